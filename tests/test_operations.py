@@ -1,11 +1,15 @@
-"""One table describes the public calls. Every door takes its arguments from it, under the same names."""
+"""One table describes the public calls. Every door takes its arguments from it, and their values arrive."""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
+import importlib
 import inspect
 import json
-import logging
-from collections.abc import Callable, Iterator
+import pkgutil
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,98 +17,318 @@ import anyio
 import httpx
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory, components
 from neurogated.cli import main
 from neurogated.cli.app import COMMANDS
 from neurogated.components.expressions import _Runner
-from neurogated.errors import ExpressionError
+from neurogated.core.filters import Condition
+from neurogated.errors import NeurogatedError
 from neurogated.integrations.mcp.server import build
-from neurogated.operations import OPERATIONS, REQUIRED, Argument
+from neurogated.integrations.mcp.tools import Owner
+from neurogated.operations import OPERATIONS, REQUIRED, Argument, at_door, told
 from neurogated.server import create_app
 from tests.integrations.mcp_clients import client_within
 
-Ask = Callable[[str, str, dict[str, Any]], str]
+Values = dict[str, Any]
+Ask = Callable[[str, str, Values], tuple[str, str]]
+"""Calls an operation at a door. Returns what it answers, and what it tells of older names."""
+Arrived = list[tuple[str, str, Any]]
+"""Each value that reached a public call of the memory: the call, the parameter and the value."""
+
 _DOORS = [(name, door) for name, one in OPERATIONS.items() for door in one.doors]
 _NEEDY = [(name, door) for name, door in _DOORS if any(one.default is REQUIRED for one in OPERATIONS[name].doors[door])]
 _RENAMED = [(name, door, one) for name, door in _DOORS for one in OPERATIONS[name].doors[door] if one.was]
-_VALUES = {"query": "Where?", "keep": "both", "ids": ["a"], "top_n": 3, "token_budget": 50, "outcome": "success"}
+_CONFLICT = "conflict-f93eca345439501ced46fb70010b11da"
+"""The id follows from what the two facts say."""
+_DAY, _LATER = "2026-02-03T04:05:06+00:00", "2037-02-03T04:05:06+00:00"
+_VALUES: Values = {
+    "action": "update", "agent_id": "agent-7", "as_of": 1, "because": "she said so", "content": "Ana likes jam.",
+    "decay": 0.47, "depth": 7, "event": "Ana went.", "explain": True, "expression": "(stats)", "ids": ["a"],
+    "half_life": 7.5, "importance": 0.37, "keep": "both", "limit": 7, "metadata": {"seven": 7}, "min_confidence": 0.17,
+    "min_score": 0.27, "outcome": "fail", "path": ["path-7"], "query": "What about seven?", "read_only": True,
+    "relation": "seventh", "role": "assistant", "role_map": {"seven": "user"}, "session_id": "session-7",
+    "speaker": "Seven", "speakers_in_text": True, "status": "resolved", "steps": 7, "subject": "Ana",
+    "attribute": "city", "value": "Lyon", "tags": ["seven"], "text": "Ana likes seven.", "threshold": 0.07,
+    "timezone": "Asia/Tokyo", "title": "Seven", "token_budget": 77, "top": 7, "top_n": 7, "ttl": 7.0, "to": 7,
+    "type": "event", "user_id": "ana", "weight": 0.57, "where": None, "cursor": None, "last": 7, "call": None,
+    **dict.fromkeys(("from", "id", "node_id", "start", "seeds", "memory_id"), "a"), "conflict_id": _CONFLICT,
+    **dict.fromkeys(("expires_at", "now", "timestamp", "valid_at", "valid_from"), _DAY), "valid_to": _LATER,
+}  # fmt: skip
+_OF_EXPRESSIONS: Values = {"seeds": ["a"], "ttl": "7d", "to": "a", "where": '(= "seven" 7)', "call": "(stats)"}
+_READ: Mapping[tuple[str, str], Any] = {
+    ("expression", "7d"): timedelta(days=7).total_seconds(),
+    ("expression", '(= "seven" 7)'): "condition",
+    ("expression", "fail"): -1.0,
+    ("record", "fail"): -1.0,
+    ("feedback", "fail"): -1.0,
+}
+"""What a value is at a door that writes it in another form."""
+_CALLED: Mapping[str, frozenset[str]] = {
+    "query": frozenset({"task"}), "text": frozenset({"content"}), "to": frozenset({"target", "sequence"}),
+    "type": frozenset({"kind"}), "from": frozenset({"source"}), "id": frozenset({"name", "only_ids", "node_id", "id"}),
+    "ids": frozenset({"relevant_node_ids", "relevant"}), "content": frozenset({"text"}), "event": frozenset({"what"}),
+}  # fmt: skip
+"""The parameters of Python that have other names than the arguments of doors."""
+_AT_THE_DOOR = {"explain", "cursor", "speakers_in_text", "last", "top", "action", "call", "add", ("facts", "limit")}
+_AT_THE_DOOR |= {("history", "limit")}
+"""Arguments that say what a door does or shows; tests of the doors have them."""
+_BY_ID = {"read", "update", "delete", "history", "feedback"}
+"""Operations that look themselves whose memories these are; see tests/server/test_access.py."""
+_ALONE = {"expires_at", "speakers_in_text", "role_map", "cursor", "as_of"}
+"""Arguments that stand beside no others."""
+_TALKS = {"chat", "repl"}
+"""Commands that ask for lines."""
 
 
-@pytest.fixture(scope="module")
-def memory() -> Iterator[NeuroGraphMemory]:
+@pytest.fixture
+def memory(tmp_path: Path) -> Iterator[NeuroGraphMemory]:
+    """Yield the memory of the doors besides the command line, which has one of its own."""
+    with NeuroGraphMemory(MemoryConfig(embedding_name="hash", save_dir=str(tmp_path))) as memory:
+        _fill(memory)
     with NeuroGraphMemory(MemoryConfig(embedding_name="hash", storage="memory")) as memory:
-        memory.add("Ana likes tea.", id="a")
+        _fill(memory)
         yield memory
+
+
+def _fill(memory: NeuroGraphMemory) -> None:
+    memory.add("Ana likes tea.", id="a", user_id="ana")
+    for city in ("Lyon", "Oslo"):
+        memory.facts.add("Ana", "home", city, user_id="ana")
+
+
+class Doors:
+    """Calls operations as the user Ana."""
+
+    def __init__(self, memory: NeuroGraphMemory, folder: Path, out: pytest.CaptureFixture[str]) -> None:
+        self._memory, self._folder, self._out = memory, folder, out
+
+    def ask(self, name: str, door: str, given: Values) -> tuple[str, str]:
+        """Return what a door answers, and what it tells of older names."""
+        if "/" in door:
+            method, path = door.split()
+            return anyio.run(self._rest, method, path, given)
+        if door == "tool":
+            return anyio.run(self._tool, name, given)
+        return self._expression(name, given) if door == "expression" else self._command(door, given)
+
+    async def _rest(self, method: str, path: str, given: Values) -> tuple[str, str]:
+        app = create_app(self._memory)
+        transport = httpx.ASGITransport(app)
+        async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport) as client:
+            address = f"http://localhost/v1{path.format(memory_id='a', conflict_id=_CONFLICT)}"
+            # The changes of one user have no numbers.
+            asked = ({} if "to" in given else {"user_id": "ana"}) | (given if method == "GET" else {})
+            body = given if method in {"POST", "PATCH"} else None
+            answer = await client.request(method, address, params=asked, json=body)
+        return answer.text, answer.headers.get("warning", "")
+
+    async def _tool(self, name: str, given: Values) -> tuple[str, str]:
+        async with client_within(build(self._memory, Owner("ana"))) as client:
+            result = await client.call_tool(name, given)
+        return str(result.content), str((result.structured_content or {}).get("notes", ""))
+
+    def _expression(self, name: str, given: Values) -> tuple[str, str]:
+        words = (f":{key} {value if key in {'where', 'call'} else _form(value)}" for key, value in given.items())
+        with told() as sentences:
+            try:
+                answer = str(self._memory.execute(f"({name} {' '.join(words)})", user_id="ana"))
+            except NeurogatedError as error:
+                answer = str(error)
+        return answer, " ".join(sentences)
+
+    def _command(self, door: str, given: Values) -> tuple[str, str]:
+        words, flags, arguments = list[str](), list[str](), at_door(door)
+        for key, value in given.items():
+            one = arguments.get(key)
+            texts = list(map(str, value)) if isinstance(value, list) else [str(value)]
+            if one is not None and one.mark != "!" and _is_word(one):
+                words += texts
+            elif key == "add":
+                flags += ["--add", "Ana", "city", "Lyon"]
+            else:
+                flags.append(f"--{key}" if value is True else f"--{key}={texts[0]}")
+        main([door, *words, *flags, "--save_dir", str(self._folder), "--embedding_name", "hash"])
+        err = self._out.readouterr().err
+        return err, err
 
 
 @pytest.fixture
 def ask(memory: NeuroGraphMemory, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
-    """Return a function that calls an operation at a door, and returns what it answers."""
+    return Doors(memory, tmp_path, capsys).ask
 
-    async def rest(method: str, path: str, given: dict[str, Any]) -> str:
-        app = create_app(memory)
-        transport = httpx.ASGITransport(app)
-        async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport) as client:
-            url = f"http://localhost/v1{path.format(memory_id='a', conflict_id='c')}"
-            sent: dict[str, Any] = {"params": given} if method == "GET" else {"json": given}
-            return (await client.request(method, url, **sent)).text
 
-    async def tool(name: str, given: dict[str, Any]) -> str:
-        async with client_within(build(memory)) as client:
-            return str((await client.call_tool(name, given)).content)
+@pytest.fixture
+def arrived(monkeypatch: pytest.MonkeyPatch) -> Arrived:
+    """Return the list of all values that reach a public call."""
+    found: Arrived = []
 
-    def call(name: str, door: str, given: dict[str, Any]) -> str:
-        if "/" in door:
-            method, path = door.split()
-            return anyio.run(rest, method, path, given)
-        if door == "tool":
-            return anyio.run(tool, name, given)
-        if door == "expression":
-            words = (
-                f":{key} {json.dumps(value[0] if isinstance(value, list) else value)}" for key, value in given.items()
-            )
-            try:
-                return str(memory.execute(f"({name} {' '.join(words)})"))
-            except ExpressionError as error:
-                return str(error)
-        line = [value if key == "query" else f"--{key}={value}" for key, value in given.items()]
-        main([door, *line, "--save_dir", str(tmp_path)])
-        return capsys.readouterr().err
+    def watched(method: Callable[..., Any], name: str) -> Callable[..., Any]:
+        @functools.wraps(method)
+        def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - those of any method
+            bound = inspect.signature(method).bind(*args, **kwargs).arguments
+            found.extend((name, key, value) for key, value in _flat(dict(list(bound.items())[1:])))
+            return method(*args, **kwargs)
 
-    return call
+        return call
+
+    modules = [
+        importlib.import_module(one.name) for one in pkgutil.iter_modules(components.__path__, "neurogated.components.")
+    ]
+    kinds = {
+        NeuroGraphMemory,
+        _Runner,
+        *(
+            kind
+            for module in modules
+            for _, kind in inspect.getmembers(module, inspect.isclass)
+            if kind.__module__ == module.__name__
+        ),
+    }
+    for kind in kinds:
+        for name, method in list(vars(kind).items()):
+            if inspect.isfunction(method) and not name.startswith("_"):
+                monkeypatch.setattr(kind, name, watched(method, f"{kind.__name__}.{name}"))
+    return found
+
+
+def _is_word(one: Argument) -> bool:
+    """Return whether a command line needs an argument."""
+    return one.mark == "??" or one.default is REQUIRED
+
+
+def _form(value: object) -> str:
+    return f"(list {' '.join(map(_form, value))})" if isinstance(value, list) else json.dumps(value)
+
+
+def _flat(values: Mapping[str, Any], levels: int = 4) -> Iterator[tuple[str, Any]]:
+    """Yield values of JSON by name, also those within options, documents and lists of them."""
+    for name, value in values.items():
+        if isinstance(plain := _plain(value), bool | int | float | str | list | dict):
+            yield name, plain
+        for one in value if isinstance(value, list | tuple) and levels else [value]:
+            if dataclasses.is_dataclass(one) and not isinstance(one, type):
+                yield from _flat(
+                    {field.name: getattr(one, field.name) for field in dataclasses.fields(one)}, levels - 1
+                )
+            elif isinstance(one, Mapping) and levels:
+                yield from _flat(one, levels - 1)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    if isinstance(value, Condition):
+        return "condition"
+    if isinstance(value, tuple | list | frozenset):
+        return list(map(_plain, value))
+    return value
+
+
+def _arguments(name: str, door: str) -> dict[str, Any]:
+    """Return a value for each argument of an operation at a door."""
+    own = _OF_EXPRESSIONS if door == "expression" else {}
+    return {one.name: own.get(one.name, _VALUES[one.name]) for one in OPERATIONS[name].doors[door]}
+
+
+def _all(name: str, door: str) -> Iterator[Values]:
+    """Yield values for all arguments of an operation at a door, in as few calls as they fit."""
+    own = _VALUES | (_OF_EXPRESSIONS if door == "expression" else {})
+    given = {one.name: own[one.name] for one in OPERATIONS[name].doors[door] if own[one.name] is not None}
+    needed = {one.name: given[one.name] for one in OPERATIONS[name].doors[door] if _is_word(one)}
+    yield {key: value for key, value in given.items() if key not in _ALONE}
+    yield from ({**needed, alone: given[alone]} for alone in sorted(_ALONE & given.keys()))
+    if (name, door) == ("facts", "facts"):
+        times = ("timestamp", "valid_from", "valid_to")
+        yield {"user_id": "ana", **{key: given[key] for key in times}, "add": "Ana"}
+
+
+def _under(arrived: Arrived, name: str, value: object) -> Arrived:
+    """Return where a value arrived under the name of its argument, or under that of Python."""
+    names = {name} | _CALLED.get(name, frozenset())
+    return [one for one in arrived if one[1] in names and one[2] in (value, [value])]
+
+
+@pytest.mark.parametrize(("name", "door"), [one for one in _DOORS if one[1] not in _TALKS])
+def test_every_value_arrives_under_its_name(ask: Ask, arrived: Arrived, name: str, door: str) -> None:
+    wanted = dict[str, Any]()
+    for given in _all(name, door):
+        ask(name, door, given)
+        wanted |= given
+    for key in wanted.keys() - _AT_THE_DOOR:
+        if (name, key) in _AT_THE_DOOR:
+            continue
+        value = wanted[key]
+        expected = _READ.get((door, value), value) if isinstance(value, str) else value
+        assert _under(arrived, key, expected), f"{key} has not arrived"
+    if "/" in door and name not in {"undo", *_BY_ID}:
+        assert ("user_id", "ana") in [one[1:] for one in arrived]
 
 
 @pytest.mark.parametrize(("name", "door"), _NEEDY)
 def test_an_argument_that_is_missing_is_told_alike_at_every_door(ask: Ask, name: str, door: str) -> None:
     first = next(one for one in OPERATIONS[name].doors[door] if one.default is REQUIRED)
-    assert f"'{first.name}' is missing" in ask(name, door, {})
+    assert f"'{first.name}' is missing" in ask(name, door, {})[0]
+
+
+@pytest.mark.parametrize(("name", "door"), [one for one in _DOORS if OPERATIONS[one[0]].doors[one[1]]])
+def test_an_argument_that_is_not_known_is_refused_at_every_door(
+    ask: Ask, arrived: Arrived, name: str, door: str
+) -> None:
+    if door in _TALKS:
+        return
+    answer, _ = ask(name, door, {**next(iter(_all(name, door))), "sevens": 7})
+    assert "sevens" in answer
+    assert not [
+        one for one in arrived if one[0].startswith("NeuroGraphMemory.") and one[0] != "NeuroGraphMemory.execute"
+    ]
 
 
 @pytest.mark.parametrize(("name", "door", "one"), _RENAMED)
-def test_an_older_name_is_taken_with_a_warning(
-    ask: Ask, caplog: pytest.LogCaptureFixture, name: str, door: str, one: Argument
+def test_the_value_of_an_older_name_arrives_as_that_of_the_new_one_and_its_client_is_told_once(
+    ask: Ask, arrived: Arrived, name: str, door: str, one: Argument
 ) -> None:
     needed = [other.name for other in OPERATIONS[name].doors[door] if other.default is REQUIRED and other is not one]
-    with caplog.at_level(logging.WARNING):
-        answer = ask(name, door, {**{other: _VALUES[other] for other in needed}, one.was: _VALUES[one.name]})
-    told = f"{caplog.text} {answer}"
-    assert one.was in told
-    assert one.name in told
-    assert "the next version refuses the old name" in told
-    assert "is missing" not in answer
-    assert "not known" not in answer
+    given = {other: _VALUES[other] for other in needed}
+    calls = []
+    for key in (one.name, one.was):
+        arrived.clear()
+        _, sentences = ask(name, door, {**given, key: _VALUES[one.name]})
+        calls.append(_under(arrived, one.name, _VALUES[one.name]))
+    assert calls[0] == calls[1] != []
+    assert sentences.count("the next version refuses the old name") == 1
+    assert one.was in sentences
+    assert one.name in sentences
+
+
+@pytest.mark.parametrize(("name", "door", "one"), _RENAMED)
+def test_an_older_name_beside_its_new_one_is_refused(
+    ask: Ask, arrived: Arrived, name: str, door: str, one: Argument
+) -> None:
+    given = {other.name: _VALUES[other.name] for other in OPERATIONS[name].doors[door] if other.default is REQUIRED}
+    answer, _ = ask(name, door, {**given, one.name: _VALUES[one.name], one.was: _VALUES[one.name]})
+    assert one.was in answer
+    assert not [found for found in arrived if found[0] in {"NeuroGraphMemory.recall", "NeuroGraphMemory.get_context"}]
+
+
+def test_a_client_is_told_of_older_names_in_an_expression(ask: Ask) -> None:
+    expression = {"expression": '(recall "tea" :limit 3)'}
+    assert ":limit is now :top_n" in ask("execute", "POST /execute", expression)[1]
+    assert ":limit is now :top_n" in ask("memory", "tool", expression)[0]
+    assert ask("execute", "run", expression)[1].count(":limit is now :top_n") == 1
 
 
 def test_every_door_serves_what_the_table_says(memory: NeuroGraphMemory) -> None:
     paths = create_app(memory).openapi()["paths"].items()
     served = {f"{method.upper()} {path.removeprefix('/v1')}" for path, methods in paths for method in methods}
-    tools = {one.name for one in anyio.run(build(memory).list_tools)}
+    tools = {one.name: one for one in anyio.run(build(memory).list_tools)}
     for name, door in _DOORS:
         arguments = OPERATIONS[name].doors[door]
         if "/" in door:
             assert door in served
         elif door == "tool":
-            assert name in tools
+            assert list(tools[name].input_schema["properties"]) == [one.name for one in arguments]
         elif door == "expression":
             method = getattr(_Runner, name.rstrip("!"))
             assert len(inspect.signature(method).parameters) == 1 + len(arguments)
@@ -123,14 +347,14 @@ def test_older_flags_of_owners_are_taken_with_a_warning(tmp_path: Path, capsys: 
     assert main(["add", "I moved to Lyon.", "--user", "ana", "--session=monday", *common]) == 0
     assert capsys.readouterr().err.count("the next version refuses the old name") == 2
     assert main(["list", "--user_id", "ana", "--session-id", "monday", *common]) == 0
-    told = capsys.readouterr()
-    assert "I moved to Lyon." in told.out
-    assert "refuses" not in told.err
+    shown = capsys.readouterr()
+    assert "I moved to Lyon." in shown.out
+    assert "refuses" not in shown.err
 
 
 def test_python_takes_older_names_with_a_warning(memory: NeuroGraphMemory) -> None:
     older: Any = memory
     with pytest.warns(DeprecationWarning, match=r"get_context\(task=…\) is now query=…"):
-        assert "tea" in older.get_context(task="What does Ana like?").text
+        assert "tea" in older.get_context(task="What does Ana like?", user_id="ana").text
     with pytest.warns(DeprecationWarning, match="token_budget"):
-        assert older.manifest.text(budget=50)
+        assert older.manifest.text(budget=50, user_id="ana")

@@ -9,17 +9,21 @@ required although a command line names it, or `??` if it may be left out althoug
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextvars import ContextVar
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, NamedTuple
 
 REQUIRED: Final = object()
 """The default of an argument that must be given."""
 _log = logging.getLogger(__name__)
+_told: ContextVar[list[str] | None] = ContextVar("told", default=None)
 _ARGUMENT = re.compile(r"(\w+)(?::(\w+))?(?:<(\w+))?(\?\??|!|\.\.\.)?(?:=(.+))?")
 
 
@@ -108,6 +112,33 @@ def at_door(door: str) -> Mapping[str, Argument]:
     return {one.name: one for found in OPERATIONS.values() for one in found.doors.get(door, ())}
 
 
-def renamed(old: str, new: str) -> None:
-    """Log that an argument has another name now."""
-    _log.warning("%s is now %s; the next version refuses the old name", old, new)
+@contextlib.contextmanager
+def told() -> Iterator[list[str]]:
+    """Give the list of what the calls within tell about older names. Without this context, it is logged."""
+    sentences = list[str]()
+    before = _told.set(sentences)
+    try:
+        yield sentences
+    finally:
+        _told.reset(before)
+
+
+def renamings(given: Collection[str], arguments: Iterable[Argument], form: str = "{!r}") -> dict[str, str]:
+    """Return the present names of the given arguments that have older ones, and tell of them.
+
+    An older name beside the present one is none of them, so that its door refuses it.
+    """
+    olds = {one.was: one.name for one in arguments if one.was in given and one.name not in given}
+    for old, new in olds.items():
+        sentence = f"{form.format(old)} is now {form.format(new)}; the next version refuses the old name"
+        if (sentences := _told.get()) is None:
+            _log.warning("%s", sentence)
+        else:
+            sentences.append(sentence)
+    return olds
+
+
+def hint(word: str, known: Collection[str]) -> str:
+    """Return which of the known words may be meant by another."""
+    close = get_close_matches(word[:40], known, 1)
+    return f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"

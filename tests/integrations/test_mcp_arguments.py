@@ -108,8 +108,16 @@ def test_errors_are_short_sentences(memory: NeuroGraphMemory) -> None:
     async def use(client: ClientSession) -> None:
         assert (
             await refused(client, "recall", question="Tea?")
-            == "'query' is missing; recall takes query, top_n, min_confidence, timezone"
+            == "'query' is missing; 'question' is not known; known are query, top_n, min_confidence, timezone"
         )
+        assert await refused(client, "remember", text="a", tag=["b"]) == "'tag' is not known; did you mean tags?"
+        assert "'zzz' is not known; known are command, " in await refused(
+            client, "memory_files", command="view", path="/memories", zzz=1
+        )
+        many = {f"f{number}": 1 for number in range(80_000)}
+        assert len(await refused(client, "remember", text="a", **many)) < 200
+        assert len(await refused(client, "remember", text="a", **{"f" * 100_000: 1})) < 200
+        assert not memory.list(user_id="ana")
         assert await refused(client, "recall", query="a", top_n=500) == (
             "'top_n': input should be less than or equal to 100"
         )

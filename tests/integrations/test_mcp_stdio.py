@@ -96,6 +96,7 @@ def test_the_client_gets_the_first_answer_once_and_the_server_ends_with_its_inpu
     assert (answers[0], answers[1]["id"], rest, server.returncode) == (answer_to(line), 8, b"", 0)
 
 
+ODD_IDS: list[object] = [None, 1.5, 2.0, True, {}, [1]]
 LINES: list[tuple[bytes, int | str | None, int | None]] = [
     (b"{\n", None, -32700),
     (b'{"jsonrpc": "2.0", "id": 3, "method": "tools/list", "params": {]\n', 3, -32700),
@@ -114,7 +115,7 @@ LINES: list[tuple[bytes, int | str | None, int | None]] = [
     (b'{"jsonrpc": "2.0", "id": "a\tb", "method": "ping"\n', "a\tb", -32700),
     (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"\n', None, -32700),
     (_request("ping", {"x": 1}, 11).replace(b"1}", b"9" * 5_000 + b"}"), 11, -32700),
-    *((_request("ping", {}, odd), None, -32600) for odd in (None, 1.5, 2.0, True, {}, [1])),
+    *((_request("ping", {}, odd), None, -32600) for odd in ODD_IDS),
     (b"\xef\xbb\xbf" + _request("ping", {}, 6), 6, None),
     (_request("ping", {}, 10**30), 10**30, None),
     (_request("ping", {}, "a\ud83d"), "a\ufffd", None),

@@ -16,7 +16,7 @@ from neurogated.cli.opening import SETTINGS, Flags, logged_to_stderr
 from neurogated.config.setting import parse_bool
 from neurogated.errors import ConfigError
 from neurogated.evaluation.datasets import FORMATS
-from neurogated.operations import REQUIRED, Argument, at_door
+from neurogated.operations import REQUIRED, Argument, at_door, renamings, told
 from neurogated.plasticity.plasticity_engine import Outcome, strength_of
 
 _Decorated = TypeVar("_Decorated", bound=Callable[..., object])
@@ -115,8 +115,7 @@ _SHARED = {*(flag.name for flag in _COMMON), *("dataset_dir", "format", "all_nam
 """The flags that a command's function finds in `Flags`."""
 
 
-_OLDS = {"user": "user_id", "session": "session_id"}
-"""Flags by their older names."""
+_OWNER = (Argument("user_id", "name", was="user"), Argument("session_id", "name", was="session"))
 
 
 def _parameter(one: Argument) -> click.Parameter:
@@ -144,12 +143,18 @@ class _Command(click.Command):
         super().__init__(name, params=[*params, *common], **options)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        olds = _OLDS | {one.was: name for name, one in self._arguments.items() if one.was}
-        for place, word in enumerate(args[: args.index("--") if "--" in args else None]):
-            old, equals, value = word.removeprefix("--").partition("=")
-            if word.startswith("--") and old in olds:
-                print(f"warning: --{old} is now --{olds[old]}; the next version refuses the old name", file=sys.stderr)
-                args[place] = f"--{olds[old]}{equals}{value}"
+        end = args.index("--") if "--" in args else len(args)
+        flags = {place: word[2:].partition("=") for place, word in enumerate(args[:end]) if word.startswith("--")}
+        with told() as sentences:
+            olds = renamings([name for name, *_ in flags.values()], (*_OWNER, *self._arguments.values()), "--{}")
+        for sentence in sentences:
+            print(f"warning: {sentence}", file=sys.stderr)
+        args = [
+            f"--{''.join((olds[flags[place][0]], *flags[place][1:]))}"
+            if place in flags and flags[place][0] in olds
+            else word
+            for place, word in enumerate(args)
+        ]
         return super().parse_args(ctx, list(_completed(args)))
 
     def invoke(self, ctx: click.Context) -> object:

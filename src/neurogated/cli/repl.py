@@ -12,6 +12,7 @@ from neurogated.cli.flags import command
 from neurogated.cli.opening import Flags
 from neurogated.core.extras import import_extra
 from neurogated.errors import ExpressionError, InputError, NeurogatedError
+from neurogated.operations import told
 from neurogated.sexpr import OPERATIONS, check, read
 
 _HISTORY = ".neurogated_history"
@@ -26,7 +27,9 @@ def run(flags: Flags, expression: str) -> None:
     text = sys.stdin.read() if expression == "-" else expression
     read_only = flags.config().read_only
     try:
-        with flags.open(create=check(text).operation.writes and not read_only) as memory:
+        with told():  # `execute` tells it
+            writes = check(text).operation.writes
+        with flags.open(create=writes and not read_only) as memory:
             print(_shown(memory.execute(text, user_id=flags.owner["user_id"], read_only=read_only)))
     except ExpressionError as fault:
         raise InputError(pointed(fault, text)) from None

@@ -18,7 +18,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
-from neurogated.operations import REQUIRED, Argument, Operation, renamed
+from neurogated.operations import REQUIRED, Argument, Operation, renamings
 
 MOST_ITEMS, _MOST_VALUES, _DEEPEST, _MOST_TOLD = 1_000, 5_000, 100, 10
 """Items of a list, values in the metadata of a memory, levels of these, and unknown fields that an error names."""
@@ -53,22 +53,20 @@ class Body(BaseModel):
     """An object in a request. A field that it does not know is an error."""
 
     model_config = ConfigDict(extra="forbid")
-    was: ClassVar[Mapping[str, str]] = {}
-    """Fields by their older names."""
+    described: ClassVar[Sequence[Argument]] = ()
+    """The fields, if they are arguments of an operation."""
 
     @model_validator(mode="wrap")
     @classmethod
     def _known(cls, given: object, handler: ModelWrapValidatorHandler[Self]) -> Self:
         if not isinstance(given, dict):
             return handler(given)
-        olds = {old: new for old, new in cls.was.items() if old in given and new not in given}
+        olds = renamings(given, cls.described)
         unknown = given.keys() - cls.model_fields.keys() - olds.keys()
         if len(unknown) > _MOST_TOLD:
             raise PydanticCustomError(
                 "too_long", f"has {len(unknown):,} unknown fields; known are {', '.join(cls.model_fields)}"
             )
-        for old, new in olds.items():
-            renamed(repr(old), repr(new))
         return handler({olds.get(name, name): value for name, value in given.items()})
 
 
@@ -130,7 +128,7 @@ def body_of(operation: Operation) -> type[Body]:
     arguments = operation.doors[operation.route]
     fields: Any = {one.name: (annotation(one), ... if one.default is REQUIRED else one.default) for one in arguments}
     made = create_model(f"{operation.name.title()}Request", __base__=Body, __doc__=operation.summary, **fields)
-    made.was = {one.was: one.name for one in arguments if one.was}
+    made.described = arguments
     return made
 
 

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from neurogated.core.extras import needs_extra
 from neurogated.integrations.mcp.bodies import bounded, too_long
+from neurogated.operations import told
 from neurogated.server.errors import error_response
 from neurogated.server.keys import NO_KEY, Grant, Keys
 from neurogated.server.limits import Limits
@@ -69,12 +70,14 @@ class Guard:
                 status = message["status"]
                 shown = MutableHeaders(scope=message)
                 shown["x-request-id"] = request_id
+                if sentences:
+                    shown["warning"] = ", ".join(f'299 - "{sentence}"' for sentence in sentences)
                 for name, value in _HEADERS.items():
                     shown.setdefault(name, value)
             await send(message)
 
         try:
-            with self._limits.slot(grant) as is_free:
+            with told() as sentences, self._limits.slot(grant) as is_free:
                 refused = self._refusal(scope, headers, grant) or (None if is_free else (429, _TOO_MANY))
                 if refused:
                     await error_response(request_id, *refused)(scope, receive, answer)

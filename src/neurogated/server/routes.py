@@ -16,7 +16,7 @@ from neurogated.core.delta import LATEST
 from neurogated.core.extras import needs_extra
 from neurogated.core.filters import NO_MEMORIES
 from neurogated.core.model import MemoryNode
-from neurogated.operations import OPERATIONS, REQUIRED, renamed
+from neurogated.operations import OPERATIONS, REQUIRED, hint, renamings
 from neurogated.plasticity.plasticity_engine import Outcome
 from neurogated.plasticity.undo import backwards_of
 from neurogated.server import models
@@ -44,25 +44,26 @@ def _route(**options: Any) -> Callable[[Handler], Handler]:
         operation = OPERATIONS[call.__name__]
         method, path = operation.route.split()
         arguments = operation.doors[operation.route]
-        olds = {one.was: one for one in arguments if one.was}
         taken: dict[str, tuple[Any, Any]] = {"caller": (CallerOf, _EMPTY)}
         taken |= dict.fromkeys(re.findall(r"{(\w+)}", path), (str, _EMPTY))
         if method in {"POST", "PATCH"}:
             body = body_of(operation)
             optional = method == "POST" and all(one.default is not REQUIRED for one in arguments)
             taken["body"] = (body | None, None) if optional else (body, _EMPTY)
-        else:
-            taken |= {one.name: (annotation(one, Query), one.default) for one in arguments}
-            old = Query(deprecated=True)
-            taken |= {was: (Annotated[annotation(one) | None, old], None) for was, one in olds.items()}
+            arguments = ()
+        taken |= {one.name: (annotation(one, Query), one.default) for one in arguments}
+        old = Query(deprecated=True)
+        taken |= {one.was: (Annotated[annotation(one) | None, old], None) for one in arguments if one.was}
+        known = {"user_id", *(one.name for one in arguments)}
 
         async def answer(caller: Caller, **given: Any) -> Any:
             body = given.pop("body", None)
             given |= {} if body is None else body.model_dump(exclude_none=True)
-            for was, one in olds.items():
-                if (old := given.pop(was, None)) is not None:
-                    renamed(repr(was), repr(one.name))
-                    given[one.name] = old
+            asked = caller.request.query_params.keys()
+            olds = renamings(asked, arguments)
+            given |= {new: given.pop(old) for old, new in olds.items()}
+            for name in asked - known - olds.keys():
+                raise HTTPException(422, f"{name!r} is not known in the address; {hint(name, known)}")
             return await caller.run(call, caller, **{name: one for name, one in given.items() if one is not None})
 
         answer.__name__, answer.__doc__ = call.__name__, f"{operation.summary[:1].upper()}{operation.summary[1:]}."

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from neurogated.errors import ExpressionError, InputError
-from neurogated.operations import EXPRESSIONS, REQUIRED, Argument, Operation, renamed
+from neurogated.operations import EXPRESSIONS, REQUIRED, Argument, Operation, hint, renamings
 from neurogated.sexpr.reader import Atom, Expression, Form, Symbol, read
 from neurogated.sexpr.values import TYPES
 
@@ -37,8 +36,8 @@ def call_of(given: Expression, text: str, *, is_inner: bool = False) -> Call:
         raise ExpressionError("this must be an operation, as in (stats)", text, given.at)
     operation = EXPRESSIONS.get(head.value)
     if operation is None or (is_inner and operation.name == "explain"):
-        hint = _hint(head.value, EXPRESSIONS)
-        raise ExpressionError(f"there is no operation {head.value[:40]!r} here; {hint}", text, head.at)
+        meant = hint(head.value, EXPRESSIONS)
+        raise ExpressionError(f"there is no operation {head.value[:40]!r} here; {meant}", text, head.at)
     found = _assigned(operation, given, text)
     for one in operation.parameters:
         if one.name not in found and one.default is REQUIRED:
@@ -46,29 +45,22 @@ def call_of(given: Expression, text: str, *, is_inner: bool = False) -> Call:
     return Call(operation, {one.name: found.get(one.name, one.default) for one in operation.parameters})
 
 
-def _hint(word: str, known: Collection[str]) -> str:
-    close = get_close_matches(word[:40], known, 1)
-    return f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"
-
-
 def _assigned(operation: Operation, form: Form, text: str) -> dict[str, object]:
     """Return the given arguments by name: first those by position, then those after `:name`."""
     found: dict[str, object] = {}
     parameters = {f":{one.name}": one for one in operation.parameters}
-    olds = {f":{one.was}": f":{one.name}" for one in operation.parameters if one.was}
+    words = [item.value if isinstance(item, Atom) and isinstance(item.value, Symbol) else "" for item in form.items[1:]]
+    olds = renamings([word[1:] for word in words if word.startswith(":")], operation.parameters, ":{}")
     waiting: Argument | None = None
     free = iter(operation.parameters)
-    for item in form.items[1:]:
-        word = item.value if isinstance(item, Atom) and isinstance(item.value, Symbol) else ""
-        if waiting is None and word in olds:
-            renamed(word, olds[word])
-            word = olds[word]
+    for item, given in zip(form.items[1:], words, strict=True):
+        word = f":{olds[given[1:]]}" if given[1:] in olds else given
         if waiting is None and word in parameters:
             waiting = parameters[word]
             free = iter(())
             continue
         if waiting is None and word.startswith(":"):
-            raise ExpressionError(f"there is no argument {word[:40]!r} here; {_hint(word, parameters)}", text, item.at)
+            raise ExpressionError(f"there is no argument {word[:40]!r} here; {hint(word, parameters)}", text, item.at)
         parameter = waiting or next(free, None)
         if parameter is None or parameter.name in found:
             raise ExpressionError(f"this argument is too much for {operation.signature}", text, item.at)

@@ -13,7 +13,7 @@ from pydantic import PrivateAttr, ValidationError
 from neurogated.core.extras import needs_extra
 from neurogated.errors import NeurogatedError
 from neurogated.integrations.arguments import advice, annotation
-from neurogated.operations import OPERATIONS, REQUIRED, Argument, renamed
+from neurogated.operations import OPERATIONS, REQUIRED, Argument, hint, renamings, told
 
 with needs_extra("mcp"):
     from mcp.server.mcpserver import Context
@@ -21,6 +21,8 @@ with needs_extra("mcp"):
     from mcp.server.mcpserver.tools.base import Tool
     from mcp.types import CallToolResult, TextContent
 
+_LONGEST = 40
+"""Characters that an error shows of a name."""
 Run = Callable[[str, Callable[[], Any]], Awaitable[Any]]
 
 
@@ -33,7 +35,7 @@ class MemoryTool(Tool):
     """
 
     _run: Run = PrivateAttr()
-    _olds: dict[str, str] = PrivateAttr()
+    _arguments: tuple[Argument, ...] = PrivateAttr()
 
     @classmethod
     def of(cls, function: Callable[..., Any], run: Run, **described: Any) -> Self:  # noqa: ANN401 - those of the SDK
@@ -49,39 +51,42 @@ class MemoryTool(Tool):
         tool = cls.from_function(_described(function, arguments) if arguments else function, **described)
         assert isinstance(tool, cls)  # noqa: S101 - the method returns an object of its class
         tool._run = run  # noqa: SLF001 - an object of this class
-        tool._olds = {one.was: one.name for one in arguments if one.was}  # noqa: SLF001
+        tool._arguments = arguments  # noqa: SLF001
         return tool
 
     async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:  # noqa: ANN401, ARG002, FBT001, FBT002 - as in the base class
         """Return the result of a call; raises ToolError with what the model reads."""
         try:
-            given = self._checked(arguments)
-            return await self._run(self.name, lambda: self._answer(given, converted=convert_result))
-        except ValidationError as error:
-            raise ToolError(self._told(error, arguments)) from None
+            with told() as sentences:
+                given = self._checked(arguments)
+                return await self._run(self.name, lambda: self._answer(given, sentences, converted=convert_result))
+        except ToolError:
+            raise
         except NeurogatedError as error:
             raise ToolError(str(error)) from error
         except Exception as error:
             # The server logs it, and the client reads the message.
             raise UnexpectedToolError(f"{self.name} failed; the log of the server has the reason") from error
 
-    def _answer(self, given: Mapping[str, Any], *, converted: bool) -> Any:  # noqa: ANN401 - the result of any tool
+    def _answer(self, given: Mapping[str, Any], sentences: Sequence[str], *, converted: bool) -> Any:  # noqa: ANN401 - the result of any tool
         result = self.fn(**given)
+        has_notes = isinstance(result, dict) and "notes" in result
+        if has_notes:
+            result["notes"] += sentences
         if not converted:
             return result
         answer = self.fn_metadata.convert_result(result)
-        if isinstance(answer, CallToolResult) and not answer.content:
+        if isinstance(answer, CallToolResult):
             # Many clients show nothing else to the model.
-            answer.content = [TextContent(type="text", text=json.dumps(result))]
+            shown = [] if answer.content else [json.dumps(result)]
+            shown += [] if has_notes else sentences
+            answer.content += [TextContent(type="text", text=text) for text in shown]
         return answer
 
     def _checked(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         model = self.fn_metadata.arg_model
-        given = dict[str, Any]()
-        for old, name in self._olds.items():
-            if old in arguments and name not in arguments:
-                renamed(repr(old), repr(name))
-                arguments = {**arguments, name: arguments[old]}
+        given, olds = dict[str, Any](), renamings(arguments, self._arguments)
+        arguments = {olds.get(name, name): value for name, value in arguments.items()}
         for name, field in model.model_fields.items():
             value = arguments.get(name)
             kinds = {get_origin(kind) or kind for kind in (field.annotation, *get_args(field.annotation))}
@@ -91,13 +96,16 @@ class MemoryTool(Tool):
                 value = _listed(value)
             if name in arguments and (value is not None or field.is_required()):
                 given[name] = value
-        return model.model_validate(given).model_dump_one_level()
-
-    def _told(self, error: ValidationError, arguments: Mapping[str, Any]) -> str:
-        told = [advice(error.errors(include_url=False, include_context=False, include_input=False))]
-        if arguments.keys() - (known := self.fn_metadata.arg_model.model_fields).keys():
-            told.append(f"{self.name} takes {', '.join(known)}")
-        return "; ".join(told)
+        wrong = list[str]()
+        try:
+            checked = model.model_validate(given).model_dump_one_level()
+        except ValidationError as error:
+            wrong.append(advice(error.errors(include_url=False, include_context=False, include_input=False)))
+        for name in [one for one in arguments if one not in model.model_fields][:1]:
+            wrong.append(f"{name[:_LONGEST]!r} is not known; {hint(name, model.model_fields)}")
+        if wrong:
+            raise ToolError("; ".join(wrong))
+        return checked
 
 
 def _described(function: Callable[..., Any], arguments: Sequence[Argument]) -> Callable[..., Any]:
