@@ -118,3 +118,19 @@ def test_results_are_sequences_and_memories_are_not() -> None:
             with pytest.raises(TypeError, match="not iterable"):
                 iter(one)  # type: ignore[call-overload]
             assert copy.deepcopy(one) == one
+
+
+def test_results_show_themselves_as_tables_in_a_notebook_and_no_text_becomes_markup() -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        (name,) = memory.add(
+            {"role": "user", "name": "Ann", "content": "Ann likes <b>tea</b>."}, timestamp="2026-05-04"
+        )
+        memory.add("Tea grows in Assam.")
+        recall, context = memory.recall("What does Ann like?"), memory.get_context("What does Ann like?")
+        for one in (recall, context, memory.get(name)):
+            shown = one._repr_html_()
+            assert shown.startswith("<table>")
+            assert "Ann likes &lt;b&gt;tea&lt;/b&gt;." in shown
+            assert "<b>" not in shown
+        assert "4 May 2026" in recall._repr_html_()
+        assert "2 memories" in memory.manifest.get()._repr_html_()
