@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -15,7 +16,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
+import yaml
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 MAIL = b"""From: Ilka <ilka@example.org>
@@ -161,3 +164,34 @@ def test_the_notebook_runs_from_top_to_bottom(capsys: pytest.CaptureFixture[str]
             assert cell["outputs"] == []
             exec(compile(cell["source"], "tour.ipynb", "exec"), names)  # noqa: S102 - the notebook is ours
     assert "edges are stronger now" in capsys.readouterr().out
+
+
+def test_a_container_would_serve_with_the_command_the_settings_and_the_check_of_its_files(tmp_path: Path) -> None:
+    """What a container would run is run without one, since the tests bring no engine for containers."""
+    check, command = (
+        [word.replace("/memory", str(tmp_path)).replace("python", sys.executable) for word in json.loads(found)]
+        for found in re.findall(r"CMD (\[.*\])", (EXAMPLES / "Dockerfile").read_text())
+    )
+    services = yaml.safe_load((EXAMPLES / "compose.yml").read_text())["services"]
+    given = {
+        name: re.sub(r"\$\{\w+:-(.*?)\}", r"\1", value) for name, value in services["memory"]["environment"].items()
+    }
+    settings = {**os.environ, **given, "NEUROGATED_SAVE_DIR": str(tmp_path), "NEUROGATED_EMBEDDING_NAME": "hash"}
+    command[:1] = [sys.executable, "-m", "neurogated"]
+    key = subprocess.run(
+        [*command, "--new_key"], env=settings, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    with subprocess.Popen([*command, "--port", "0"], env=settings, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        port = process.stdout.readline().strip().rpartition(":")[2]
+        healthy = subprocess.run([word.replace("8420", port) for word in check], check=False)
+        url = f"http://127.0.0.1:{port}/v1/memories"
+        answer = httpx.post(
+            url, json={"content": "The barn burned."}, headers={"Authorization": f"Bearer {made.stdout.strip()}"}
+        )
+        process.terminate()
+    assert healthy.returncode == 0
+    assert answer.status_code == 201, answer.text
+    for name, service in services.items():
+        assert name == "memory" or service["profiles"] == [name]
+        assert name == "memory" or services["memory"]["depends_on"][name]["required"] is False
