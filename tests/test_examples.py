@@ -178,18 +178,18 @@ def test_a_container_would_serve_with_the_command_the_settings_and_the_check_of_
     }
     settings = {**os.environ, **given, "NEUROGATED_SAVE_DIR": str(tmp_path), "NEUROGATED_EMBEDDING_NAME": "hash"}
     command[:1] = [sys.executable, "-m", "neurogated"]
-    key = subprocess.run(
-        [*command, "--new_key"], env=settings, capture_output=True, text=True, check=True
-    ).stdout.strip()
-    with subprocess.Popen([*command, "--port", "0"], env=settings, stdout=subprocess.PIPE, text=True) as process:
+    made = subprocess.run([*command, "--new_key"], env=settings, capture_output=True, text=True, check=True)
+    key = {"Authorization": f"Bearer {made.stdout.strip()}"}
+    process = subprocess.Popen([*command, "--port", "0"], env=settings, stdout=subprocess.PIPE, text=True)
+    try:
         assert process.stdout is not None
         port = process.stdout.readline().strip().rpartition(":")[2]
         healthy = subprocess.run([word.replace("8420", port) for word in check], check=False)
         url = f"http://127.0.0.1:{port}/v1/memories"
-        answer = httpx.post(
-            url, json={"content": "The barn burned."}, headers={"Authorization": f"Bearer {made.stdout.strip()}"}
-        )
+        answer = httpx.post(url, json={"content": "The barn burned."}, headers=key)
+    finally:
         process.terminate()
+        process.communicate(timeout=30)
     assert healthy.returncode == 0
     assert answer.status_code == 201, answer.text
     for name, service in services.items():
