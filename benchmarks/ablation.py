@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.arguments import chosen, dataset_parser
-from benchmarks.bootstrap import paired_bootstrap
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.evaluation.baselines import paired_bootstrap
 from neurogated.evaluation.datasets import Dataset
 from neurogated.evaluation.model import PERCENT, recall_at
 from neurogated.evaluation.runner import index, rank

@@ -24,14 +24,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from benchmarks.bootstrap import paired_bootstrap
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.core.filters import Filter
 from neurogated.core.quoting import quoted_memories
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.tokens import prompt_tokens
+from neurogated.evaluation.baselines import paired_bootstrap, searched
 from neurogated.storage.registry import memory_exists
 from neurogated.text.words import split_words
 
@@ -97,21 +96,9 @@ def fill(memory: NeuroGraphMemory, data: Sequence[Mapping[str, Any]]) -> None:
 
 def hybrid(memory: NeuroGraphMemory, asked: Asked) -> list[MemoryNode]:
     """Return the memories of the user by half the cosine and half the BM25, each scaled to 0–1, best first."""
-    store = memory.store
-    seen = store.reader(filters=Filter(scope=ScopeFilter(asked.user)))
-    view = seen.view
-    rows = view.live_nodes()
-    rows = rows[view.admitted(rows)]
-    vector = memory.session.parts.embedder.embed_queries([asked.text])[0]
-    score = 0.5 * _scaled(seen.similarities(vector, rows)) + 0.5 * _scaled(seen.keyword_scores(asked.text, rows))
-    order = np.argsort(-score, kind="stable")[:500]
-    nodes = store.get_nodes([view.ids[row] for row in rows[order].tolist()])
+    filters = Filter(scope=ScopeFilter(asked.user))
+    nodes = memory.store.get_nodes(searched(memory, asked.text, "hybrid", filters, 500))
     return [node for node in nodes if PLACE in node.metadata]
-
-
-def _scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    span = float(np.ptp(values))
-    return (values - values.min()) / span if span else np.zeros(values.size)
 
 
 def shown(text: str, message: str) -> float:

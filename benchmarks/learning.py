@@ -16,8 +16,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.bootstrap import paired_bootstrap
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.evaluation.baselines import paired_bootstrap
 from neurogated.evaluation.datasets import FORMATS, SOURCES_KEY, Dataset, Question, dataset_folder, load_dataset
 from neurogated.evaluation.model import PERCENT, recall_at
 from neurogated.evaluation.runner import index, rank

@@ -65,7 +65,7 @@ def test_run_prints_its_figures_and_their_folder(
     metrics = json.loads(metrics_file.read_text(encoding="utf-8"))
     assert shown.startswith(f"{metrics['nodes']} nodes, {metrics['edges']} edges, indexed in ")
     for kind, row in metrics["recall"].items():
-        recalls = " +".join(f"{row[column]:.1f}" for column in ("R@1", "R@2", "R@5", "R@10", "R@20"))
+        recalls = " +".join(f"{row[column]:.1f}" for column in row if column != "questions")
         assert re.search(rf"^{kind} +{row['questions']} +{recalls}$", shown, flags=re.MULTILINE), kind
     assert "all except embed" in shown
     assert shown.endswith(f"Written to {metrics_file.parent}\n")
@@ -108,7 +108,17 @@ def test_locomo_file_is_read_when_the_format_says_so(flags: list[str], tmp_path:
     words = ["--dataset", "talk", "--format", "locomo", *flags, "--dataset_dir", str(tmp_path)]
     assert main(words) == 0
     (rankings,) = (tmp_path / "out" / "talk").glob("*/rankings.jsonl")
-    assert json.loads(rankings.read_text(encoding="utf-8")) == {"id": "c:0", "ranked": ["D1:1"]}
+    line = json.loads(rankings.read_text(encoding="utf-8"))
+    assert {name: line[name] for name in ("id", "ranked", "gold")} == {
+        "id": "c:0",
+        "ranked": ["D1:1"],
+        "gold": ["D1:1"],
+    }
+
+
+def test_an_unknown_baseline_is_refused_and_named(sample: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*sample, "--baseline", "dense,cosine"]) == 2
+    assert "cosine is not one of dense, bm25, hybrid" in capsys.readouterr().err
 
 
 # Sources of settings

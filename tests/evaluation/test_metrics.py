@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurogated.evaluation.model import RECALL_CUTOFFS, latency_table, recall_at, recall_table
+from neurogated.evaluation.model import RECALL_CUTOFFS, latency_table, recall_at, recall_table, scores_of
 
 RANKINGS = st.lists(st.integers(0, 30), unique=True, max_size=25)
 GOLDS = st.frozensets(st.integers(0, 30), min_size=1, max_size=6)
@@ -27,10 +29,23 @@ def test_recall_table_has_a_row_a_kind_and_the_mean_over_questions() -> None:
         [[0, 1, 2, 3, 4], [9, 8, 7, 6, 5, 0], ["D1:1", "D1:2"]], [{0, 2}, {0}, {"D1:2"}], ["why", "why", "when"]
     )
     assert list(table) == ["when", "why", "all"]
-    assert all(list(row) == ["questions", *COLUMNS] for row in table.values())
-    assert list(table["when"].values()) == [1, 0, 100, 100, 100, 100]
-    assert list(table["why"].values()) == [2, 25, 25, 50, 100, 100]
-    assert list(table["all"].values()) == pytest.approx([3, 50 / 3, 50, 200 / 3, 100, 100])
+    assert all(list(row) == ["questions", *COLUMNS, "MRR", "nDCG@10"] for row in table.values())
+    second, third, sixth = (1 / math.log2(1 + rank) for rank in (2, 3, 6))
+    first = (1 + third) / (1 + second)
+    whens, whys = (
+        [1, 0, 100, 100, 100, 100, 50, 100 * second],
+        [2, 25, 25, 50, 100, 100, 700 / 12, 50 * (first + sixth)],
+    )
+    assert list(table["when"].values()) == pytest.approx(whens)
+    assert list(table["why"].values()) == pytest.approx(whys)
+    every = [3, 50 / 3, 50, 200 / 3, 100, 100, 500 / 9, 100 * (first + second + sixth) / 3]
+    assert list(table["all"].values()) == pytest.approx(every)
+
+
+def test_no_gold_passage_among_the_ranked_scores_nothing_and_the_ideal_order_everything() -> None:
+    assert set(scores_of([3, 4], {1, 2}, [1, 5]).values()) == {0}
+    assert scores_of(list(range(30)), set(range(12)), [20]) == {"R@20": 100, "MRR": 100, "nDCG@10": 100}
+    assert set(scores_of([], {1}, [1]).values()) == {0}
 
 
 def test_questions_without_gold_do_not_count() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from datetime import datetime
 from pathlib import Path
@@ -10,8 +11,9 @@ from typing import Any
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.evaluation.baselines import searched
 from neurogated.evaluation.datasets import Dataset, load_dataset
-from neurogated.evaluation.runner import RunReport, run
+from neurogated.evaluation.runner import RunReport, index, run
 
 ROOT = Path(__file__).parents[2]
 
@@ -46,7 +48,7 @@ def _graph(config: MemoryConfig, dataset: str, namespace: str) -> tuple[dict[str
 def test_run_writes_rankings_metrics_and_settings(sample: Dataset, config: MemoryConfig) -> None:
     report = run(sample, config)
     assert report.folder.parent == Path(config.save_dir) / "sample"
-    written = ["config.json", "metrics.json", "rankings.jsonl"]
+    written = ["config.json", "metrics.json", "questions.csv", "rankings.jsonl"]
     assert sorted(path.name for path in report.folder.iterdir()) == written
     assert list(_rankings(report)) == [question.id for question in sample.collections[0].questions]
     settings = json.loads((report.folder / "config.json").read_text(encoding="utf-8"))
@@ -56,6 +58,34 @@ def test_run_writes_rankings_metrics_and_settings(sample: Dataset, config: Memor
     assert (metrics["nodes"], metrics["edges"]) == (report.nodes, report.edges)
     assert metrics["recall"] == report.recall
     assert metrics["latency"] == report.latency
+
+
+def test_plain_searches_of_the_same_memory_are_measured_beside_it(sample: Dataset, config: MemoryConfig) -> None:
+    report = run(sample, config, baselines=["dense", "bm25", "hybrid"])
+    lines = [json.loads(line) for line in (report.folder / "rankings.jsonl").read_text(encoding="utf-8").splitlines()]
+    for name, table in report.baselines.items():
+        assert list(table) == list(report.recall)
+        for line in lines:
+            assert len(set(line["baselines"][name])) == len(line["baselines"][name]) >= 20
+        at_five = [len(set(line["baselines"][name][:5]) & set(line["gold"])) / len(line["gold"]) for line in lines]
+        assert table["all"]["R@5"] == pytest.approx(100 * sum(at_five) / len(at_five))
+        mean, low, high = report.differences[name]["R@5"]
+        assert mean == pytest.approx(report.recall["all"]["R@5"] - table["all"]["R@5"])
+        assert low <= mean <= high
+    with (report.folder / "questions.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["question"] for row in rows] == [line["question"] for line in lines]
+    assert [float(row["MRR"]) for row in rows] == [line["MRR"] for line in lines]
+
+
+def test_dense_is_the_order_of_the_cosines(sample: Dataset, config: MemoryConfig) -> None:
+    with _memory_of(config, "sample", "default") as memory:
+        index(sample, memory)
+        vector = memory.session.parts.embedder.embed_queries(["Why did the herring fail?"])[0]
+        nearest = [node.id for node, _ in memory.store.vector_search(vector, 83)]
+        found = searched(memory, "Why did the herring fail?", "dense")
+        assert found[:20] == nearest[:20]
+        assert set(searched(memory, "Why did the herring fail?", "hybrid")) == set(found)
 
 
 def test_every_ranking_has_twenty_passages_of_the_corpus_and_none_twice(sample: Dataset, config: MemoryConfig) -> None:

@@ -15,8 +15,8 @@ from neurogated.cli.flags import command, dataset_dir, dataset_format, top_n
 from neurogated.cli.opening import Flags, say_how_it_judges
 from neurogated.cli.output import counted, recall_json
 from neurogated.compose import build_text_embedder
+from neurogated.evaluation.baselines import BASELINES
 from neurogated.evaluation.datasets import BUNDLED, SOURCES_KEY, Dataset, dataset_folder, load_dataset
-from neurogated.evaluation.model import RECALL_CUTOFFS
 from neurogated.evaluation.runner import RunReport, config_for, measure
 from neurogated.evaluation.runner import index as index_dataset
 from neurogated.evaluation.workers import index_in_processes
@@ -100,12 +100,16 @@ def bench() -> None:
 @dataset_dir
 @dataset_format
 @top_n
-def run(flags: Flags) -> None:
+@click.option("--baseline", default="", metavar="NAMES", help=f"plain searches beside it: {','.join(BASELINES)}")
+def run(flags: Flags, *, baseline: str) -> None:
     config = flags.config()
+    plain = list(filter(None, map(str.strip, baseline.split(","))))
+    if unknown := [name for name in plain if name not in BASELINES]:
+        raise click.UsageError(f"--baseline {unknown[0]} is not one of {', '.join(BASELINES)}")
     data = _dataset(flags, str(flags.dataset))
     with NeuroGraphMemory(config_for(data, config)) as memory:
         say_how_it_judges(memory)
-        report = measure(data, memory)
+        report = measure(data, memory, baselines=plain)
     flags.emit({**report.metrics(), "folder": str(report.folder)}, _report(report))
 
 
@@ -122,16 +126,19 @@ def _dataset(flags: Flags, name: str) -> Dataset:
 
 def _report(report: RunReport) -> str:
     """Return the results of a run as text."""
-    columns = [f"R@{k}" for k in RECALL_CUTOFFS]
+    columns = list(next(iter(report.recall.values()), {}))[1:]
+    rows = report.recall | {name: table["all"] for name, table in report.baselines.items() if table}
     recall = [
-        [kind, f"{row['questions']:.0f}", *(f"{row[column]:.1f}" for column in columns)]
-        for kind, row in report.recall.items()
+        [name, f"{row['questions']:.0f}", *(f"{row[column]:.1f}" for column in columns)] for name, row in rows.items()
     ]
     latency = [[name, *(f"{figure:.2f}" for figure in row.values())] for name, row in report.latency.items()]
     size = f"{counted(report.nodes, 'nodes')}, {counted(report.edges, 'edges')}"
     parts = [f"{size}, indexed in {report.indexing_seconds:.1f} s", "\nRecall in percent"]
     parts += [_table(["", "questions", *columns], recall), "\nTime per question"]
     parts += [_table(["", *next(iter(report.latency.values()), {})], latency)]
+    if report.differences:
+        against = [[name, *map(str, row.values())] for name, row in report.differences.items()]
+        parts += ["\nPoints above a plain search, with the 95 % interval", _table(["", *columns], against)]
     if report.answers is not None:
         parts += ["\nAnswers in percent", ", ".join(f"{name} {figure:.1f}" for name, figure in report.answers.items())]
     return "\n".join((*parts, f"\nWritten to {report.folder}"))

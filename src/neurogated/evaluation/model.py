@@ -66,11 +66,30 @@ PERCENT = 100
 _MILLISECONDS = 1000
 _HIGH_QUANTILE = 0.95
 _MEDIAN = 0.5
+_DEPTH_OF_NDCG = 10
 
 
 def recall_at(ranked: Sequence[Hashable], gold: AbstractSet[Hashable] | Sequence[Hashable], k: int) -> float:
     """Return the fraction of `gold` among the first `k` of `ranked`, 0–1."""
     return len(set(ranked[:k]) & set(gold)) / len(gold)
+
+
+def scores_of(
+    ranked: Sequence[Hashable], gold: AbstractSet[Hashable] | Sequence[Hashable], cutoffs: Sequence[int]
+) -> dict[str, float]:
+    """Return recall at each cutoff, the reciprocal rank of the first gold passage, and nDCG@10, in percent.
+
+    Source of nDCG with gains of 0 and 1: Järvelin and Kekäläinen 2002.
+    """
+    found = np.array([one in set(gold) for one in ranked], dtype=bool)
+    gains = 1 / np.log2(np.arange(2, _DEPTH_OF_NDCG + 2))
+    ideal, first = gains[: len(gold)].sum(), found.nonzero()[0][:1]
+    dcg = gains[: found.size][found[:_DEPTH_OF_NDCG]].sum()
+    return {
+        **{f"R@{k}": PERCENT * recall_at(ranked, gold, k) for k in cutoffs},
+        "MRR": float(PERCENT / (1 + first[0])) if first.size else 0.0,
+        f"nDCG@{_DEPTH_OF_NDCG}": float(PERCENT * dcg / ideal),
+    }
 
 
 def recall_table(
@@ -79,14 +98,15 @@ def recall_table(
     kinds: Sequence[str],
     cutoffs: Sequence[int] = RECALL_CUTOFFS,
 ) -> Table:
-    """Return mean recall in percent: a row per kind of question and one for all, a column per cutoff.
+    """Return means of `scores_of`: a row per kind of question and one for all.
 
     Questions without gold passages do not count. If no question has any, the table is empty.
     """
     scored = [(kind, ranked, gold) for ranked, gold, kind in zip(rankings, golds, kinds, strict=True) if gold]
     if not scored:
         return {}
-    recalls = np.array([[PERCENT * recall_at(ranked, gold, k) for k in cutoffs] for _, ranked, gold in scored])
+    scores = [scores_of(ranked, gold, cutoffs) for _, ranked, gold in scored]
+    figures = np.array([list(one.values()) for one in scores])
     by_kind: dict[str, list[int]] = {}
     for row, (kind, _, _) in enumerate(scored):
         by_kind.setdefault(kind, []).append(row)
@@ -96,7 +116,7 @@ def recall_table(
     return {
         kind: {
             "questions": len(rows),
-            **dict(zip((f"R@{k}" for k in cutoffs), recalls[rows].mean(axis=0).tolist(), strict=True)),
+            **dict(zip(scores[0], figures[rows].mean(axis=0).tolist(), strict=True)),
         }
         for kind, rows in groups.items()
     }

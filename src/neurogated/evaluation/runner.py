@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import itertools
 import json
@@ -10,7 +11,7 @@ import re
 import string
 import time
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.trace import Recall
 from neurogated.errors import DatasetError, LLMError, StorageError
+from neurogated.evaluation.baselines import Interval, paired_bootstrap, searched
 from neurogated.evaluation.model import (
     PERCENT,
     RECALL_CUTOFFS,
@@ -30,6 +32,7 @@ from neurogated.evaluation.model import (
     Table,
     latency_table,
     recall_table,
+    scores_of,
 )
 from neurogated.memory import NeuroGraphMemory
 from neurogated.progress import show_progress
@@ -75,6 +78,8 @@ class _Result(NamedTuple):
     recall: Recall
     answer: str | None
     """The language model's answer; None if there is no model or it failed."""
+    plain: dict[str, list[Hashable]]
+    """The ranking of each baseline."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +94,10 @@ class RunReport:
     edges: int
     answers: dict[str, float] | None
     """Exact match and F1 in percent; None without a language model."""
+    baselines: dict[str, Table] = dataclasses.field(default_factory=dict)
+    """The recall of each baseline, in the form of `recall`."""
+    differences: dict[str, dict[str, Interval]] = dataclasses.field(default_factory=dict)
+    """By baseline and figure, the memory minus the baseline over all questions, in points, with its 95 % interval."""
 
     def metrics(self) -> dict[str, Any]:
         """Return all figures as JSON values."""
@@ -97,16 +106,19 @@ class RunReport:
         return figures
 
 
-def run(dataset: Dataset, config: MemoryConfig, *, progress: bool | None = None) -> RunReport:
+def run(
+    dataset: Dataset, config: MemoryConfig, *, baselines: Sequence[str] = (), progress: bool | None = None
+) -> RunReport:
     """Open the memory of `dataset` and `measure` it.
 
     Args:
         dataset: documents and questions.
         config: settings; `save_dir` is the root of all files.
+        baselines: plain searches to compare with; see `BASELINES`.
         progress: show progress bars; None shows them if the output is a terminal.
     """
     with NeuroGraphMemory(config_for(dataset, config)) as memory:
-        return measure(dataset, memory, progress=progress)
+        return measure(dataset, memory, baselines=baselines, progress=progress)
 
 
 def config_for(dataset: Dataset, config: MemoryConfig) -> MemoryConfig:
@@ -153,15 +165,19 @@ def rank(memory: NeuroGraphMemory, query: str) -> tuple[list[Hashable], Recall]:
     wanted = depth
     while True:
         recall = memory.recall(query, top_n=wanted)
-        ranked: list[Hashable] = list(
-            dict.fromkeys(source for recalled in recall for source in recalled.metadata.get(SOURCES_KEY, ()))
-        )
+        ranked = _passages(recalled.metadata for recalled in recall)
         if len(ranked) >= depth or len(recall) < wanted:
             return ranked, recall
         wanted *= 2
 
 
-def measure(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None = None) -> RunReport:
+def _passages(metadata: Iterable[Mapping[str, Any]]) -> list[Hashable]:
+    return list(dict.fromkeys(source for one in metadata for source in one.get(SOURCES_KEY, ())))
+
+
+def measure(
+    dataset: Dataset, memory: NeuroGraphMemory, *, baselines: Sequence[str] = (), progress: bool | None = None
+) -> RunReport:
     """Index `dataset` into `memory`, ask every question, and write rankings, metrics and settings.
 
     Each collection goes into the namespace of its name; stored documents are not indexed again. The run is written to
@@ -180,7 +196,7 @@ def measure(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None
         (one, question) for one, part in zip(memories, dataset.collections, strict=True) for question in part.questions
     ]
     shown = show_progress(asked, "asking", "question", progress=progress)
-    results = [_ask(one, question) for one, question in shown]
+    results = [_ask(one, question, baselines) for one, question in shown]
     views = [one.store.view() for one in memories]
     root = Path(memory.config.save_dir)
     name = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
@@ -193,32 +209,52 @@ def measure(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None
         except OSError as error:
             raise StorageError(f"cannot create {folder} ({error}); choose another save_dir") from error
         break
+    golds, kinds = zip(*((one.question.gold, one.question.kind) for one in results), strict=True)
+    rankings = {name: [one.plain[name] for one in results] for name in baselines}
+    ours = [one.ranked for one in results]
     report = RunReport(
         folder=folder,
-        recall=recall_table(
-            [result.ranked for result in results],
-            [result.question.gold for result in results],
-            [result.question.kind for result in results],
-            RECALL_CUTOFFS,
-        ),
+        recall=recall_table(ours, golds, kinds, RECALL_CUTOFFS),
         latency=latency_table([result.recall.seconds for result in results]),
         indexing_seconds=indexing_seconds,
         nodes=sum(view.live_nodes().size for view in views),
         edges=sum(view.live_edges().size + view.computed_edges()[0].size for view in views),
         answers=_answers(results),
+        baselines={name: recall_table(theirs, golds, kinds, RECALL_CUTOFFS) for name, theirs in rankings.items()},
+        differences={name: _differences(ours, theirs, golds) for name, theirs in rankings.items()},
     )
     _write(report, results, memory.config, dataset)
     return report
 
 
-def _ask(memory: NeuroGraphMemory, question: Question) -> _Result:
+def _ask(memory: NeuroGraphMemory, question: Question, baselines: Sequence[str]) -> _Result:
     ranked, recall = rank(memory, question.text)
     try:
         answer = memory.answer(recall) if memory.session.parts.language_model else None
     except LLMError as error:
         _log.warning("question %s has no answer: %s", question.id, error)
         answer = None
-    return _Result(question, ranked, recall, answer)
+    plain = {}
+    for name in baselines:
+        nodes = memory.store.get_nodes(searched(memory, question.text, name, most=10 * _LEAST_DEPTH))
+        plain[name] = _passages(node.metadata for node in nodes)
+    return _Result(question, ranked, recall, answer, plain)
+
+
+def _differences(
+    ours: Sequence[Sequence[Hashable]], theirs: Sequence[Sequence[Hashable]], golds: Sequence[frozenset[Hashable]]
+) -> dict[str, Interval]:
+    """Return the mean differences of the figures of two rankings over the questions that have gold passages."""
+    scored = [
+        (scores_of(mine, gold, RECALL_CUTOFFS), scores_of(other, gold, RECALL_CUTOFFS))
+        for mine, other, gold in zip(ours, theirs, golds, strict=True)
+        if gold
+    ]
+    names = scored[0][0] if scored else ()
+    return {
+        name: paired_bootstrap([mine[name] for mine, _ in scored], [other[name] for _, other in scored])
+        for name in names
+    }
 
 
 def _answers(results: Sequence[_Result]) -> dict[str, float] | None:
@@ -234,12 +270,29 @@ def _answers(results: Sequence[_Result]) -> dict[str, float] | None:
 
 
 def _write(report: RunReport, results: Sequence[_Result], config: MemoryConfig, dataset: Dataset) -> None:
+    rows = []
     with (report.folder / "rankings.jsonl").open("w", encoding="utf-8") as lines:
         for result in results:
-            line: dict[str, Any] = {"id": result.question.id, "ranked": result.ranked}
+            asked, recalled = result.question, {one.id: round(one.score, 4) for one in result.recall}
+            line: dict[str, Any] = {
+                "id": asked.id,
+                "question": asked.text,
+                "kind": asked.kind,
+                "gold": sorted(asked.gold, key=str),
+                "ranked": result.ranked,
+                "memories": recalled,
+                "confidence": round(result.recall.confidence, 4),
+            }
+            scores = scores_of(result.ranked, asked.gold, RECALL_CUTOFFS) if asked.gold else {}
+            line |= scores | ({"baselines": result.plain} if result.plain else {})
             if result.answer is not None:
                 line["answer"] = result.answer
             lines.write(json.dumps(line, ensure_ascii=False) + "\n")
+            rows.append({"id": asked.id, "kind": asked.kind, "question": asked.text, **scores})
+    with (report.folder / "questions.csv").open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, max(rows, key=len, default={}))
+        table.writeheader()
+        table.writerows(rows)
     figures = {"dataset": dataset.name, "notes": list(dataset.notes), **report.metrics()}
     for name, values in (("config", config.to_dict()), ("metrics", figures)):
         text = json.dumps(values, indent=2, ensure_ascii=False)
