@@ -28,10 +28,7 @@ def settings() -> str:
 
 def command_of(name: str) -> click.Command:
     """Return the command of the overview with this name."""
-    command: click.Command = PROGRAM
-    for word in name.split():
-        command = cast("click.Command", cast("click.Group", command).get_command(click.Context(command), word))
-    return command
+    return cast("click.Command", PROGRAM.get_command(click.Context(PROGRAM), name))
 
 
 def flags_of(command: click.Command) -> set[str]:

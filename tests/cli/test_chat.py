@@ -111,7 +111,7 @@ def _at_odds(folder: Path) -> None:
             memory.facts.add("user", "home", city, user_id="ana")
 
 
-@pytest.mark.parametrize("end", ["exit", "quit", "/quit", "/exit", "Exit"])
+@pytest.mark.parametrize("end", ["exit", "quit", "/quit", "/exit", "Exit", "exit.", "Quit!", "exit()", "/quit ."])
 def test_words_that_end_it_are_no_memories(chat: Chat, tmp_path: Path, end: str) -> None:
     chat("I keep bees.", end, "never read", flags=ANA)
     assert _contents(tmp_path) == [("user", "I keep bees.")]
@@ -129,6 +129,27 @@ def test_the_last_change_is_taken_back(chat: Chat, tmp_path: Path) -> None:
     out = chat("I keep bees.", "I keep hens.", "/undo", flags=ANA)
     assert "taken back: " in out
     assert _contents(tmp_path) == [("user", "I keep bees.")]
+
+
+def test_only_what_this_chat_has_changed_is_taken_back(chat: Chat, tmp_path: Path) -> None:
+    chat("I keep bees.", flags=ANA)
+    nothing = "this chat has changed nothing that could be taken back"
+    assert nothing in chat("/forget", "/undo", "/forget 1", "/undo", "Who keeps bees?", "/forget 2", "/undo", flags=ANA)
+    assert _contents(tmp_path) == [("user", "I keep bees.")]
+    out = chat("I keep hens.", "/undo", "/forget", "/undo", flags=ANA)
+    assert "taken back: “I keep hens.”" in out
+    assert nothing in out
+    out = chat("Who keeps bees?", "/forget 1", "/forget 1", "/undo", "/undo", "/forget " + "9" * 5_000, flags=ANA)
+    assert "it is gone already" in out
+    assert "taken back: a deletion" in out
+    assert nothing in out
+    assert _contents(tmp_path) == [("user", "I keep bees.")]
+
+
+def test_an_answer_is_needed_before_a_memory_of_it_is_forgotten(chat: Chat) -> None:
+    out = chat("/forget 1", "Who keeps bees?", "/forget 1", flags=ANA)
+    assert out.count("the last answer has no memories; /forget N deletes memory N of one that has") == 2
+    assert "1 to 0" not in out
 
 
 def test_a_memory_is_forgotten_by_its_number_or_right_after_it_was_told(chat: Chat, tmp_path: Path) -> None:

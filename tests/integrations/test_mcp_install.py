@@ -73,6 +73,16 @@ def test_the_client_opens_the_memory_that_was_named_without_the_environment_or_t
     assert not config.force_index_from_scratch
 
 
+def test_its_help_is_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mcp", "install", "--help"]) == 0
+    shown = capsys.readouterr().out
+    assert "Usage: neurogated mcp install" in shown
+    assert "--client" in shown
+    assert "--port" not in shown
+    assert main(["mcp", "install"]) == 2
+    assert "'client' is missing; see 'neurogated mcp install --help'" in capsys.readouterr().err
+
+
 def test_a_file_that_cannot_be_read_stays(home: Path) -> None:
     file = home / ".claude.json"
     file.write_text("{broken", encoding="utf-8")

@@ -15,7 +15,7 @@ from mcp.types import TextResourceContents
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.integrations.mcp.http import http_app
-from neurogated.integrations.mcp.prepared import INSTRUCTIONS, MOST, saved_manifest, with_manifest
+from neurogated.integrations.mcp.prepared import INSTRUCTIONS, MOST, Saved, saved_manifest, with_manifest
 from neurogated.integrations.mcp.server import build
 from neurogated.integrations.mcp.tools import Owner
 from tests.integrations.mcp_clients import call, client_within, refused
@@ -160,6 +160,14 @@ def test_compacting_removes_the_saved_manifests(tmp_path: Path) -> None:
         assert "bees" in saved_manifest(["--save_dir", str(tmp_path)]).text
         memory.admin.compact()
     assert list((tmp_path / "manifests").iterdir()) == []
+
+
+@pytest.mark.parametrize("words", [["--save_dir", "x"], ["--save-dir", "x"], ["--save_dir=x"], ["--save-dir=x"]])
+def test_the_folder_of_the_saved_manifest_is_named_in_any_form_of_a_flag(words: list[str]) -> None:
+    file = saved_manifest(["mcp", "--save_dir", "earlier", *words, "--user_id", "ana"]).file
+    assert file is not None
+    assert file.parent == Path("x", "manifests")
+    assert saved_manifest([*words, "--config=settings.yaml"]) == saved_manifest(["--config", "a"]) == Saved()
 
 
 def test_words_of_others_and_of_deleted_memories_are_not_shown(tmp_path: Path) -> None:

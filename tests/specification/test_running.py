@@ -46,8 +46,8 @@ def test_a_checkout_runs_without_being_installed(tmp_path: Path) -> None:
     "flag", ["--dataset", "--llm_name", "--embedding_name", "--llm_base_url", "--force_index_from_scratch"]
 )
 def test_every_flag_of_the_commands_is_known(flag: str) -> None:
-    from neurogated.cli.measuring import run
+    from neurogated.cli.measuring import bench_run
 
-    context = run.make_context("run", ["--dataset", "sample", flag, "true"])
+    context = bench_run.make_context("run", ["--dataset", "sample", flag, "true"])
 
     assert context.params[flag.removeprefix("--")] == "true"

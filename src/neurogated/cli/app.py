@@ -69,7 +69,13 @@ class _Program(click.Group):
             return None
         module = importlib.import_module(f"neurogated.cli.{COMMANDS[cmd_name].module}")
         suffix = "_" if keyword.iskeyword(cmd_name) or cmd_name == "list" else ""
-        return cast("click.Command", getattr(module, f"{cmd_name}{suffix}"))
+        return cast("click.Command", getattr(module, f"{cmd_name.replace(' ', '_')}{suffix}"))
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        both = " ".join(args[:2])
+        return (both, self.get_command(ctx, both), args[2:]) if both in COMMANDS else super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_BARE] = not args

@@ -28,7 +28,7 @@ from neurogated.viewer.text import beginning, dated, recall_text
 _HELP = """\
 Tell it something, and it remembers; ask a question, and it lists the memories that it finds. Or type
   /add TEXT      remember a text, also if it is a question
-  /undo          take back the last change
+  /undo          take back the last change of this chat
   /forget [N]    delete memory N of the last answer; without N, the text that was remembered last
   /why           explain the scores of the last answer
   /good, /bad    the memories of the last answer were useful together, or not
@@ -36,7 +36,7 @@ Tell it something, and it remembers; ask a question, and it lists the memories t
   /answer WHICH  answer the question about a contradiction: 1, 2, both or changed
   /help          show this
   /quit          end (so do exit, quit and Ctrl-D)"""
-_ENDS = frozenset({"/quit", "/exit", "quit", "exit"})
+_ENDS, _AFTER_END = frozenset({"/quit", "/exit", "quit", "exit"}), " .!;()"
 # They mean something only beside a question, so they are no memories.
 _REPLIES = re.compile(
     "(?:yes|yeah|yep|no|nope|ok|okay|sure|ja|nein|doch|sí|si|oui|non|是的?|对|好的?|不是?)[\\s.!,\uff01\u3002]*",
@@ -61,7 +61,7 @@ def chat(flags: Flags, *, plain: bool) -> None:
         talk = _Talk(memory, flags, coloured=sys.stdout.isatty() and not plain, adds=not is_sample)
         talk.note(f"{counted(memory.count(**flags.owner), 'memories')}. {_HELP}")
         try:
-            while (line := input(_PROMPT).strip()).casefold() not in _ENDS:
+            while (line := input(_PROMPT).strip()).rstrip(_AFTER_END).casefold() not in _ENDS:
                 talk.take(line)
         except EOFError:
             print()
@@ -85,6 +85,8 @@ class _Talk:
         self._adds = adds
         self._last: Recall | None = None
         self._added: list[str] = []
+        self._changes: list[str] = []
+        """What this chat has changed and `/undo` may take back, the latest last."""
         self._told: set[str] = set()
         """The ids of the conflicts whose question was asked."""
         self._asked: dict[str, Conflict] = {}
@@ -129,31 +131,46 @@ class _Talk:
         if not self._adds:
             self.note(f"the sample stays as it is; {_BEGIN}")
             return
-        self._added = list(self._memory.add({"role": "user", "content": text}, **self._owner))
+        with self._changing(f"“{beginning(text)}”"):
+            self._added = list(self._memory.add({"role": "user", "content": text}, **self._owner))
         self.note(f"remembered as {', '.join(self._added)}")
 
     def _help(self, _: str) -> None:
         self.note(_HELP)
 
     def _undo(self, _: str) -> None:
-        entry = self._memory.undo(user_id=self._owner["user_id"]) if self._adds else None
-        self.note("there is nothing to take back" if entry is None else f"taken back: {entry.reason}")
+        if self._changes and self._memory.undo(user_id=self._owner["user_id"]) is not None:
+            self._added = []
+            self.note(f"taken back: {self._changes.pop()}")
+        else:
+            self.note("this chat has changed nothing that could be taken back")
+
+    @contextlib.contextmanager
+    def _changing(self, what: str) -> Iterator[None]:
+        before = self._memory.store.view().sequence
+        yield
+        if self._memory.store.view().sequence != before:
+            self._changes.append(what)
 
     def _forget(self, which: str) -> None:
         if not self._adds:
             self.note(f"the sample stays as it is; {_BEGIN}")
         elif which:
-            found = self._last.ids if self._last else ()
-            if not which.isdecimal() or not 1 <= int(which) <= len(found):
+            found = {str(number): one for number, one in enumerate(self._last.ids if self._last else (), start=1)}
+            if not found:
+                raise InputError("the last answer has no memories; /forget N deletes memory N of one that has")
+            if which not in found:
                 raise InputError(f"/forget takes a number from 1 to {len(found)}, as in the last answer")
-            self._delete([found[int(which) - 1]])
+            self._delete([found[which]])
         elif self._added:
             self._delete(self._added)
         else:
             self.note("nothing was remembered in this chat; /forget N deletes memory N of the last answer")
 
     def _delete(self, ids: list[str]) -> None:
-        self.note(f"{counted(self._memory.delete(ids), 'memories deleted')}; /undo takes it back")
+        with self._changing("a deletion"):
+            count = self._memory.delete(ids)
+        self.note(f"{counted(count, 'memories deleted')}; /undo takes it back" if count else "it is gone already")
         self._added = []
 
     def _explain(self, _: str) -> None:
@@ -163,7 +180,8 @@ class _Talk:
         if self._last is None:
             self.note("ask something first")
             return
-        edges = self._memory.feedback(self._last, outcome=outcome)
+        with self._changing("what was learned"):
+            edges = self._memory.feedback(self._last, outcome=outcome)
         self.note(counted(edges, f"edges made {'stronger' if outcome == 'success' else 'weaker'}"))
 
     def _list_facts(self, _: str) -> None:
@@ -181,7 +199,8 @@ class _Talk:
         answers = {"1": conflict.first, "2": conflict.second, "both": "both", "changed": "supersede"}
         if which not in answers:
             raise InputError(f"/answer is {which!r}, but must be 1, 2, both or changed")
-        resolved = self._memory.conflicts.resolve(name, answers[which])
+        with self._changing("an answer"):
+            resolved = self._memory.conflicts.resolve(name, answers[which])
         del self._asked[name]
         self.note(
             f"{'both stand' if resolved.loser is None else f'the other is {resolved.outcome}'}; /undo takes it back"

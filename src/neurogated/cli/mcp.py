@@ -18,44 +18,36 @@ _APART = {"save_dir", "read_only", "force_index_from_scratch"}
 """Settings with words of their own in the installed command, and one that deletes."""
 
 
+_user = user("whose memories it shows")
+_project = click.option("--project", metavar="NAME", multiple=True, help="show only the memories of this project")
+_memory_tool = click.option("--memory_tool", is_flag=True, help="serve Anthropic's memory tool as well")
+
+
 @command("mcp")
-@click.argument("action", type=click.Choice(("serve", "install")), default="serve")
-@user("whose memories it shows")
-@click.option("--project", metavar="NAME", multiple=True, help="show only the memories of this project")
-@click.option("--memory_tool", is_flag=True, help="serve Anthropic's memory tool as well")
+@_user
+@_project
+@_memory_tool
 @click.option("--http", is_flag=True, help="listen on a port, not on standard input")
 @click.option("--host", default="127.0.0.1", metavar="NAME", help="address of --http (default: 127.0.0.1)")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=_PORT, metavar="N", help=f"port of --http (default: {_PORT})"
 )
 @click.option("--token", envvar="NEUROGATED_MCP_TOKEN", metavar="TEXT", help="what clients of --http must send")
-@click.option("--client", type=click.Choice(tuple(CLIENTS)), help="install: the client")
-@click.option("--write", is_flag=True, help="install: change its file, not only show the change")
 @click.pass_context
 def mcp(
     context: click.Context,
     flags: Flags,
     *,
-    action: str,
     project: tuple[str, ...],
     memory_tool: bool,
     http: bool,
     host: str,
     port: int,
     token: str | None,
-    client: str | None,
-    write: bool,
 ) -> None:
-    config, user_id = flags.memory_config(), flags.owner["user_id"]
-    if action == "install":
-        if client is None:
-            raise click.UsageError(f"install needs --client, one of {', '.join(CLIENTS)}")
-        words = [*_words(config, user_id, project), *(["--memory_tool"] if memory_tool else ())]
-        print(install(client, words, write=write))
-        return
     tools = import_extra("neurogated.integrations.mcp.tools", "mcp")
     server_of = import_extra("neurogated.integrations.mcp.server", "mcp").build
-    owner, read_only = tools.Owner(user_id, project), config.read_only
+    owner, read_only = tools.Owner(flags.owner["user_id"], project), flags.memory_config().read_only
     with flags.open(create=True, serves=http) as memory:
         if http:
             app = import_extra("neurogated.integrations.mcp.http", "mcp").http_app(
@@ -68,6 +60,17 @@ def mcp(
         relay.start()
         server.run()
         relay.finish()
+
+
+@command("mcp install")
+@click.option("--client", type=click.Choice(tuple(CLIENTS)), required=True, help="the program that starts the server")
+@click.option("--write", is_flag=True, help="change its file, not only show the change")
+@_user
+@_project
+@_memory_tool
+def mcp_install(flags: Flags, *, client: str, write: bool, project: tuple[str, ...], memory_tool: bool) -> None:
+    words = _words(flags.memory_config(), flags.owner["user_id"], project)
+    print(install(client, [*words, *(["--memory_tool"] if memory_tool else ())], write=write))
 
 
 def _words(config: MemoryConfig, user_id: str | None, project: tuple[str, ...]) -> Iterator[str]:

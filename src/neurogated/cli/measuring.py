@@ -101,7 +101,7 @@ def bench() -> None:
 @dataset_format
 @top_n
 @click.option("--baseline", default="", metavar="NAMES", help=f"plain searches beside it: {','.join(BASELINES)}")
-def run(flags: Flags, *, baseline: str) -> None:
+def bench_run(flags: Flags, *, baseline: str) -> None:
     config = flags.config()
     plain = list(filter(None, map(str.strip, baseline.split(","))))
     if unknown := [name for name in plain if name not in BASELINES]:
@@ -113,7 +113,7 @@ def run(flags: Flags, *, baseline: str) -> None:
     flags.emit({**report.metrics(), "folder": str(report.folder)}, _report(report))
 
 
-bench.add_command(run)
+bench.add_command(bench_run)
 
 
 def _dataset(flags: Flags, name: str) -> Dataset:

@@ -43,14 +43,16 @@ class Saved(NamedTuple):
 
 def saved_manifest(words: Sequence[str]) -> Saved:
     """Return the manifest that was shown by the last server which the same words started in the same environment."""
-    if "--config" in words:
+    flags = {"config": "", "save_dir": os.environ.get("NEUROGATED_SAVE_DIR", "outputs")}
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        name, equals, value = word.removeprefix("--").partition("=")
+        if word.startswith("--") and (name := name.replace("-", "_")) in flags:
+            flags[name] = value if equals else following
+    if flags["config"]:
         return Saved()
     environment = sorted((name, value) for name, value in os.environ.items() if name.startswith("NEUROGATED_"))
     key = hashlib.sha256(repr((list(words), environment)).encode()).hexdigest()
-    folder = os.environ.get("NEUROGATED_SAVE_DIR", "outputs")
-    if "--save_dir" in words[:-1]:
-        folder = words[words.index("--save_dir") + 1]
-    file = Path(folder, "manifests", f"{key}.json")
+    file = Path(flags["save_dir"], "manifests", f"{key}.json")
     try:
         saved = json.loads(file.read_bytes())
         return Saved(file, int(saved["nodes"]), str(saved["text"]))
