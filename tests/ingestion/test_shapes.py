@@ -55,6 +55,7 @@ def test_forty_formats_are_known() -> None:
         ({"role": "user", "content": ["Hello.", {"glyphs": 3}]}, "part 1 .* no type .* 'glyphs'"),
         ({"role": "user", "content": [7]}, "part 0 .* 7"),
         ({"role": "user", "parts": [{"type": "hologram"}]}, "'hologram'"),
+        ({"lc": 1, "id": {"a": 1}, "kwargs": {"data": "x"}}, "no role"),
         ({"type": "hologram", "words": "Hello."}, "type 'hologram' has no role and no content; .* 'words'"),
         ({"speaker": "Ana", "said": "Hello."}, "no role and no content; .* 'speaker', 'said'"),
         ({"role": "user", "utterance": "Hello."}, "no content; .* 'utterance'"),

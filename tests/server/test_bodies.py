@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.integrations.mcp import bodies
 from neurogated.server import create_app
+from tests.ingestion.shapes import SHAPES, Expected
 
 Post = Callable[[str, bytes], httpx.Response]
 VALUES = st.recursive(
@@ -29,19 +30,24 @@ def numbered(before: str, count: int, after: str) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def post() -> Iterator[Post]:
+def memory() -> Iterator[NeuroGraphMemory]:
     with NeuroGraphMemory(MemoryConfig(embedding_name="hash", storage="memory")) as memory:
-        app = create_app(memory)
+        yield memory
 
-        async def send(path: str, body: bytes) -> httpx.Response:
-            transport, headers = httpx.ASGITransport(app), {"Content-Type": "application/json"}
-            async with (
-                app.router.lifespan_context(app),
-                httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers) as client,
-            ):
-                return await client.post(path, content=body)
 
-        yield lambda path, body: asyncio.run(send(path, body))
+@pytest.fixture(scope="module")
+def post(memory: NeuroGraphMemory) -> Post:
+    app = create_app(memory)
+
+    async def send(path: str, body: bytes) -> httpx.Response:
+        transport, headers = httpx.ASGITransport(app), {"Content-Type": "application/json"}
+        async with (
+            app.router.lifespan_context(app),
+            httpx.AsyncClient(transport=transport, base_url="http://localhost", headers=headers) as client,
+        ):
+            return await client.post(path, content=body)
+
+    return lambda path, body: asyncio.run(send(path, body))
 
 
 @pytest.mark.parametrize(
@@ -69,14 +75,17 @@ def test_a_body_of_more_values_than_any_request_needs_is_refused_unread(post: Po
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        (filled('{"content":[', "1", "]}", 90_000), "'content': "),
+        (b'{"content": 5}', "'content': must be a text, a message, or a list of them"),
+        (b'{"content": [5]}', "content 0: 5 is neither text nor a message"),
+        (filled('{"content":[', "1", "]}", 90_000), "at most 1000 items"),
         (filled('{"content":[', '"a"', "]}", 90_000), "at most 1000 items"),
-        (filled('{"content":[', '{"a":1}', "]}", 90_000), "'content' is missing"),
+        (b'{"content": [{"a": 1}]}', "content 0: a message has no role and no content; its keys are 'a'"),
         (filled('{"content":"a","tags":[', "1", "]}", 90_000), "'tags': input should be a valid string"),
         (filled('{"content":"a","tags":[', '"a"', "]}", 90_000), "at most 1000 items"),
         (filled('{"content":"a","path":[', '"a"', "]}", 90_000), "at most 1000 items"),
         (numbered('{"content":"a",', 40_000, "}"), "the body has 40,000 unknown fields; known are content, title"),
-        (numbered('{"content":{"content":"a",', 40_000, "}}"), "40,000 unknown fields; known are content, role"),
+        (numbered('{"content":{"role":"user","content":"a",', 40_000, "}}"), "'content': has more than 5,000 values"),
+        (b'{"content":' + b'[{"content":' * 200 + b"1" + b"}]" * 200 + b"}", "more than 100 levels"),
         (numbered('{"content":"a","role_map":{', 40_000, "}}"), "'role_map': has more than 1,000 entries"),
         (numbered('{"content":"a","metadata":{', 40_000, "}}"), "has more than 5,000 values"),
         (b'{"content":"a","metadata":' + b'{"a":' * 200 + b"1" + b"}" * 201, "more than 100 levels"),
@@ -88,6 +97,63 @@ def test_an_error_of_many_values_is_told_once(post: Post, body: bytes, told: str
     assert answer.status_code in {400, 422}
     assert told in answer.json()["error"]["message"]
     assert len(answer.content) < 3_000
+
+
+def _sent(message: object) -> bytes | None:
+    """Return the body with a message; None for what is no JSON, such as an object of a library or a pair."""
+    try:
+        body = json.dumps({"content": message, "session_id": "s"})
+    except TypeError:
+        return None
+    return body.encode() if json.loads(body)["content"] == message else None
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        pytest.param(body, wanted, id=f"{shape}: {column}")
+        for shape, columns in SHAPES.items()
+        for column, (message, wanted) in columns.items()
+        if (body := _sent(message))
+    ],
+)
+def test_messages_of_each_format_are_taken_as_add_takes_them(
+    memory: NeuroGraphMemory, post: Post, body: bytes, wanted: Expected
+) -> None:
+    node = memory.get(post("/v1/memories", body).json()["ids"][0])
+    assert (node.kind, node.role, node.content) == wanted
+
+
+def test_blanks_in_a_list_are_skipped_and_told(memory: NeuroGraphMemory, post: Post) -> None:
+    said = ["One heron.", "", " ", {"role": "user", "content": ""}, {"role": "user", "content": "Two herons."}]
+    answer = post("/v1/memories", json.dumps({"content": said}).encode()).json()
+    assert [memory.get(one).content for one in answer["ids"]] == ["One heron.", "Two herons."]
+    assert answer["skipped"] == 3
+    assert answer["notes"] == ["3 of the texts are blank, and left out"]
+
+
+def test_a_message_of_a_text_alone_is_of_the_user(memory: NeuroGraphMemory, post: Post) -> None:
+    (found,) = post("/v1/memories", b'{"content": {"content": "Three herons.", "name": "Ana"}}').json()["ids"]
+    assert (memory.get(found).role, memory.get(found).speaker) == ("user", "Ana")
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "user", "content": "Four herons.", "id": "taken"},
+        {"type": "human", "data": {"content": "Four herons.", "id": "taken"}},
+        {"lc": 1, "id": ["messages", "HumanMessage"], "kwargs": {"content": "Four herons.", "id": "taken"}},
+        {"messages": [{"role": "user", "content": "Four herons.", "id": "taken"}]},
+    ],
+)
+def test_an_id_of_a_message_says_nothing_of_the_memories_of_others(
+    memory: NeuroGraphMemory, post: Post, message: object
+) -> None:
+    memory.add("Ben's secret.", id="taken", user_id="ben")
+    answer = post("/v1/memories?user_id=ana", json.dumps({"content": message}).encode()).json()
+    assert answer["ids"] != ["taken"]
+    assert answer["notes"] == ["ids of messages are left out; these are the new ones"]
+    assert memory.get("taken").content == "Ben's secret."
 
 
 def test_half_an_emoji_is_replaced(post: Post) -> None:

@@ -13,6 +13,7 @@ from pydantic import (
     ConfigDict,
     Field,
     ModelWrapValidatorHandler,
+    WithJsonSchema,
     create_model,
     model_validator,
 )
@@ -77,19 +78,42 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Metadata = Annotated[dict[str, Any], BeforeValidator(_few_values)]
 
 
-class Message(Body):
-    """A message of a conversation."""
+_SAID = {"type": "string", "minLength": 1}
+_MESSAGE = {
+    "type": "object",
+    "description": "A message as OpenAI, Anthropic, Gemini, LangChain and others write it.",
+    "properties": {
+        "role": {"type": "string", "description": "`user`, `assistant`, `system` or `tool`, or a word for one of them"},
+        "content": {"description": "a text, or parts such as texts, calls of tools and images"},
+        "name": {"type": "string", "description": "the speaker"},
+        "timestamp": {"type": "string", "description": "when it was said"},
+        "metadata": {"type": "object"},
+    },
+    "additionalProperties": True,
+}
+_MESSAGES = {"type": "array", "items": {"anyOf": [_SAID, _MESSAGE]}, "maxItems": MOST_ITEMS}
+_PLAIN = {"content", "name", "timestamp", "metadata"}
 
-    content: Text
-    role: str = Field("user", description="`user`, `assistant`, `system` or `tool`, or a word for one of them.")
-    name: str | None = Field(None, description="The speaker.")
-    timestamp: datetime | None = None
-    metadata: Metadata | None = None
+
+def _few_messages(given: object) -> object:
+    """Return texts and messages for `memory.add`, which reads them. A text with a name or a time is of the user."""
+    if isinstance(given, list):
+        if len(given) > MOST_ITEMS:
+            raise PydanticCustomError("too_long", f"should have at most {MOST_ITEMS} items, not {len(given)}")
+        return list(map(_message, given))
+    if isinstance(given, str | dict):
+        return _message(given)
+    raise PydanticCustomError("content", "must be a text, a message, or a list of them")
+
+
+def _message(given: object) -> object:
+    _few_values(given)
+    return {"role": "user", **given} if isinstance(given, dict) and given.keys() <= _PLAIN else given
 
 
 _TYPES: Mapping[str, Any] = {
     "action": Literal["update", "forget", "resolve"],
-    "content": Text | Message | Annotated[list[Text | Message], Items, Field(min_length=1)],
+    "content": Annotated[Any, BeforeValidator(_few_messages), WithJsonSchema({"anyOf": [_SAID, _MESSAGE, _MESSAGES]})],
     "count": Annotated[int, Field(ge=1, le=1000)],
     "duration": Annotated[float, Field(gt=0)],
     "few": Annotated[int, Field(ge=1, le=100)],

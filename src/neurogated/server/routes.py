@@ -16,6 +16,7 @@ from neurogated.core.delta import LATEST
 from neurogated.core.extras import needs_extra
 from neurogated.core.filters import NO_MEMORIES
 from neurogated.core.model import MemoryNode
+from neurogated.ingestion.messages import HELD_IN
 from neurogated.operations import OPERATIONS, REQUIRED, hint, renamings
 from neurogated.plasticity.plasticity_engine import Outcome
 from neurogated.plasticity.undo import backwards_of
@@ -79,8 +80,21 @@ def _route(**options: Any) -> Callable[[Handler], Handler]:
 
 @_route(status_code=201, response_model_exclude_defaults=True)
 def add(caller: Caller, content: Any, timestamp: Any = "now", **about: Any) -> models.Ids:
-    added = caller.memory.add(content, user_id=caller.user_id, timestamp=timestamp, **about)
-    return models.Ids(ids=added, skipped=added.skipped, notes=list(added.notes))
+    anonymous = _without_ids(content)
+    added = caller.memory.add(anonymous, user_id=caller.user_id, timestamp=timestamp, **about)
+    notes = [*added.notes, *([] if anonymous == content else ["ids of messages are left out; these are the new ones"])]
+    return models.Ids(ids=added, skipped=added.skipped, notes=notes)
+
+
+def _without_ids(content: Any) -> Any:
+    """Return messages without ids of their own. A refused one would say whether another user has a memory with it."""
+    if isinstance(content, list):
+        return list(map(_without_ids, content))
+    if not isinstance(content, dict):
+        return content
+    # The id of an object of LangChain is a list that names its class. An envelope may hold other messages.
+    kept = {key: one for key, one in content.items() if key != "id" or isinstance(one, list)}
+    return kept | {key: _without_ids(kept[key]) for key in ("kwargs", "data", *HELD_IN) if key in kept}
 
 
 @_route()
