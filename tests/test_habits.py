@@ -12,6 +12,13 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.core.habits import explains_habits
 from neurogated.errors import ConfigError, InputError
 
+
+def at_odds(memory: Any) -> Any:  # noqa: ANN401 - as in the calls
+    for city in ("Lyon", "Oslo"):
+        memory.facts.add("Ana", "home", city)
+    return memory.conflicts.list()[0]
+
+
 Call = Callable[[Any], object]
 
 CALLS: list[tuple[Call, type[Exception], str]] = [
@@ -52,6 +59,44 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda memory: memory.get(memory.add("x")[0])["memory"], TypeError, r"read \.content"),
     (lambda memory: memory.recall(*memory.add("x") and "x")[0]["memory"], TypeError, r"read \.content"),
     (lambda memory: memory.recall(*memory.add("x") and "x")[0].page_content, AttributeError, r"read \.content"),
+    (
+        lambda memory: memory["x"],
+        TypeError,
+        r"NeuroGraphMemory has no key 'x'; call recall\(query\), list\(\) or get\(id\)",
+    ),
+    (lambda memory: memory.aio["x"], TypeError, "AsyncNeuroGraphMemory has no key 'x'; call recall"),
+    (list, TypeError, "not iterable"),
+    (lambda memory: memory.facts["x"], TypeError, "Facts has no key 'x'; its calls are add, list"),
+    (lambda memory: memory.get_context("x")["text"], TypeError, r"Context has no key 'text'; read \.text"),
+    (lambda memory: memory.manifest.get()["nodes"], TypeError, r"read \.nodes"),
+    (lambda memory: memory.feedback([])["x"], TypeError, r"the number of edges, with \.gone"),
+    (lambda memory: memory.recall("x")[None], TypeError, r"one\.content"),
+    (lambda memory: at_odds(memory)["question"], TypeError, r"read \.question"),
+    (lambda memory: at_odds(memory) and memory.facts.list()[0]["value"], TypeError, r"read \.subject"),
+    (lambda memory: memory.conflicts.resolve("x"), TypeError, r"write resolve\(conflict_id, keep, \*, because=…"),
+    (lambda memory: memory.conflicts.resolve("x", choice="both"), TypeError, r"write resolve\(conflict_id, keep"),
+    (lambda memory: memory.facts.add(messages=[]), TypeError, r"write add\(subject, attribute, value"),
+    (lambda memory: memory.conflicts.resolve(None, "both"), InputError, "the id of a conflict is None"),
+    (
+        lambda memory: memory.conflicts.resolve(at_odds(memory).id, "none"),
+        InputError,
+        "keep is 'none', but must be 'both'",
+    ),
+    (
+        lambda memory: memory.conflicts.resolve(at_odds(memory).id, ["both"]),
+        InputError,
+        r"keep is \['both'\], but must be",
+    ),
+    (
+        lambda memory: memory.conflicts.resolve(at_odds(memory).id, "both", because=5),
+        InputError,
+        "the reason is 5, but",
+    ),
+    (
+        lambda memory: memory.conflicts.resolve(at_odds(memory).id, "both", user_id=5),
+        InputError,
+        "user_id is 5, but must",
+    ),
     (lambda memory: memory.wrong, AttributeError, "^NeuroGraphMemory has no 'wrong'$"),
 ]
 

@@ -113,13 +113,15 @@ class Doors:
 
     async def _rest(self, method: str, path: str, given: Values) -> tuple[str, str]:
         app = create_app(self._memory)
-        transport = httpx.ASGITransport(app)
-        async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport) as client:
+        transport, sent = httpx.ASGITransport(app), {"Content-Type": "application/json"}
+        async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, headers=sent) as client:
             address = f"http://localhost/v1{path.format(memory_id='a', conflict_id=_CONFLICT)}"
             # The changes of one user have no numbers.
             asked = ({} if "to" in given else {"user_id": "ana"}) | (given if method == "GET" else {})
             body = given if method in {"POST", "PATCH"} else None
-            answer = await client.request(method, address, params=asked, json=body)
+            answer = await client.request(
+                method, address, params=asked, content=None if body is None else json.dumps(body)
+            )
         return answer.text, answer.headers.get("warning", "")
 
     async def _tool(self, name: str, given: Values) -> tuple[str, str]:
@@ -350,6 +352,34 @@ def test_older_flags_of_owners_are_taken_with_a_warning(tmp_path: Path, capsys: 
     shown = capsys.readouterr()
     assert "I moved to Lyon." in shown.out
     assert "refuses" not in shown.err
+
+
+HALF, WHOLE = "seven\ud83d", "seven\ufffd"
+
+
+def test_half_a_character_in_words_and_tags_is_replaced_at_every_door(
+    memory: NeuroGraphMemory, ask: Ask, tmp_path: Path
+) -> None:
+    ask("remember", "tool", {"text": HALF, "tags": [HALF]})
+    ask("remember", "expression", {"text": f"Here {HALF}", "tags": [HALF]})
+    words = {"content": [f"There {HALF}"], "tags": [HALF], "title": HALF, "metadata": {HALF: HALF}}
+    ask("add", "POST /memories", words)
+    memory.add(f"Last {HALF}", tags=[HALF], user_id="ana")
+    stored = {one.content: one.tags for one in memory.list(user_id="ana") if "seven" in one.content}
+    assert stored == {f"{word}{WHOLE}": (WHOLE,) for word in ("", "Here ", "There ", "Last ")}
+    ask("add", "add", {"text": HALF, "tag": HALF, "title": HALF, "metadata": f"{HALF}={HALF}"})
+    with NeuroGraphMemory(MemoryConfig(embedding_name="hash", save_dir=str(tmp_path))) as other:
+        assert [(one.content, one.tags, one.title) for one in other.list()] == [(WHOLE, (WHOLE,), WHOLE)]
+
+
+@pytest.mark.parametrize(
+    ("name", "door"), [("add", "add"), ("list", "list"), ("recall", "ask"), ("context", "context")]
+)
+def test_half_a_character_in_the_name_of_a_user_is_refused_as_two_repaired_names_could_be_one(
+    ask: Ask, name: str, door: str
+) -> None:
+    words = {} if name == "list" else {"text" if name == "add" else "query": "Tea."}
+    assert "user_id has a lone surrogate at character 5" in ask(name, door, {**words, "user_id": HALF})[0]
 
 
 def test_python_takes_older_names_with_a_warning(memory: NeuroGraphMemory) -> None:

@@ -26,6 +26,7 @@ from neurogated.core.derivation import sources_of
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.facts import is_supported
 from neurogated.core.forking import bind_to_process
+from neurogated.core.habits import explains_calls
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.projections import remove_manifests
@@ -92,6 +93,18 @@ class Sessions:
     def __init__(self) -> None:
         self.lock = threading.Lock()
         self.by_name: WeakValueDictionary[str, Session] = WeakValueDictionary()
+
+
+class Component:
+    """The calls of one feature of a memory, each of which says how it is called if its arguments do not fit."""
+
+    def __init__(self, session: Session) -> None:
+        """Take the session."""
+        self._session = session
+
+    def __init_subclass__(cls) -> None:
+        """Let the calls explain themselves."""
+        explains_calls(cls)
 
 
 class Session:

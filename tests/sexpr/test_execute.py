@@ -198,9 +198,8 @@ def test_a_user_teaches_shared_memories_nothing(memory: NeuroGraphMemory) -> Non
 
 
 @pytest.mark.parametrize("call", ['(recall "\ud800")', '(explain (recall "\ud800"))'])
-def test_a_lone_surrogate_in_an_expression_is_refused(memory: NeuroGraphMemory, call: str) -> None:
-    with pytest.raises(InputError):
-        memory.execute(call)
+def test_half_a_character_in_an_expression_is_replaced(memory: NeuroGraphMemory, call: str) -> None:
+    assert memory.execute(call) == memory.execute(call.replace("\ud800", "\ufffd"))
 
 
 def test_a_user_settles_own_conflicts_only(memory: NeuroGraphMemory) -> None:

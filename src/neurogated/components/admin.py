@@ -26,14 +26,11 @@ from neurogated.core.scope import ANY_USER
 from neurogated.core.view import GraphView
 from neurogated.erasure import erase_copies, forget_copies
 from neurogated.errors import ConfigError
-from neurogated.session import Session
+from neurogated.session import Component
 
 
-class Admin:
+class Admin(Component):
     """The calls that maintain a memory, as `memory.admin`."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def stats(self) -> dict[str, Any]:
         """Return figures of the memory as JSON values.

@@ -11,23 +11,20 @@ from neurogated.core.derivation import sources_of
 from neurogated.core.filters import Filter
 from neurogated.core.judgements import Relation
 from neurogated.core.model import checked_count
-from neurogated.core.scope import ANY_USER, ScopeFilter, UserChoice
+from neurogated.core.scope import ANY_USER, AnyUser, ScopeFilter, UserChoice
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.knowledge.comparing import Content, compare_contents
 from neurogated.knowledge.effects import Effect, effect_of, resolution
-from neurogated.session import Notice, Session
-from neurogated.text.strings import checked_text
+from neurogated.session import Component, Notice
+from neurogated.text.strings import checked_name, checked_text, repaired_text
 
 _STATUSES = ("open", "resolved", None)
 _ANSWERS = ("both", "supersede")
 """The answers to a conflict besides the ids of its sides."""
 
 
-class Conflicts:
+class Conflicts(Component):
     """The calls about contradictions, as `memory.conflicts`."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def compare(self, first: Content, second: Content) -> Relation:
         """Return how two statements relate, as if they were told one after the other; nothing is stored.
@@ -91,7 +88,7 @@ class Conflicts:
             InputError: `keep` is none of these.
         """
         if because is not None:
-            checked_text("the reason", because)
+            because = repaired_text("the reason", because)
         resolved: builtins.list[Conflict] = []
 
         def outcome() -> GraphDelta:
@@ -134,7 +131,8 @@ class Conflicts:
         store, wanted = self._session.store, checked_text("the id of a conflict", conflict_id)
         stored = conflicts_in(store.view(), store.get_nodes([wanted], missing_ok=True))
         found = stored or [one for one in store.disputes() if one.id == wanted]
-        if not found or user_id not in (ANY_USER, found[0].scope.user_id):
+        owner = user_id if isinstance(user_id, AnyUser | None) else checked_name("user_id", user_id)
+        if not found or owner not in (ANY_USER, found[0].scope.user_id):
             raise UnknownIdError(f"there is no conflict {conflict_id!r}; conflicts.list() lists them")
         return found[0]
 

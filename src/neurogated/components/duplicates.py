@@ -8,14 +8,11 @@ from uuid import UUID
 from neurogated.context.echo import separated
 from neurogated.core.delta import GraphDelta
 from neurogated.core.same_as import others_of
-from neurogated.session import Session
+from neurogated.session import Component
 
 
-class Duplicates:
+class Duplicates(Component):
     """The calls about duplicates, as `memory.duplicates`; see `metabolism.find_duplicates`."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def of(self, node_id: str | UUID) -> list[str]:
         """Return the ids of the memories that say the same as a memory.

@@ -12,17 +12,17 @@ from neurogated.core.filters import FilterOptions
 from neurogated.core.model import checked_count
 from neurogated.errors import InputError
 from neurogated.plasticity.energy import EnergyController, EnergyPoint
-from neurogated.session import Notice, Session
+from neurogated.session import Component, Notice, Session
 from neurogated.text.strings import checked_text, composed, repaired_text
 from neurogated.tiers.canvas import Canvas, Owner
 from neurogated.tiers.manager import TierManager, Tiers
 
 
-class Energy:
+class Energy(Component):
     """The calls about energy, as `memory.energy`."""
 
     def __init__(self, session: Session) -> None:
-        self._session = session
+        super().__init__(session)
         self._controller = EnergyController(session.config.metabolism)
         self._tiers = TierManager(session.config.metabolism)
 

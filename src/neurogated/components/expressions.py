@@ -33,7 +33,7 @@ from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.session import Notice, Session
 from neurogated.sexpr import Call, check
 from neurogated.sexpr.cypher import explain
-from neurogated.text.strings import checked_text
+from neurogated.text.strings import repaired_text
 
 
 class Expressions:
@@ -44,7 +44,7 @@ class Expressions:
 
     def run(self, expression: str, scope: Scope, *, read_only: bool) -> Any:  # noqa: ANN401 - a JSON value
         """Run an expression; see `NeuroGraphMemory.execute`."""
-        return self.call(check(checked_text("the expression", expression)), scope, read_only=read_only)
+        return self.call(check(repaired_text("the expression", expression)), scope, read_only=read_only)
 
     def call(self, call: Call, scope: Scope, *, read_only: bool = False) -> Any:  # noqa: ANN401 - a JSON value
         """Run a checked call; see `NeuroGraphMemory.execute`."""

@@ -18,7 +18,7 @@ from neurogated.core.node_kind import FACT
 from neurogated.core.scope import Scope
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.document import Document, Passage
-from neurogated.session import Session
+from neurogated.session import Component
 from neurogated.text.times import Zone
 from neurogated.tiers.facts import read_facts
 from neurogated.utils.hash_utils import compute_mdhash_id
@@ -27,11 +27,8 @@ Value = str | float | bool
 """The value of a fact: a text, a number or a truth value."""
 
 
-class Facts:
+class Facts(Component):
     """The calls about facts, as `memory.facts`."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def add(
         self,

@@ -18,7 +18,7 @@ from neurogated.core.model import MemoryEdge, checked_count, checked_unit
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
 from neurogated.retrieval.activation import SpreadingActivation
-from neurogated.session import Notice, Session
+from neurogated.session import Component, Notice
 from neurogated.sexpr.values import EDGE_TYPES
 from neurogated.utils.vector_utils import cosine_similarity
 
@@ -49,11 +49,8 @@ def admitted_rows(view: GraphView, ids: Sequence[str]) -> Rows:
     return view.without(np.unique(hidden), np.empty(0, dtype=np.int64)).rows(ids)
 
 
-class Graph:
+class Graph(Component):
     """The calls about edges, as `memory.graph`. Memories outside the filters do not exist for them."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def associate(
         self,

@@ -11,15 +11,12 @@ from neurogated.core.delta import HistoryEntry, NodeVersion
 from neurogated.core.scope import UserChoice
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.plasticity.undo import concerns, undo
-from neurogated.session import Notice, Session
+from neurogated.session import Component, Notice
 from neurogated.text.strings import checked_text, composed
 
 
-class History:
+class History(Component):
     """The calls about the past, as `memory.history`."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def __call__(self, *_: object, **__: object) -> NoReturn:
         """Refuse a call as in other libraries, in words."""

@@ -17,16 +17,13 @@ from neurogated.core.trace import Feedback, MemoryRef, RecalledMemory, id_of, li
 from neurogated.errors import InputError
 from neurogated.plasticity.plasticity_engine import Outcome, strength_of
 from neurogated.progress import show_progress
-from neurogated.session import Notice, Session
+from neurogated.session import Component, Notice
 from neurogated.subscribers import work_off
 from neurogated.text.strings import composed
 
 
-class Learning:
+class Learning(Component):
     """The calls about learning, as `memory.learning`."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def consolidate(
         self,

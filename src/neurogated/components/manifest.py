@@ -13,7 +13,7 @@ from neurogated.core.tokens import prompt_tokens
 from neurogated.errors import InputError
 from neurogated.manifest.model import Community, GraphManifest
 from neurogated.retrieval.queries import checked_query
-from neurogated.session import Session
+from neurogated.session import Component
 
 BUDGET = 500
 """Tokens of a text."""
@@ -28,15 +28,12 @@ class Owners(TypedDict, total=False):
     path: Sequence[str]
 
 
-class Manifest:
+class Manifest(Component):
     """The calls about the shape of a memory, as `memory.manifest`.
 
     Manifests are cached by scope. They are rebuilt in the background after `manifest.update_threshold` new memories,
     or after `manifest.cache_ttl_ms` if anything has changed.
     """
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def get(self, **owners: Unpack[Owners]) -> GraphManifest:
         """Return what the memories of an owner are about and how they are linked; see `Owners`."""

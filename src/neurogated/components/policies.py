@@ -15,7 +15,7 @@ from neurogated.core.filters import Filter
 from neurogated.core.model import MemoryNode
 from neurogated.core.scope import ANY_USER, Scope, ScopeFilter, UserChoice
 from neurogated.errors import InputError, NeurogatedError, UnknownIdError
-from neurogated.session import Notice, Session
+from neurogated.session import Component, Notice, Session
 from neurogated.sexpr.cypher import explain
 from neurogated.sexpr.policies import policy_call
 from neurogated.text.strings import checked_text
@@ -45,7 +45,7 @@ class Run(NamedTuple):
     """Why it failed; None if it did not."""
 
 
-class Policies:
+class Policies(Component):
     """The calls about policies, as `memory.policies`.
 
     A policy is a memory of the kind `policy` whose text is an expression. It sees and changes the memories of its own
@@ -53,9 +53,6 @@ class Policies:
     runs, none later than a second after the first. What a policy writes starts no policies. `history.list()` names
     the policy in the reason of its changes. `undo` takes back a memory with what policies did because it was added.
     """
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
 
     def add(self, expression: str, when: str = REMEMBER, **scope: Any) -> str:  # noqa: ANN401 - the fields of Scope
         """Store a policy and return its id; `delete` removes it.

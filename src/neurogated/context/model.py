@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from neurogated.core.conflicts import Conflict
+from neurogated.core.habits import explains_reading
 from neurogated.core.trace import RecalledMemory
 from neurogated.text.strings import beginning, html_table
 
@@ -65,6 +66,7 @@ class Choice:
         return "; ".join(said)
 
 
+@explains_reading("read .text, .memories, .conflicts, .notes")
 @dataclass(frozen=True, slots=True, repr=False)
 class Context:
     """Memories as text for a prompt, within a budget of tokens; iterating it yields the memories."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.habits import explains_reading
 from neurogated.core.judgements import RelationKind, Verdict
 from neurogated.core.model import MemoryEdge, MemoryNode, checked_count, checked_unit
 from neurogated.core.ports import GraphStorePort
@@ -35,6 +36,7 @@ Validity = tuple[datetime | None, datetime | None]
 """`valid_from` and `valid_to` of a memory."""
 
 
+@explains_reading("read .question, .first, .second, .id")
 @dataclass(frozen=True, slots=True)
 class Conflict:
     """Two memories of one owner that contradict or supersede each other. Both stay in the memory."""

@@ -11,6 +11,7 @@ import numpy as np
 from neurogated.core.claims import USER
 from neurogated.core.derivation import sources_of
 from neurogated.core.found import Statement
+from neurogated.core.habits import explains_reading
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM, FACT
 from neurogated.core.ports import GraphStorePort
@@ -26,6 +27,7 @@ _MORE_WORDS = 4
 """Words that carry meaning. With fewer of them, such as those of a greeting, a memory adds nothing to its facts."""
 
 
+@explains_reading("read .subject, .attribute, .value, .id")
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A fact that the caller stated, or a claim that was read from memories."""

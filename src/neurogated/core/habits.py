@@ -70,16 +70,31 @@ def renamed(**names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
     return accept
 
 
-def explains_habits(cls: Class) -> Class:
-    """Let a class tell the right name when a method of another library is called, or arguments do not fit.
+def explains_calls(cls: type, how: str = "") -> None:
+    """Let a class tell how its methods are called when arguments do not fit, and when it is read like a mapping.
 
-    The errors are an AttributeError and a TypeError, as without it.
+    The errors are a TypeError, as without it.
     """
-    for name, method in list(vars(cls).items()):
+    calls = {name: one for name, one in vars(cls).items() if inspect.isfunction(one) and not name.startswith("_")}
+    how = how or f"its calls are {', '.join(calls)}"
+    for name, method in calls.items():
         # A coroutine calls the method of the memory, which explains itself.
-        if inspect.isfunction(method) and not name.startswith("_") and not inspect.iscoroutinefunction(method):
+        if not inspect.iscoroutinefunction(method):
             setattr(cls, name, _explained(method))
 
+    def get(_: object, key: object) -> NoReturn:
+        raise TypeError(f"{cls.__name__} has no key {key!r}; {how}")
+
+    for name, value in {"__getitem__": get, "__iter__": None}.items():
+        setattr(cls, name, value)
+
+
+def explains_habits(cls: Class) -> Class:
+    """Let a class also tell the right name when a method of another library is called; see `explains_calls`.
+
+    The error is an AttributeError, as without it.
+    """
+    explains_calls(cls, "call recall(query), list() or get(id)")
     for name in _BUILDERS:
         setattr(cls, name, _Builder(cls.__name__, name))
 
@@ -101,7 +116,7 @@ def explains_reading(how: str) -> Callable[[Class], Class]:
         own = getattr(cls, "__getitem__", None)
 
         def get(self: Any, key: Any) -> Any:  # noqa: ANN401 - the keys of any sequence
-            if own is None or isinstance(key, str):
+            if own is None or isinstance(key, str | None):
                 raise TypeError(f"{cls.__name__} has no key {key!r}; {how}")
             return own(self, key)
 

@@ -344,6 +344,7 @@ class Recall:
         return Access.of(self.ids, edges)
 
 
+@explains_reading("it is the number of edges, with .gone")
 class Feedback(int):
     """The number of edges that feedback strengthened or added.
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from neurogated.core.energy import Layer
+from neurogated.core.habits import explains_reading
 from neurogated.text.strings import html_table
 
 
@@ -79,6 +80,7 @@ class TemporalLayers:
     """The memories of each layer with the highest scores."""
 
 
+@explains_reading("read .nodes, .communities, .as_dict()")
 @dataclass(frozen=True, slots=True, repr=False)
 class GraphManifest:
     """What the memories of a scope are about and how they are linked, at one moment."""

@@ -67,7 +67,7 @@ def checked_name(what: str, name: str) -> str:
 
 
 def checked_names(what: str, names: Iterable[str], *, exact: bool = False) -> tuple[str, ...]:
-    """Return several composed names, or with `exact` names as they are written.
+    """Return several names, composed and with whole characters, or with `exact` as they are written.
 
     Raises:
         InputError: `names` is not a list of non-empty strings.
@@ -77,10 +77,11 @@ def checked_names(what: str, names: Iterable[str], *, exact: bool = False) -> tu
         raise InputError(f"{what} is {names!r}, but must be a list of names")
     if type(names) is tuple and not names:
         return ()
-    given = tuple(names)
+    given: tuple[Any, ...] = tuple(names)
     if not given or (all(given) and set(map(type, given)) == {str} and "".join(given).isascii()):
         return given
-    found = tuple(checked_name(f"one of {what}", name) for name in given)
+    whole = given if exact else (halves_joined(name) if isinstance(name, str) else name for name in given)
+    found = tuple(checked_name(f"one of {what}", name) for name in whole)
     return given if exact else found
 
 
