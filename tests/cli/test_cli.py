@@ -281,7 +281,7 @@ def test_words_that_are_no_command_line_exit_with_code_2(
 def test_interrupt_is_said_and_exits_with_code_130(
     sample: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def interrupted(*_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(measuring, "measure", interrupted)
