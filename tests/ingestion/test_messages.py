@@ -75,7 +75,7 @@ def test_calls_of_tools_are_a_memory_of_their_own_kind(memory: NeuroGraphMemory,
     assert (node.kind, node.role, node.content) == ("call", "assistant", 'weather(city="Lyon")')
     said = {"id": "m", "role": "assistant", "content": "I look.", "tool_calls": [CALL, CALL]}
     text, call = memory.add(said, session_id="s", user_id="ana")
-    assert (memory.get(text).content, memory.get(call).content) == ("I look.", node.content)
+    assert (memory.get(text).content, memory.get(call).content) == ("I look.", f"{node.content}\n{node.content}")
     assert memory.add(said, session_id="s", user_id="ana") == [text, call]
     assert memory.count(user_id="ana") == 3
 
@@ -254,3 +254,130 @@ def test_a_pair_of_a_role_and_a_text_is_a_message(config: MemoryConfig) -> None:
         (None, "One text."),
         (None, "Another."),
     ]
+
+
+def test_a_pair_of_a_role_of_the_callers_own_is_a_message_and_never_two_texts(memory: NeuroGraphMemory) -> None:
+    (name,) = memory.add(("customer", "Where is my parcel?"), role_map={"customer": "user"})
+    (other,) = memory.add([["user", "It came today."]])  # type: ignore[list-item] - as JSON has it
+    said = [(memory.get(one).role, memory.get(one).content) for one in (name, other)]
+    assert said == [("user", "Where is my parcel?"), ("user", "It came today.")]
+    with pytest.raises(InputError, match="role_map"):
+        memory.add(("customer", "Hello."))
+
+
+@pytest.mark.parametrize("session", [None, "monday"])
+def test_a_text_that_comes_after_calls_or_a_placeholder_with_its_id_is_a_text(
+    memory: NeuroGraphMemory, session: str | None
+) -> None:
+    owner: Any = {"session_id": session} if session else {}
+    memory.add({"role": "assistant", "id": "x", "tool_calls": [CALL]}, **owner)
+    memory.add({"role": "user", "id": "y", "content": [{"type": "image_url", "image_url": {"url": "u"}}]}, **owner)
+    assert [memory.get(one).kind for one in "xy"] == ["call", "placeholder"]
+    for one, text in (("x", "The weather is fine."), ("y", "A picture of the barn.")):
+        memory.add({"role": "user", "id": one, "content": text}, **owner)
+        assert memory.get(one).kind == ("turn" if session else "episode")
+        assert one in memory.recall(text).ids
+
+
+def test_the_calls_and_results_of_a_message_go_with_it(memory: NeuroGraphMemory) -> None:
+    call = {"type": "tool_use", "id": "1", "name": "weather", "input": {"city": "Lyon"}}
+    result = {"type": "tool_result", "tool_use_id": "1", "content": "18 degrees"}
+    full = {"id": "m", "role": "assistant", "content": ["I look.", call, result]}
+    three = ["m", "m#call", "m#result"]
+    assert memory.add(full) == memory.add(full) == three
+    memory.update("m", tags=["sky"])
+    assert [memory.get(one).tags for one in three] == [("sky",)] * 3
+    memory.add({"id": "m", "role": "assistant", "content": ["I looked.", call]})
+    assert [node.id for node in memory.list()] == ["m", "m#call"]
+    memory.undo()
+    assert [node.id for node in memory.list()] == three
+    assert memory.delete("m") == 3
+    assert memory.count() == 0
+    memory.add([full, "The barn burned."])
+    assert memory.delete_document("m") == 3
+    with pytest.raises(InputError, match="ends like"):
+        memory.add("A text.", id="n#call")
+
+
+@pytest.mark.parametrize("bad", ["\ufeff", "\ufeff ", [{"type": "text", "text": "\ufeff"}]])
+def test_a_lone_byte_order_mark_is_blank_and_costs_no_other_message(
+    memory: NeuroGraphMemory, bad: str | list[object]
+) -> None:
+    report = memory.add(["One.", {"role": "user", "content": bad}, "\ufeff", "Two."])
+    assert [memory.get(one).content for one in report] == ["One.", "Two."]
+    assert report.skipped == 2
+
+
+def test_odd_characters_of_a_name_are_repaired_and_told(memory: NeuroGraphMemory) -> None:
+    report = memory.add(["One.", {"role": "user", "name": "A\0n\ud83d", "content": "Two."}])
+    assert [memory.get(one).speaker for one in report] == [None, "A\ufffdn\ufffd"]
+    assert "U+FFFD" in report.notes[0]
+
+
+def _objects(**fields: object) -> SimpleNamespace:
+    return SimpleNamespace(**{key: _objects(**one) if isinstance(one, dict) else one for key, one in fields.items()})
+
+
+def test_calls_given_as_objects_are_read_and_calls_that_say_nothing_leave_a_placeholder(
+    memory: NeuroGraphMemory,
+) -> None:
+    message = SimpleNamespace(role="assistant", content=None, tool_calls=[_objects(**CALL)])
+    (name,) = memory.add(message)  # type: ignore[arg-type] - any object with the fields of a message
+    assert memory.get(name).content == 'weather(city="Lyon")'
+    (name,) = memory.add({"role": "assistant", "content": None, "tool_calls": [{}]})
+    assert (memory.get(name).kind, memory.get(name).metadata["message"]) == ("placeholder", {"tool_calls": [{}]})
+
+
+@pytest.mark.parametrize(
+    ("beside", "shown"),
+    [
+        ({"images": ["AAAA"]}, "[image]"),
+        ({"attachments": [{"file_id": "file-1", "tools": [{"type": "file_search"}]}]}, "[file]"),
+        ({"experimental_attachments": [{"name": "lease.pdf", "contentType": "application/pdf"}]}, "[file: lease.pdf]"),
+        ({"reasoning_content": "I should ask."}, "[reasoning]"),
+        ({"audio": {"id": "audio-1"}}, "[audio]"),
+    ],
+)
+def test_what_stands_beside_an_empty_content_is_kept(
+    memory: NeuroGraphMemory, beside: dict[str, Any], shown: str
+) -> None:
+    (name,) = memory.add({"role": "user", "content": "", **beside})
+    node = memory.get(name)
+    assert (node.content, node.metadata["message"]) == (shown, beside)
+    (name,) = memory.add({"role": "user", "content": "See here.", **beside})
+    assert memory.get(name).content.splitlines()[0] == "See here."
+
+
+def test_a_generated_image_of_the_responses_api_is_kept(memory: NeuroGraphMemory) -> None:
+    item = {"type": "image_generation_call", "id": "i", "status": "completed", "result": "AAAA"}
+    _, name = memory.add([{"type": "message", "role": "user", "content": "Draw."}, item])
+    assert (memory.get(name).role, memory.get(name).kind) == ("assistant", "placeholder")
+
+
+def test_what_is_left_out_is_told(memory: NeuroGraphMemory) -> None:
+    call = {"id": "1", "function": {"name": "save", "arguments": {"text": "x" * 9_000}}}
+    long = {"role": "assistant", "tool_calls": [call]}
+    assert "only the length is kept" in memory.add(long).notes[0]
+    assert memory.add({**long, "original": long}).notes == ()
+    record = {
+        "conversations": [{"from": "human", "value": "Hello."}],
+        "system": "You are terse.",
+        "tools": "[]",
+    }
+    report = memory.add(record)
+    assert [(memory.get(one).role, memory.get(one).content) for one in report] == [
+        ("system", "You are terse."),
+        ("user", "Hello."),
+    ]
+    assert report.notes == ("beside the messages, nobody reads 'tools'",)
+
+
+def test_equal_parts_and_deep_results_are_all_kept(memory: NeuroGraphMemory) -> None:
+    part = {"type": "text", "text": "Ha!"}
+    assert memory.get(memory.add({"role": "user", "content": [part, part]})[0]).content == "Ha!\nHa!"
+    twice = {"role": "assistant", "content": "Ha!", "parts": [part]}
+    assert memory.get(memory.add(twice)[0]).content == "Ha!"
+    deep: Any = "the words"
+    for _ in range(40):
+        deep = [{"type": "tool_result", "content": deep}]
+    assert "the words" in memory.get(memory.add({"role": "tool", "content": deep})[0]).content

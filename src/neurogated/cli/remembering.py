@@ -19,7 +19,7 @@ from neurogated.context.model import Context
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.ingestion.document import Document, passages_of
-from neurogated.ingestion.planner import chunks_of
+from neurogated.ingestion.planner import parts_of
 from neurogated.memory import NeuroGraphMemory
 from neurogated.viewer import explain as explained
 from neurogated.viewer import write_page
@@ -62,7 +62,7 @@ def add(flags: Flags, text: str | None, file: str | None, *, speakers_in_text: b
 
 def _texts_of(memory: NeuroGraphMemory, document_id: str | None) -> dict[str, str]:
     """Return the texts that have an id of the caller, by the ids of their memories."""
-    ids = [] if document_id is None else chunks_of(memory.store, document_id)
+    ids = [] if document_id is None else parts_of(memory.store, document_id)
     return {node.id: node.content for node in memory.store.get_nodes(ids, missing_ok=True)}
 
 

@@ -12,8 +12,11 @@ _MOST_KINDS = 2**15
 """Graph indexes number node kinds in 16 bits."""
 
 DEFAULT_KIND = "episode"
+TURN = "turn"
 CALL = "call"
 PLACEHOLDER = "placeholder"
+CALL_SUFFIX, RESULT_SUFFIX = "#call", "#result"
+"""Of the ids of the calls and results that a message with an id of the caller has beside its text."""
 CLAIM = "claim"
 EVENT = "event"
 FACT = "fact"
@@ -22,7 +25,7 @@ SEGMENT = "segment"
 ITEM = "item"
 NODE_KINDS: dict[str, str] = {
     DEFAULT_KIND: "something that happened or was read: a text, a passage, a message",
-    "turn": "a turn of a conversation",
+    TURN: "a turn of a conversation",
     CALL: "calls of tools in a conversation, a line each",
     PLACEHOLDER: "an entry of a conversation without words, stored for its original; recalls leave it out",
     FACT: "a statement with a subject, an attribute and a value",

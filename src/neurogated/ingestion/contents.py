@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, TypedDict
+from typing import Any, TypedDict, TypeGuard, cast
 from uuid import UUID
 
 from neurogated.core.clock import Moment
 from neurogated.core.habits import explains_reading
 from neurogated.core.model import checked_metadata
-from neurogated.core.node_kind import CALL, PLACEHOLDER
+from neurogated.core.node_kind import CALL, CALL_SUFFIX, PLACEHOLDER, RESULT_SUFFIX
 from neurogated.errors import InputError
-from neurogated.ingestion.document import Details, Document, Passage, checked_text, passages_of, read_details
-from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, as_mapping, messages_in, read_message, times_in
+from neurogated.ingestion.document import Details, Document, Passage, passages_of, read_details
+from neurogated.ingestion.messages import (
+    KEPT_ASIDE,
+    ORIGINAL,
+    as_mapping,
+    keys_beside,
+    messages_in,
+    read_message,
+    times_in,
+)
 from neurogated.ingestion.speakers import ROLES, known_role
-from neurogated.text.strings import repaired
+from neurogated.text.strings import repaired, repaired_text
 
 _log = logging.getLogger(__name__)
 
@@ -53,6 +62,7 @@ Content = str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[s
 """A text, a message, or a list of them. A pair of a role and a text is a message, too, as `("user", "Hello.")`."""
 
 _BLANK = "blank, and left out"
+_CUT = "with a part of which only the length is kept, because it is longer than 4,000 characters"
 _REPAIRED = "with NUL or half characters, which are now U+FFFD"
 
 
@@ -74,12 +84,12 @@ class AddReport(list[str]):
 class Contents(list[Document]):
     """The documents of some texts and messages, with what `AddReport` tells of them."""
 
-    def __init__(self, documents: Iterable[Document], told: Counter[str]) -> None:
+    def __init__(self, documents: Iterable[Document], told: Counter[str], unread: Sequence[str] = ()) -> None:
         super().__init__(documents)
         self.skipped = told[_BLANK]
-        self.notes = tuple(
-            f"{count} of the texts {'is' if count == 1 else 'are'} {what}" for what, count in told.items()
-        )
+        counted = [f"{count} of the texts {'is' if count == 1 else 'are'} {what}" for what, count in (+told).items()]
+        beside = [f"beside the messages, nobody reads {', '.join(map(repr, unread))}"] if unread else []
+        self.notes = (*counted, *beside)
 
     def report(self, ids: Iterable[str]) -> AddReport:
         """Return the ids of the memories of the documents with what is to be told of them."""
@@ -98,15 +108,21 @@ def read_contents(content: Content, details: Details) -> Contents:
             Or the only item is a blank text.
     """
     scope, given = read_details(details)
-    listed = None if _is_pair(content) else messages_in(content)
+    is_spoken, role_map = given.pop("speakers_in_text", False), given.pop("role_map", None)
+    listed = None if _is_pair(content, role_map) else messages_in(content)
     items = [content] if listed is None else listed
+    if listed is not None and _has_two_texts(content) and not re.search(r"\s", content[0].strip()):
+        raise InputError(
+            f"{content!r:.100} may be a role and a text, but {content[0]!r:.40} is no known role: say what it stands "
+            "for by role_map, or put two texts into a list"
+        )
     if "id" in given and len(items) != 1:
         raise InputError(f"the id {given['id']!r} is given for {len(items)} memories; give every message its own id")
-    is_spoken, role_map = given.pop("speakers_in_text", False), given.pop("role_map", None)
+    _refuse_id_of_a_part(given.get("id"))
     documents, told = [], Counter[str]()
     for position, item in enumerate(items):
         try:
-            if listed is not None and isinstance(item, str) and not item.strip():
+            if listed is not None and isinstance(item, str) and _is_blank(item):
                 told[_BLANK] += 1
                 continue
             if isinstance(item, str):
@@ -117,18 +133,28 @@ def read_contents(content: Content, details: Details) -> Contents:
             documents += [Document((passage,), scope=scope, **own) for passage, own in read]
         except InputError as error:
             raise InputError(str(error) if listed is None else f"content {position}: {error}") from None
-    told = +told
-    found = Contents(documents, told)
+    found = Contents(documents, told, keys_beside(content))
     for note in found.notes:
         _log.warning("%s", note)
     return found
 
 
-def _is_pair(item: object) -> bool:
+def _is_pair(item: object, role_map: Mapping[str, str] | None) -> bool:
     """Return whether an item is a message in the short form of LangChain, such as `("user", "Hello.")`."""
-    if not isinstance(item, tuple) or len(item) != 2 or not all(isinstance(part, str) for part in item):  # noqa: PLR2004 - a pair
-        return False
-    return item[0].strip().casefold() in ROLES
+    return _has_two_texts(item) and (item[0].strip().casefold() in ROLES or item[0] in (role_map or ()))
+
+
+def _has_two_texts(item: object) -> TypeGuard[tuple[str, str]]:
+    return isinstance(item, tuple) and len(item) == 2 and all(isinstance(part, str) for part in item)  # noqa: PLR2004 - a pair
+
+
+def _refuse_id_of_a_part(name: object) -> None:
+    if str(name).endswith((CALL_SUFFIX, RESULT_SUFFIX)):
+        raise InputError(f"the id {name!r} ends like that of the calls or results of a message; choose another id")
+
+
+def _is_blank(text: str) -> bool:
+    return not text.removeprefix("\ufeff").strip()
 
 
 def _speeches(text: str, given: Mapping[str, Any], is_spoken: object) -> list[tuple[Passage, Mapping[str, Any]]]:
@@ -142,30 +168,33 @@ def _read(
     item: object, given: Mapping[str, Any], role_map: Mapping[str, str] | None, told: Counter[str], *, is_alone: bool
 ) -> Iterator[tuple[Passage, Mapping[str, Any]]]:
     """Yield the passages of a message, each with the other fields of its document."""
-    if isinstance(item, tuple) and _is_pair(item):
-        item = dict(zip(("role", "content"), item, strict=True))
+    if isinstance(item, list):
+        item = tuple(item)
+    if _is_pair(item, role_map):
+        item = dict(zip(("role", "content"), cast("tuple[str, str]", item), strict=True))
     opened = as_mapping(item)
     if opened is None:
         raise InputError(f"{item!r} is neither text nor a message such as {{'role': 'user', 'content': 'Hello.'}}")
     said = read_message(opened)
     role = known_role(said.role, role_map)
-    name, original = said.name, opened.get(ORIGINAL)
+    original, name = opened.get(ORIGINAL), said.name
+    repaired_name = name and repaired_text("the name of a message", name)
     metadata = dict(checked_metadata(said.fields.get("metadata") or {}))
-    if name is not None:
-        checked_text("the name of a message", name)
     aside = {key: kept for key, kept in ((KEPT_ASIDE, said.aside or None), (ORIGINAL, original)) if kept is not None}
     times, unread = times_in(said.fields)
     told.update(f"with {key!r}, which is kept beside it and not read; expires_at and valid_to are" for key in unread)
     if not {"ttl", "expires_at"}.isdisjoint(times):
         given = {name: value for name, value in given.items() if name not in {"ttl", "expires_at"}}
     own = {**given, **times, **({"id": said.fields["id"]} if said.fields.get("id") is not None else {})}
-    told[_REPAIRED] += any(repaired(text) != text for text in (said.text, said.calls, said.results))
+    _refuse_id_of_a_part(own.get("id"))
+    told[_REPAIRED] += any(repaired(text) != text for text in (said.text, said.calls, said.results, name or ""))
     pieces = [
         (said.text, role, "", {}),
-        (said.calls, role, "#call", {"kind": CALL}),
-        (said.results, "tool", "#result", {}),
+        (said.calls, role, CALL_SUFFIX, {"kind": CALL}),
+        (said.results, "tool", RESULT_SUFFIX, {}),
     ]
-    pieces = [piece for piece in pieces if piece[0].strip()]
+    pieces = [piece for piece in pieces if not _is_blank(piece[0])]
+    told[_CUT] += said.is_cut and original is None
     if not pieces and (said.others or original is not None):
         pieces = [(said.others or f"[{opened.get('type', role)}]", role, "", {"kind": PLACEHOLDER})]
     if not pieces:
@@ -176,7 +205,7 @@ def _read(
         named = {"id": f"{own['id']}{suffix}"} if place and "id" in own else {}
         is_named = "kind" not in about and not place
         yield (
-            Passage(text, metadata, speaker=(name or None) if is_named else None, role=by, aside=aside),
+            Passage(text, metadata, speaker=(repaired_name or None) if is_named else None, role=by, aside=aside),
             {**about, **own, **named},
         )
         aside = {}

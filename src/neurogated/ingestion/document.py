@@ -12,7 +12,7 @@ from uuid import UUID
 from neurogated.core.clock import Moment, read_moment, to_utc
 from neurogated.core.found import Statement
 from neurogated.core.model import MemoryNode, checked_metadata
-from neurogated.core.node_kind import given_kind
+from neurogated.core.node_kind import TURN, given_kind
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.ingestion.speakers import known_role, spoken_parts
@@ -24,7 +24,7 @@ from neurogated.utils.hash_utils import compute_mdhash_id
 NOW = "now"
 """The timestamp of a text that has the time at which it arrives."""
 _NUL = "\0"
-_TURN = "turn"
+
 _CHUNK_ID = re.compile("#[0-9]+$")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 # Joins the parts of the hashed text. Texts must not contain it, so different documents have different hash inputs.
@@ -201,7 +201,7 @@ class Document:
     def fields_of(self, passage: Passage, zone: Zone = None) -> dict[str, Any]:
         """Return the given fields of a passage's nodes, without scope and validity."""
         given = {
-            "kind": self.kind or (_TURN if self.in_session else None),
+            "kind": self.kind or (TURN if self.in_session else None),
             "title": self.title,
             "role": passage.role,
             "speaker": passage.speaker,

@@ -12,6 +12,7 @@ from neurogated.core.conflicts import as_given
 from neurogated.core.delta import PendingTask
 from neurogated.core.found import Found
 from neurogated.core.model import DEFAULT_IMPORTANCE, EdgeKey, MemoryEdge, MemoryNode, same_vector
+from neurogated.core.node_kind import CALL, DEFAULT_KIND, PLACEHOLDER, TURN
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
 from neurogated.ingestion.revision import with_lifetime
@@ -20,6 +21,7 @@ SessionKey = tuple[str | None, str]
 """User and name of a session."""
 
 _BLANK = MemoryNode("blank", "")
+_WITHOUT_WORDS = {CALL, PLACEHOLDER}
 _FIELDS = ("kind", "title", "role", "speaker", "importance", "timestamp", "tags")
 
 
@@ -73,8 +75,11 @@ class Draft:
     def dated(self, stored: MemoryNode | None) -> Draft:
         """Return the draft with the time at which it arrived if it is a new memory without a timestamp.
 
-        A memory that is added again keeps the time at which it arrived first.
+        A memory that is added again keeps the time at which it arrived first, and its kind; but a text that comes after
+        the calls or the placeholder with its id is a text.
         """
+        if stored is not None and stored.kind in _WITHOUT_WORDS and "kind" not in self.fields:
+            return replace(self, fields={**self.fields, "kind": DEFAULT_KIND if self.session is None else TURN})
         if stored is not None or self.arrived is None or "timestamp" in self.fields:
             return self
         return replace(self, fields={**self.fields, "timestamp": self.arrived})

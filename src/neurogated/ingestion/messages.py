@@ -71,6 +71,17 @@ _RESULT_KEYS = ("output", "outputs", "result", "results", "response", "error_tex
 _NAME_KEYS = ("name", "tool_name")
 _ARGUMENTS = ("arguments", "input", "args", "parameters", "tool_kwargs", "action", "code", "queries", "operation")
 _CALL_LISTS = ("tool_calls", "function_call", "tool_invocations")
+_BESIDE = {
+    "images": "image",
+    "attachments": "file",
+    "experimental_attachments": "file",
+    "files": "file",
+    "audio": "audio",
+    "reasoning_content": "reasoning",
+    "reasoning": "reasoning",
+    "thinking": "thinking",
+}
+"""Keys beside the content that hold pictures, files or thoughts, with the type of such a part."""
 _BODIES = ("parts", "content", "contents", "blocks")
 _ALT_TEXTS = ("alt", "alt_text", "title", "filename", "file_name", "name", "display_name", "document_name")
 # A framework that needs a name for a file invents one.
@@ -88,7 +99,8 @@ _LONGEST_CALL = 400
 _LONGEST_PART = 4_000
 """Characters of a part that is kept aside. An image or a recording as base64 is far longer; calls are shorter."""
 _DEEPEST = 20
-"""Results of tools nest parts in parts."""
+"""Results of tools nest parts in parts; what is nested deeper is written as JSON."""
+_CUT = {"characters_left_out", "left_out"}
 _TOOL, _ASSISTANT = "tool", "assistant"
 
 
@@ -109,6 +121,8 @@ class Said(NamedTuple):
     """Names its parts that are no text, as in `[image]`, for a message that has nothing else."""
     fields: Mapping[str, Any] = MappingProxyType({})
     """The values of the message outside its envelope, such as `id` and `metadata`."""
+    is_cut: bool = False
+    """Whether `aside` has only the length of a part, because it is too long."""
 
     @property
     def name(self) -> Any:  # noqa: ANN401 - whatever the caller gives
@@ -136,10 +150,24 @@ def messages_in(content: object) -> list[object] | None:
     ):
         return list(content)
     opened = as_mapping(content)
-    if opened is None or "role" in opened:
+    key = None if opened is None or "role" in opened else _list_key(opened)
+    if opened is None or key is None:
         return None
-    held = next((opened[key] for key in HELD_IN if isinstance(opened.get(key), list | tuple)), None)
-    return None if held is None else list(held)
+    system = [{"role": "system", "content": opened["system"]}] if opened.get("system") else []
+    return [*system, *opened[key]]
+
+
+def keys_beside(content: object) -> list[str]:
+    """Return the keys that a mapping or object has beside its list of messages, and that nobody reads."""
+    opened = None if isinstance(content, str | bytes | list | tuple) else as_mapping(content)
+    key = None if opened is None or "role" in opened else _list_key(opened)
+    if opened is None or key is None:
+        return []
+    return [str(one) for one, value in opened.items() if value is not None and one not in {key, "system"}]
+
+
+def _list_key(opened: Mapping[str, Any]) -> str | None:
+    return next((key for key in HELD_IN if isinstance(opened.get(key), list | tuple)), None)
 
 
 def as_mapping(item: object) -> Mapping[str, Any] | None:
@@ -155,6 +183,18 @@ def as_mapping(item: object) -> Mapping[str, Any] | None:
     return fields if "role" in fields or "type" in fields else None
 
 
+def _fields_of(value: object) -> Mapping[str, Any] | None:
+    """Return a value inside a message as a mapping, also an object of any fields; None if it is neither."""
+    opened = as_mapping(value)
+    if opened is None and hasattr(value, "__dict__") and not callable(value):
+        return vars(value)
+    return opened
+
+
+def _several(value: object) -> list[object]:
+    return list(value) if isinstance(value, list | tuple) else [value] if value else []
+
+
 def read_message(item: Mapping[str, Any]) -> Said:
     """Return what a message says.
 
@@ -164,7 +204,7 @@ def read_message(item: Mapping[str, Any]) -> Said:
     """
     item = _opened(item)
     own = {*_OWN_KEYS, _time_key(item), *(key for key in item if _spelled(key) in _LIFETIMES)}
-    aside = {
+    aside: dict[str, Any] = {
         str(key): _bounded(value)
         for key, value in item.items()
         if key not in own and (value if isinstance(value, str | list | dict) else value is not None)
@@ -172,28 +212,41 @@ def read_message(item: Mapping[str, Any]) -> Said:
     role, content = item["role"], item.get("content")
     if not isinstance(content, str | list | dict | Sequence | Mapping | None) or isinstance(content, bytes):
         raise InputError(f"the content of a message must be text or parts, not {type(content).__name__}")
-    reading = _Reading(is_kept=item.get(ORIGINAL) is not None)
-    for body in filter(None, map(item.get, _BODIES)):
-        reading.add(body)
-    spoken = {_spelled(key): value for key, value in item.items()}
-    for extra in (spoken, as_mapping(item.get("additional_kwargs")) or {}):
-        for calls in filter(None, map(extra.get, _CALL_LISTS)):
-            for call in calls if isinstance(calls, list | tuple) else [calls]:
-                reading.add_call(as_mapping(call) or {})
-    results = item.get("tool_results")
-    for result in results if isinstance(results, list | tuple) else ():  # Cohere
-        reading.results += _words_at(_normalised(as_mapping(result) or {}), _RESULT_KEYS)
-    if not reading.texts:
-        # In OpenAI's chat format, these stand in place of the content.
-        reading.texts += _words(item.get("refusal")) + _words((as_mapping(item.get("audio")) or {}).get("transcript"))
+    reading = _gathered(item)
     if reading.others:
         aside["parts"] = [_bounded(part) for part in reading.others]
-    texts, results = list(dict.fromkeys(reading.texts)), list(dict.fromkeys(reading.results))
+    texts, results = reading.texts, reading.results
     if isinstance(role, str) and ROLES.get(role.strip().casefold()) == _TOOL:
         texts, results = texts + results, []
     others = "".join(f"[{name}]" for name in dict.fromkeys(reading.names))
-    calls = "\n".join(dict.fromkeys(reading.calls))
-    return Said(role, "\n".join(texts), aside, calls, "\n".join(results), others, item)
+    calls, kept = "\n".join(reading.calls), [*aside.values(), *aside.get("parts", ())]
+    is_cut = any(isinstance(one, dict) and not _CUT.isdisjoint(one) for one in kept)
+    return Said(role, "\n".join(texts), aside, calls, "\n".join(results), others, item, is_cut)
+
+
+def _gathered(item: Mapping[str, Any]) -> _Reading:
+    """Return the reading of an opened message: of its bodies, then of what stands beside them."""
+    spoken = {_spelled(key): value for key, value in item.items()}
+    reading = _Reading(is_kept=item.get(ORIGINAL) is not None)
+    for body in filter(None, map(item.get, _BODIES)):
+        reading.add(body)
+        reading.next_source()
+    for extra in (spoken, as_mapping(item.get("additional_kwargs")) or {}):
+        for calls in filter(None, map(extra.get, _CALL_LISTS)):
+            for call in calls if isinstance(calls, list | tuple) else [calls]:
+                reading.add_call(_fields_of(call) or {})
+            reading.next_source()
+    for result in _several(item.get("tool_results")):  # Cohere
+        reading.results += _words_at(_normalised(_fields_of(result) or {}), _RESULT_KEYS)
+    for key, tag in _BESIDE.items():
+        for one in _several(spoken.get(key)):
+            reading.add_beside(tag, one)
+    reading.next_source()
+    if not reading.texts:
+        # In OpenAI's chat format, these stand in place of the content.
+        reading.texts += _words(item.get("refusal")) + _words((_fields_of(item.get("audio")) or {}).get("transcript"))
+        reading.next_source()
+    return reading
 
 
 def times_in(item: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -251,7 +304,9 @@ def _role_of_type(kind: object) -> str | None:
 
 def _is_item(item: Mapping[str, Any]) -> bool:
     """Return whether a message is a single part, as of OpenAI's Responses."""
-    return "role" not in item and _kind_of(item.get("type")) in {"call", "result", "aside"}
+    kind = _kind_of(item.get("type"))
+    is_made = kind == "media" and str(item.get("type")).endswith("_call")  # such as a generated image
+    return "role" not in item and (is_made or kind in {"call", "result", "aside"})
 
 
 def _of_item(item: Mapping[str, Any]) -> dict[str, Any]:
@@ -322,6 +377,25 @@ class _Reading:
         self.others: list[object] = []
         self.names: list[str] = []
         self._is_kept = is_kept
+        self._before = [0, 0, 0]
+
+    def next_source(self) -> None:
+        """End a body or list of a message: what it repeats of the ones before is left out.
+
+        Some frameworks tell the same in several places, such as the text and the parts. What one of them has twice was
+        said twice.
+        """
+        for place, lines in enumerate((self.texts, self.calls, self.results)):
+            begin = self._before[place]
+            earlier = set(lines[:begin])
+            lines[begin:] = [line for line in lines[begin:] if line not in earlier]
+            self._before[place] = len(lines)
+
+    def add_beside(self, tag: str, value: object) -> None:
+        """Read a picture, file or thought that stands beside the content of a message."""
+        self.names.append(tag)
+        if (opened := _fields_of(value)) is not None and _KIND_OF[tag] == "media":
+            self.texts += _words_in_medium(_Part("media", tag, _normalised(opened)), 0)
 
     def add(self, body: object) -> None:
         """Read a text, a part or a list of parts."""
@@ -356,8 +430,11 @@ class _Reading:
         """Read a call of a tool; some formats put its result into it."""
         call = _normalised(call)
         inner = call.get("function") or call.get("custom") or call.get("tool_invocation") or call.get("tool_call")
-        named = _normalised(inner) if isinstance(inner, Mapping) else call
-        self.calls += _line_of(named, tag)
+        held = None if isinstance(inner, str) else _fields_of(inner)
+        named = call if held is None else _normalised(held)
+        lines = _line_of(named, tag)
+        self.calls += lines
+        self.names += [] if lines else ["call"]
         self.results += _words_at(named, _RESULT_KEYS) if tag != "mcp_approval_request" else ()
 
 
@@ -418,15 +495,13 @@ def _listed(item: Mapping[str, Any]) -> str:
 
 def _words(value: object, depth: int = 0) -> list[str]:
     """Return the texts of a result of a tool or of an inner part; other values as JSON."""
-    if value is None or depth > _DEEPEST:
-        return []
-    if isinstance(value, str):
-        return [value] if value.strip() else []
-    several = value if isinstance(value, list | tuple) else ()
+    if value is None or isinstance(value, str):
+        return [value] if value and value.strip() else []
+    several = value if isinstance(value, list | tuple) and depth <= _DEEPEST else ()
     if several and all(isinstance(one, str) or as_mapping(one) is not None for one in several):
         return [text for one in several for text in _words(one, depth + 1)]
     opened = as_mapping(value)
-    if opened is None:
+    if opened is None or depth > _DEEPEST:
         return [_as_json(value)]
     try:
         found = _identified(opened)

@@ -15,7 +15,7 @@ from neurogated.core.contexts import remembered
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import EdgeKey, MemoryNode, json_metadata
-from neurogated.core.node_kind import EVENT
+from neurogated.core.node_kind import CALL_SUFFIX, EVENT, RESULT_SUFFIX
 from neurogated.core.ports import GraphReader, GraphStorePort
 from neurogated.core.rendering import document_tag, search_text
 from neurogated.core.view import GraphView
@@ -78,9 +78,13 @@ class Planner:
             UnknownIdError: the memory does not exist.
             InputError: the new version cannot be stored.
         """
-        first, rest = self._store.get_node(node_id), later_chunks(self._store.view(), node_id)
+        first, view = self._store.get_node(node_id), self._store.view()
+        rest = later_chunks(view, node_id)
         drafts = []
-        for old in (first, *(stored(self._store, rest).values() if change.content is None else ())):
+        for old in (
+            first,
+            *(stored(self._store, later_parts(view, node_id)).values() if change.content is None else ()),
+        ):
             new, found = change.applied(old, at), old.found
             if change.timestamp is not None:
                 found = found.changed(offset=offset_in_minutes(change.timestamp))
@@ -106,8 +110,9 @@ class Planner:
         last = {part.document[0].id: part for part in parts if part.document[0].named}
         current = [part for part in parts if last.get(part.document[0].id, part) is part]
         drafts = {name: one.dated(old.get(name)) for name, one in self._merged(parts, current, old).items()}
-        gone = [rest for part in last.values() for rest in later_chunks(view, part.document[0].id, len(part.document))]
-        gone += [chunk for name in removed for chunk in (name, *later_chunks(view, name))]
+        gone = [rest for part in last.values() for rest in later_parts(view, part.document[0].id, len(part.document))]
+        gone = [name for name in gone if name not in drafts]
+        gone += [chunk for name in removed for chunk in (name, *later_parts(view, name))]
         old |= stored(self._store, gone)
         moving = {name: old[name] for name, draft in drafts.items() if name in old and draft.moves(old[name])}
         leaving = moving | {name: old[name] for name in gone if name in old}
@@ -391,10 +396,18 @@ def later_chunks(view: GraphView, node_id: str, begin: int = 1) -> list[str]:
     return found
 
 
-def chunks_of(store: GraphStorePort, node_id: str) -> list[str]:
-    """Return the ids of the present chunks of a text with an id of the caller; none if there is no such text."""
+def later_parts(view: GraphView, node_id: str, begin: int = 1) -> list[str]:
+    """Return the ids of the chunks of a text from `begin` on, and of the calls and results that its message has."""
+    row, beside = _row(view, node_id), [f"{node_id}{suffix}" for suffix in (CALL_SUFFIX, RESULT_SUFFIX)]
+    owner = None if row is None else view.scope_of(row).user_id
+    present = [name for name in beside if (at := view.find(name)) is not None and view.scope_of(at).user_id == owner]
+    return [*later_chunks(view, node_id, begin), *(present if row is not None else ())]
+
+
+def parts_of(store: GraphStorePort, node_id: str) -> list[str]:
+    """Return the ids of the present parts of a text or message with an id of the caller; none if there is none."""
     view = store.view()
-    return [node_id, *later_chunks(view, node_id)] if view.find(node_id) is not None else []
+    return [node_id, *later_parts(view, node_id)] if view.find(node_id) is not None else []
 
 
 def _row(view: GraphView, node_id: str) -> int | None:

@@ -36,7 +36,7 @@ from neurogated.ingestion.embedding_ahead import ALONE, EmbeddingAhead
 from neurogated.ingestion.encoder import Focus
 from neurogated.ingestion.linking import Check, Linker, unchecked
 from neurogated.ingestion.mentions import text_edges
-from neurogated.ingestion.planner import Planner, chunks_of, later_chunks, stored
+from neurogated.ingestion.planner import Planner, later_parts, parts_of, stored
 from neurogated.ingestion.revision import Revision
 from neurogated.ingestion.user_graph import RecentNodes
 
@@ -183,7 +183,7 @@ class Writer:
         """
         with self.exclusively():
             view = self._store.view()
-            ids = chain.from_iterable((node_id, *later_chunks(view, node_id)) for node_id in node_ids)
+            ids = chain.from_iterable((node_id, *later_parts(view, node_id)) for node_id in node_ids)
             return self._delete(list(dict.fromkeys(ids)), "delete")
 
     def delete_all(self, filters: Filter) -> list[str]:
@@ -204,7 +204,7 @@ class Writer:
             UnknownIdError: no node belongs to such a document.
         """
         with self.exclusively():
-            ids = self._store.nodes_with([document_tag(document_id)]) or chunks_of(self._store, document_id)
+            ids = self._store.nodes_with([document_tag(document_id)]) or parts_of(self._store, document_id)
             if not ids:
                 raise UnknownIdError(
                     f"no document {document_id!r} in the memory; give your own id of a text, or found.document_id of a "
