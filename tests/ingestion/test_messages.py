@@ -2,9 +2,11 @@
 
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, get_args
 
+import anthropic.types.beta
 import pytest
+from openai.types.responses import response_output_item
 
 from neurogated import MemoryConfig, NeuroGraphMemory, compose
 from neurogated.errors import InputError
@@ -258,7 +260,7 @@ def test_a_pair_of_a_role_and_a_text_is_a_message(config: MemoryConfig) -> None:
 
 def test_a_pair_of_a_role_of_the_callers_own_is_a_message_and_never_two_texts(memory: NeuroGraphMemory) -> None:
     (name,) = memory.add(("customer", "Where is my parcel?"), role_map={"customer": "user"})
-    (other,) = memory.add([["user", "It came today."]])  # type: ignore[list-item] - as JSON has it
+    (other,) = memory.add([["user", "It came today."]])  # type: ignore[list-item]  # as JSON has it
     said = [(memory.get(one).role, memory.get(one).content) for one in (name, other)]
     assert said == [("user", "Where is my parcel?"), ("user", "It came today.")]
     with pytest.raises(InputError, match="role_map"):
@@ -322,7 +324,7 @@ def test_calls_given_as_objects_are_read_and_calls_that_say_nothing_leave_a_plac
     memory: NeuroGraphMemory,
 ) -> None:
     message = SimpleNamespace(role="assistant", content=None, tool_calls=[_objects(**CALL)])
-    (name,) = memory.add(message)  # type: ignore[arg-type] - any object with the fields of a message
+    (name,) = memory.add(message)  # type: ignore[arg-type]
     assert memory.get(name).content == 'weather(city="Lyon")'
     (name,) = memory.add({"role": "assistant", "content": None, "tool_calls": [{}]})
     assert (memory.get(name).kind, memory.get(name).metadata["message"]) == ("placeholder", {"tool_calls": [{}]})
@@ -381,3 +383,14 @@ def test_equal_parts_and_deep_results_are_all_kept(memory: NeuroGraphMemory) -> 
     for _ in range(40):
         deep = [{"type": "tool_result", "content": deep}]
     assert "the words" in memory.get(memory.add({"role": "tool", "content": deep})[0]).content
+
+
+def test_every_item_of_the_responses_api_and_every_block_of_anthropic_is_known() -> None:
+    """As the packages of this environment list them: a new kind of part fails here first."""
+    items = get_args(get_args(response_output_item.ResponseOutputItem)[0])
+    blocks = [get_args(union)[0] for union in (anthropic.types.ContentBlock, anthropic.types.beta.BetaContentBlock)]
+    classes = [*items, *(block for union in blocks for block in get_args(union))]
+    types = {get_args(one.model_fields["type"].annotation)[0] for one in classes} - {"message"}
+    for name in sorted(types):
+        read_message({"role": "assistant", "content": [{"type": name}]})
+    assert len(types) > 30

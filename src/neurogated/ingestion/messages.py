@@ -39,18 +39,18 @@ _MAY_BE_LIFETIME = re.compile("ttl|lifetime|expir|(?:in)?valid_(?:at|until|till|
 _KINDS = {
     # What is said.
     "text": "text input_text output_text text_plain summary_text refusal content error_text audio_transcription "
-    "guard_content citations_content json error_json",
+    "guard_content citations_content json error_json advisor_result",
     "call": "tool_use server_tool_use mcp_tool_use tool_call server_tool_call invalid_tool_call tool_call_chunk "
     "server_tool_call_chunk function function_call custom custom_tool_call mcp_call tool_invocation dynamic_tool "
     "executable_code web_search_call file_search_call code_interpreter_call computer_call local_shell_call shell_call "
     "apply_patch_call tool_search_call mcp_approval_request tool_approval_request mcp_server_tool_call "
-    "builtin_tool_call",
+    "builtin_tool_call program",
     "result": "tool_result server_tool_result mcp_tool_result function_response function_result tool_response "
     "function_call_output custom_tool_call_output computer_call_output local_shell_call_output shell_call_output "
     "apply_patch_call_output tool_search_output code_execution_result web_search_tool_result web_fetch_tool_result "
     "web_fetch_result code_execution_tool_result bash_code_execution_tool_result bash_code_execution_result "
     "text_editor_code_execution_tool_result tool_search_tool_result mcp_server_tool_result tool_return "
-    "builtin_tool_return",
+    "builtin_tool_return program_output advisor_tool_result",
     # Pictures, recordings and files. Text that they carry is part of what is said.
     "media": "image image_url image_file input_image image_data image_file_id image_generation_call audio audio_url "
     "input_audio output_audio video video_url input_video file input_file file_data file_url file_id file_reference "
@@ -59,7 +59,8 @@ _KINDS = {
     "aside": "thinking redacted_thinking reasoning reasoning_text reasoning_content text_reasoning reasoning_file "
     "thought cache cache_point step_start source source_url source_document item_reference reference tool_reference "
     "compaction mcp_list_tools mcp_approval_response tool_approval_response non_standard usage error custom_content "
-    "web_search_result hosted_vector_store",
+    "web_search_result hosted_vector_store additional_tools configuration_update compaction_trigger fallback "
+    "advisor_redacted_result mcp_tool_listing tool_addition tool_removal",
 }
 _KIND_OF = {tag: kind for kind, tags in _KINDS.items() for tag in tags.split()}
 # A user interface of Vercel names the tool, or the program's own data, in the type.
@@ -568,7 +569,9 @@ def _medium(part: _Part) -> str:
 def _line_of(call: Mapping[str, Any], tag: str) -> list[str]:
     """Return a call of a tool as one line; none if it has no name."""
     given = next((call[key] for key in _NAME_KEYS if isinstance(call.get(key), str)), None)
-    name = given or (_CALL_SUFFIX.sub("", tag) if _CALL_SUFFIX.search(tag) or tag == "executable_code" else "")
+    name = given or (
+        _CALL_SUFFIX.sub("", tag) if _CALL_SUFFIX.search(tag) or tag in {"executable_code", "program"} else ""
+    )
     if not name:
         return []
     arguments: Any = next((call[key] for key in _ARGUMENTS if call.get(key) is not None), {})
