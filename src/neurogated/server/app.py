@@ -67,8 +67,8 @@ def create_app(
     app.state.queue = CallQueue()
     handle_errors(app)
     failures: dict[int | str, dict[str, object]] = {status: {"model": models.Failure} for status in _FAILURES}
-    routers = table_router, map_router
-    app.state.rest = [route for router in routers for route in router.routes]
+    routers, about = (table_router, map_router), _about(metrics, own)
+    app.state.routes = [route for router in (*routers, about) for route in router.routes]
     for router in routers:
         app.include_router(router, prefix=PREFIX, responses=failures, dependencies=[Depends(bearer)])
     # A model would be described as plain text there.
@@ -76,7 +76,7 @@ def create_app(
     described: dict[int | str, dict[str, object]] = {
         status: {"description": HTTPStatus(status).phrase, "content": as_json} for status in _FAILURES
     }
-    app.include_router(_about(metrics, own), responses=described)
+    app.include_router(about, responses=described)
     app.router.routes.append(Route(_MCP, protocol, include_in_schema=False))
     if _PAGE.is_dir():
         # The pages of the viewer have the same style.

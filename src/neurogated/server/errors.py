@@ -100,9 +100,9 @@ def handle_errors(app: Starlette) -> None:
 
 
 def _allowed(request: Request) -> str:
-    """Return the methods of a path of REST; "" for others. The framework names those of one route only."""
+    """Return the methods of a path; "" for one of a file. The framework names those of one route only."""
     path = request.url.path.removeprefix(PREFIX)
-    routes = getattr(request.app.state, "rest", ())
+    routes = getattr(request.app.state, "routes", ())
     return ", ".join(sorted({method for one in routes if one.path_regex.fullmatch(path) for method in one.methods}))
 
 
