@@ -144,17 +144,13 @@ class _Command(click.Command):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         end = args.index("--") if "--" in args else len(args)
-        flags = {place: word[2:].partition("=") for place, word in enumerate(args[:end]) if word.startswith("--")}
+        given = [word[2:].partition("=")[0] if word.startswith("--") else "" for word in args[:end]]
         with told() as sentences:
-            olds = renamings([name for name, *_ in flags.values()], (*_OWNER, *self._arguments.values()), "--{}")
+            olds = renamings(given, (*_OWNER, *self._arguments.values()), "--{}")
         for sentence in sentences:
             print(f"warning: {sentence}", file=sys.stderr)
-        args = [
-            f"--{''.join((olds[flags[place][0]], *flags[place][1:]))}"
-            if place in flags and flags[place][0] in olds
-            else word
-            for place, word in enumerate(args)
-        ]
+        for place, name in enumerate(given):
+            args[place] = args[place].replace(name, olds.get(name, name), 1)
         return super().parse_args(ctx, list(_completed(args)))
 
     def invoke(self, ctx: click.Context) -> object:

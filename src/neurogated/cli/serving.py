@@ -1,16 +1,95 @@
-"""The server."""
+"""`serve` and `mcp`: servers over HTTP and of the Model Context Protocol, and the configuration of its clients."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import click
 
 from neurogated.cli.flags import command, user
 from neurogated.cli.opening import Flags
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.config.setting import settings_of, value_of
 from neurogated.core.extras import import_extra
 from neurogated.errors import ConfigError
+from neurogated.integrations.mcp.clients import CLIENTS, install
+from neurogated.integrations.mcp.stdio import Relay
+
+_PORT = 8750
+_APART = {"save_dir", "read_only", "force_index_from_scratch"}
+"""Settings with words of their own in the installed command, and one that deletes."""
+
 
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_user = user("whose memories it shows")
+_project = click.option("--project", metavar="NAME", multiple=True, help="show only the memories of this project")
+_memory_tool = click.option("--memory_tool", is_flag=True, help="serve Anthropic's memory tool as well")
+
+
+@command("mcp")
+@_user
+@_project
+@_memory_tool
+@click.option("--http", is_flag=True, help="listen on a port, not on standard input")
+@click.option("--host", default="127.0.0.1", metavar="NAME", help="address of --http (default: 127.0.0.1)")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=_PORT, metavar="N", help=f"port of --http (default: {_PORT})"
+)
+@click.option("--token", envvar="NEUROGATED_MCP_TOKEN", metavar="TEXT", help="what clients of --http must send")
+@click.pass_context
+def mcp(
+    context: click.Context,
+    flags: Flags,
+    *,
+    project: tuple[str, ...],
+    memory_tool: bool,
+    http: bool,
+    host: str,
+    port: int,
+    token: str | None,
+) -> None:
+    tools = import_extra("neurogated.integrations.mcp.tools", "mcp")
+    server_of = import_extra("neurogated.integrations.mcp.server", "mcp").build
+    owner, read_only = tools.Owner(flags.owner["user_id"], project), flags.memory_config().read_only
+    with flags.open(create=True, serves=http) as memory:
+        if http:
+            app = import_extra("neurogated.integrations.mcp.http", "mcp").http_app(
+                memory, owner=owner, read_only=read_only, memory_tool=memory_tool, host=host, token=token
+            )
+            import_extra("neurogated.cli.listening", "mcp").serve(app, host, port)
+            return
+        relay: Relay = context.find_root().obj or Relay()
+        server = server_of(memory, owner, read_only=read_only, memory_tool=memory_tool, saved=relay.saved)
+        relay.start()
+        server.run()
+        relay.finish()
+
+
+@command("mcp install")
+@click.option("--client", type=click.Choice(tuple(CLIENTS)), required=True, help="the program that starts the server")
+@click.option("--write", is_flag=True, help="change its file, not only show the change")
+@_user
+@_project
+@_memory_tool
+def mcp_install(flags: Flags, *, client: str, write: bool, project: tuple[str, ...], memory_tool: bool) -> None:
+    words = _words(flags.memory_config(), flags.owner["user_id"], project)
+    print(install(client, [*words, *(["--memory_tool"] if memory_tool else ())], write=write))
+
+
+def _words(config: MemoryConfig, user_id: str | None, project: tuple[str, ...]) -> Iterator[str]:
+    """Yield the words with which a client starts the server from any folder, also without this environment."""
+    yield from ("mcp", "--save_dir", str(Path(config.save_dir).absolute()))
+    plain = MemoryConfig()
+    for name in (one.name for one in settings_of(MemoryConfig) if one.name not in _APART):
+        value = value_of(config, name)
+        if value != value_of(plain, name):
+            text = "none" if value is None else str(value)
+            yield from ("--set", f"{name}={text}") if "." in name else (f"--{name}", text)
+    if user_id is not None:
+        yield from ("--user_id", user_id)
+    for name in project:
+        yield from ("--project", name)
+    if config.read_only:
+        yield "--read_only"
 
 
 @command("serve")

@@ -13,12 +13,10 @@ from neurogated.memory import NeuroGraphMemory
 from neurogated.server import models
 from neurogated.server.callers import bearer, grant_in
 from neurogated.server.errors import PREFIX, handle_errors
-from neurogated.server.guard import Guard
+from neurogated.server.guard import CONTENT_TYPE, Guard, Limits, Metrics
 from neurogated.server.keys import Grant, Keys
-from neurogated.server.limits import Limits
 from neurogated.server.map import router as map_router
 from neurogated.server.mcp import McpServers
-from neurogated.server.metrics import CONTENT_TYPE, Metrics
 from neurogated.server.queue import CallQueue
 from neurogated.server.routes import router as table_router
 from neurogated.version import __version__

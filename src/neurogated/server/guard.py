@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
 from uuid import uuid4
 
 from neurogated.core.extras import needs_extra
-from neurogated.integrations.mcp.bodies import bounded, too_long
+from neurogated.integrations.mcp.bodies import MOST_BYTES, PATIENCE, bounded, too_long
 from neurogated.operations import told
 from neurogated.server.errors import error_response
 from neurogated.server.keys import NO_KEY, Grant, Keys
-from neurogated.server.limits import Limits
-from neurogated.server.metrics import Metrics
 
 with needs_extra("serve"):
+    from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Histogram, generate_latest
     from starlette.datastructures import Headers, MutableHeaders
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -31,6 +33,70 @@ _HEADERS = {
     "referrer-policy": "no-referrer",
     "x-content-type-options": "nosniff",
 }
+CONTENT_TYPE = CONTENT_TYPE_LATEST
+_METHODS = frozenset({"GET", "HEAD", "POST", "PATCH", "DELETE"})
+_BUCKETS = (0.005, 0.01, 0.02, 0.03, 0.06, 0.1, 0.25, 0.5, 1, 2.5, 10)
+
+
+@dataclass(slots=True)
+class Limits:
+    """The limits of a server."""
+
+    body: int = MOST_BYTES
+    """Most bytes of a body."""
+    rate: float = 500.0
+    """Most requests of one key in a second, on average. A key may save up the requests of two seconds."""
+    patience: float = PATIENCE
+    """Seconds in which a body must arrive."""
+    concurrency: int = 100
+    """Most requests of one key that are being answered at once."""
+    _left: dict[Grant, tuple[float, float]] = field(default_factory=dict, repr=False)
+    """For each grant the requests that are left, and the time of the last one."""
+
+    _open: Counter[Grant | None] = field(default_factory=Counter, repr=False)
+    """For each grant the requests that are being answered; None for those without a key."""
+
+    @contextlib.contextmanager
+    def slot(self, grant: Grant | None) -> Iterator[bool]:
+        """Count a request while it is being answered; the value is whether one more was allowed."""
+        self._open[grant] += 1
+        try:
+            yield self._open[grant] <= self.concurrency
+        finally:
+            self._open[grant] -= 1
+
+    def admits(self, grant: Grant) -> bool:
+        """Count a request, and return whether it is within the rate (a token bucket)."""
+        most, now = 2 * self.rate, time.monotonic()
+        left, last = self._left.get(grant, (most, now))
+        left = min(most, left + (now - last) * self.rate)
+        self._left[grant] = (left - 1 if left >= 1 else left, now)
+        return left >= 1
+
+
+class Metrics:
+    """The counts and durations of requests by route, method and status. No label names a user, an id or a text."""
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self._seconds = Histogram(
+            "neurogated_request_seconds",
+            "Duration of requests",
+            ("route", "method", "status"),
+            buckets=_BUCKETS,
+            registry=self.registry,
+        )
+
+    def observe(self, scope: Scope, status: int, seconds: float) -> None:
+        """Count a request that was answered."""
+        # An unknown route or method may be any text, and each value of a label costs memory.
+        route = getattr(scope.get("route"), "path", "other")
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        self._seconds.labels(route, method, status).observe(seconds)
+
+    def text(self) -> bytes:
+        """Return the metrics in the text format of Prometheus."""
+        return generate_latest(self.registry)
 
 
 class Guard:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import json
+import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import anyio
@@ -13,11 +16,11 @@ import anyio.from_thread
 import anyio.to_thread
 
 from neurogated.core.extras import needs_extra
+from neurogated.core.files import replace_file
 from neurogated.core.quoting import quoted_memory
 from neurogated.core.scope import ScopeFilter
 from neurogated.errors import NeurogatedError
 from neurogated.integrations.mcp.calls import MemoryTool, Run
-from neurogated.integrations.mcp.overview import Overview
 from neurogated.integrations.mcp.prepared import INSTRUCTIONS, NAME, TITLE, Saved, capabilities, with_manifest
 from neurogated.integrations.mcp.tools import Owner, Tools
 from neurogated.memory import NeuroGraphMemory
@@ -32,6 +35,7 @@ with needs_extra("mcp"):
     from mcp.server.subscriptions import InMemorySubscriptionBus, ToolsListChanged
     from mcp.types import Tool, ToolAnnotations
 
+_log = logging.getLogger(__name__)
 # Claude Code defers the tools of a server behind a search unless they say so.
 _META = {"anthropic/alwaysLoad": True}
 _READ = ToolAnnotations(read_only_hint=True, open_world_hint=False)
@@ -40,6 +44,56 @@ _CHANGE = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_worl
 _MOST_SESSIONS = 100
 T = TypeVar("T")
 _PATIENCE = 1.0  # seconds for a client that does not read
+
+
+class Overview:
+    """What a server shows of its memory. It changes as seldom as the manifest does, also when the process is restarted.
+
+    Every change of a tool's description costs the client its prompt cache.
+    """
+
+    def __init__(self, memory: NeuroGraphMemory, owner: Owner, saved: Saved | None) -> None:
+        """Take the text that the client has seen; None if it has seen nothing."""
+        self._memory, self._owner = memory, owner
+        self.is_shown, self._saved = saved is not None, saved or Saved()
+        self._shown: str = self._saved.text
+        self._current: str | None = None
+
+    def text(self) -> str:
+        """Return the manifest; an empty text if there are no memories."""
+        try:
+            current = self._memory.manifest.text(**self._owner._asdict()) if self._count() else ""
+        except NeurogatedError as error:
+            _log.warning("the manifest is left out: %s", error)
+            return ""
+        if current != self._current and (self._current is not None or not self._fits()):
+            self._shown = current
+            self._save()
+        self._current = current
+        return self._shown
+
+    def has_changed(self) -> bool:
+        """Return whether the text is another than before."""
+        before = self._shown
+        return self.text() != before
+
+    def _count(self) -> int:
+        return self._memory.manifest.get(**self._owner._asdict()).nodes
+
+    def _fits(self) -> bool:
+        """Return whether the saved text may stay: deletions remove its file, and few memories are new."""
+        known = self._saved.nodes
+        if self._saved.file is None or not self._saved.file.exists():
+            return False
+        return 0 <= self._count() - known < (self._memory.config.manifest.update_threshold if known else 1)
+
+    def _save(self) -> None:
+        file, config = self._saved.file, self._memory.config
+        if file is None or config.read_only or file.parent.parent.resolve() != Path(config.save_dir).resolve():
+            return
+        # A server works as well in a folder in which it cannot write this file.
+        with contextlib.suppress(OSError):
+            replace_file(file, json.dumps({"nodes": self._count(), "text": self._shown}))
 
 
 class MemoryServer(MCPServer[Any]):
