@@ -314,6 +314,17 @@ def test_an_older_name_beside_its_new_one_is_refused(
     assert not [found for found in arrived if found[0] in {"NeuroGraphMemory.recall", "NeuroGraphMemory.get_context"}]
 
 
+@pytest.mark.parametrize(
+    ("name", "door"), [("recall", "POST /recall"), ("recall", "tool"), ("manifest", "GET /manifest")]
+)
+def test_an_argument_without_a_name_is_not_known(ask: Ask, arrived: Arrived, name: str, door: str) -> None:
+    needed = {"query": "Tea?"} if name == "recall" else {}
+    answer, sentences = ask(name, door, {**needed, "": 3})
+    assert "'' is not known" in answer
+    assert not sentences
+    assert not [one for one in arrived if one[2] == 3]
+
+
 def test_a_client_is_told_of_older_names_in_an_expression(ask: Ask) -> None:
     expression = {"expression": '(recall "tea" :limit 3)'}
     assert ":limit is now :top_n" in ask("execute", "POST /execute", expression)[1]

@@ -128,7 +128,7 @@ def renamings(given: Collection[str], arguments: Iterable[Argument], form: str =
 
     An older name beside the present one is none of them, so that its door refuses it.
     """
-    olds = {one.was: one.name for one in arguments if one.was in given and one.name not in given}
+    olds = {one.was: one.name for one in arguments if one.was and one.was in given and one.name not in given}
     for old, new in olds.items():
         sentence = f"{form.format(old)} is now {form.format(new)}; the next version refuses the old name"
         if (sentences := _told.get()) is None:
