@@ -77,7 +77,7 @@ def test_calls_of_tools_are_a_memory_of_their_own_kind(memory: NeuroGraphMemory,
     assert (node.kind, node.role, node.content) == ("call", "assistant", 'weather(city="Lyon")')
     said = {"id": "m", "role": "assistant", "content": "I look.", "tool_calls": [CALL, CALL]}
     text, call = memory.add(said, session_id="s", user_id="ana")
-    assert (memory.get(text).content, memory.get(call).content) == ("I look.", f"{node.content}\n{node.content}")
+    assert (memory.get(text).content, memory.get(call).content) == ("I look.", node.content)
     assert memory.add(said, session_id="s", user_id="ana") == [text, call]
     assert memory.count(user_id="ana") == 3
 
@@ -247,7 +247,7 @@ def test_a_pair_of_a_role_and_a_text_is_a_message(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config) as memory:
         memory.add(("user", "I live in Lyon."))
         memory.add([("human", "I like tea."), ("ai", "Noted.")])
-        memory.add(("One text.", "Another."))
+        memory.add(["One text.", "Another."])
         said = [(node.role, node.content) for node in memory.find()]
     assert said == [
         ("user", "I live in Lyon."),
@@ -394,3 +394,173 @@ def test_every_item_of_the_responses_api_and_every_block_of_anthropic_is_known()
     for name in sorted(types):
         read_message({"role": "assistant", "content": [{"type": name}]})
     assert len(types) > 30
+
+
+def called(name: str, arguments: str = "{}", **about: str) -> dict[str, Any]:
+    return {"function": {"name": name, "arguments": arguments}, **about}
+
+
+SILENT: dict[str, Any] = {
+    "a call": {"role": "assistant", "content": None, "tool_calls": [called("look")]},
+    "an image": {"role": "user", "content": [{"type": "image_url", "image_url": {"url": "u"}}]},
+}
+
+
+@pytest.mark.parametrize("silent", SILENT.values(), ids=SILENT)
+@pytest.mark.parametrize("words", ["text", "message", "update"])
+def test_a_text_in_the_place_of_a_silent_message_is_a_text(
+    memory: NeuroGraphMemory, silent: dict[str, Any], words: str
+) -> None:
+    memory.add({**silent, "id": "x"})
+    text = "The zeppelin leaves from Oban."
+    if words == "update":
+        memory.update("x", content=text)
+    else:
+        memory.add(text if words == "text" else {"role": "user", "content": text}, id="x")
+    assert memory.get("x").kind == "episode"
+    assert [one.id for one in memory.recall("Where does the zeppelin leave?")] == ["x"]
+    memory.add({**silent, "id": "x"})
+    assert memory.get("x").kind in {"call", "placeholder"}
+
+
+TOGETHER: dict[str, Any] = {
+    "role": "assistant",
+    "content": [
+        {"type": "text", "text": "I look."},
+        {"type": "tool_use", "name": "look", "input": {"at": "the harbour"}},
+        {"type": "tool_result", "content": "Fog. " * 900},
+    ],
+}
+
+
+@pytest.mark.parametrize("given", [{"id": "y"}, {}])
+@pytest.mark.parametrize("session", [{"session_id": "s"}, {}])
+def test_the_parts_of_a_message_go_together(
+    memory: NeuroGraphMemory, given: dict[str, Any], session: dict[str, Any]
+) -> None:
+    memory.add({"role": "user", "content": "Look, please."}, **session)
+    ids = memory.add({**TOGETHER, **given}, **session)
+    first = ids[0]
+    assert ids[1:3] == [f"{first}#call", f"{first}#result"]
+    assert memory.get(f"{first}#result#1").role == "tool"
+    memory.update(first, ttl=1_000, metadata={"place": "Oban"}, kind="event")
+    assert all(memory.get(one).expires_at and memory.get(one).metadata["place"] == "Oban" for one in ids)
+    assert [memory.get(one).kind for one in ids[:2]] == ["event", "call"]
+    memory.update(first, content="I looked.")
+    assert memory.get(f"{first}#call").content == 'look(at="the harbour")'
+    assert memory.count() == len(ids) + 1
+    assert memory.delete(first) == len(ids)
+    assert memory.count() == 1
+    memory.undo()
+    assert memory.count() == len(ids) + 1
+
+
+def test_a_new_message_takes_the_parts_of_the_old_one_away(memory: NeuroGraphMemory) -> None:
+    memory.add({**TOGETHER, "id": "y"})
+    assert memory.add({"role": "assistant", "content": "Nothing to see.", "id": "y"}) == ["y"]
+    assert [node.id for node in memory.list()] == ["y"]
+    memory.undo()
+    assert {"y", "y#call", "y#result"} <= {node.id for node in memory.list()}
+    memory.delete_document("y")
+    assert memory.count() == 0
+    with pytest.raises(InputError, match="ends like"):
+        memory.add("Mine.", id="z#call")
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        "\ufeff",
+        "\ufeff \ufeff",
+        ("user", "\ufeff"),
+        {"role": "user", "content": [{"type": "text", "text": "\ufeff"}]},
+        *({"role": "user", "content": "Odd.", **odd} for odd in (
+            {"name": "Ann\0"},
+            {"name": "\ud83d"},
+            {"id": "i\ud83d"},
+            {"metadata": {"k\0": ["v\ud83d"]}},
+            {"thread": "\ud83d"},
+            {"tool_calls": [called("f\0", '{"a": "\ud83d"}')]},
+        )),
+    ],
+)  # fmt: skip
+def test_a_blank_or_broken_message_costs_no_other_and_is_counted(memory: NeuroGraphMemory, bad: dict[str, Any]) -> None:
+    added = memory.add(["One.", bad, {"role": "user", "content": "Two."}])
+    texts = [memory.get(name).content for name in added]
+    assert (texts[0], texts[-1], len(added.notes)) == ("One.", "Two.", 1)
+    assert memory.count() == len(added)
+
+
+@pytest.mark.parametrize(
+    ("silent", "shown"),
+    [
+        ({"images": ["AAAA"]}, "[image]"),
+        ({"experimental_attachments": [{"name": "a.txt", "url": "data:,x"}]}, "[file: a.txt]"),
+        ({"attachments": [{"file_id": "f"}]}, "[file]"),
+        ({"reasoning_content": "Hm."}, "[reasoning]"),
+        ({"tool_plan": "I will look."}, "[tool_plan]"),
+        ({"audio": {"id": "a1"}}, "[audio]"),
+        ({"tool_calls": [{"function": {"arguments": "{}"}}]}, "[call]"),
+        ({"artifact": {"rows": 3}}, "[artifact]"),
+    ],
+)
+def test_parts_beside_the_content_are_never_lost(memory: NeuroGraphMemory, silent: dict[str, Any], shown: str) -> None:
+    (name,) = memory.add({"role": "assistant", "content": "", **silent})
+    assert memory.get(name).content == shown
+    assert memory.get(name).metadata["message"] == silent
+    (name,) = memory.add({"role": "assistant", "content": "Here.", **silent})
+    assert memory.get(name).content.startswith("Here.")
+
+
+def test_objects_within_a_message_are_read(memory: NeuroGraphMemory) -> None:
+    look = SimpleNamespace(id="1", function=SimpleNamespace(name="look", arguments='{"at": "sea"}'))
+    image = SimpleNamespace(type="image", source=SimpleNamespace(type="url", url="u"), title="a barn")
+    said: Any = SimpleNamespace(role="assistant", content=[SimpleNamespace(text="See:"), image], tool_calls=[look])
+    assert [memory.get(name).content for name in memory.add(said)] == ["See:\n[image: a barn]", 'look(at="sea")']
+
+
+def test_what_is_said_twice_is_stored_twice_and_copies_once(memory: NeuroGraphMemory) -> None:
+    ha = {"type": "text", "text": "ha"}
+    roll = {"type": "tool_use", "id": "1", "name": "roll", "input": {}}
+    for message, texts in (
+        ({"role": "user", "content": [ha, ha]}, ["ha\nha"]),
+        ({"role": "assistant", "tool_calls": [called("roll"), called("roll")]}, ["roll()\nroll()"]),
+        ({"role": "user", "content": "haha", "parts": [ha, ha]}, ["ha\nha"]),
+        ({"role": "ai", "content": [ha, roll], "tool_calls": [called("roll", id="1")]}, ["ha", "roll()"]),
+        ({"role": "assistant", "content": "Short.", "refusal": "No."}, ["Short.\nNo."]),
+    ):
+        assert [memory.get(name).content for name in memory.add(message)] == texts
+
+
+def test_what_is_too_long_or_stands_beside_a_list_is_reported(memory: NeuroGraphMemory) -> None:
+    long = called("write", '{"text": "' + "word " * 2_000 + '"}')
+    message: dict[str, Any] = {"role": "assistant", "content": "Done.", "tool_calls": [long]}
+    (note,) = memory.add(message).notes
+    assert "only the length" in note
+    assert memory.add({**message, "original": long}).notes == ()
+    deep: dict[str, Any] = {"type": "tool_result", "content": "deep words"}
+    for _ in range(40):
+        deep = {"type": "tool_result", "content": [deep]}
+    assert memory.get(memory.add({"role": "user", "content": [deep]})[0]).content == "deep words"
+    endless: list[Any] = []
+    endless.append(endless)
+    with pytest.raises(InputError, match="within each other"):
+        memory.add({"role": "user", "content": endless})
+    state = {"messages": [{"role": "user", "content": "Hi."}], "system": "You are Zed.", "summary": "Old.", "x": None}
+    added = memory.add(state)
+    assert [(memory.get(name).role, memory.get(name).content) for name in added] == [
+        ("system", "You are Zed."),
+        ("user", "Hi."),
+    ]
+    (note,) = added.notes
+    assert "'summary'" in note
+
+
+def test_the_first_text_of_a_tuple_of_two_is_a_role(memory: NeuroGraphMemory) -> None:
+    pair, roles = ("Customer ", "Hello."), {"customer": "user"}
+    for content in (pair, [pair]):
+        (name,) = memory.add(content, role_map=roles)
+        assert (memory.get(name).role, memory.get(name).content) == ("user", "Hello.")
+        with pytest.raises(InputError, match="'Customer '"):
+            memory.add(content)
+    assert memory.count() == 1

@@ -15,8 +15,6 @@ DEFAULT_KIND = "episode"
 TURN = "turn"
 CALL = "call"
 PLACEHOLDER = "placeholder"
-CALL_SUFFIX, RESULT_SUFFIX = "#call", "#result"
-"""Of the ids of the calls and results that a message with an id of the caller has beside its text."""
 CLAIM = "claim"
 EVENT = "event"
 FACT = "fact"
@@ -38,6 +36,7 @@ NODE_KINDS: dict[str, str] = {
     ITEM: "a value under a key, as in a LangGraph store",
 }
 """The registered kinds with their descriptions; `register_kind` adds to them."""
+_OF_WORDLESS = frozenset({CALL, PLACEHOLDER})
 _MADE_HERE = frozenset({"conflict", CLAIM, ITEM})
 """Only the memory itself makes nodes of these kinds, because it trusts their metadata."""
 
@@ -66,6 +65,11 @@ def checked_kind(kind: str) -> str:
         known = ", ".join(NODE_KINDS)
         raise ConfigError(f"unknown node kind {kind!r}; known are {known}; see register_kind")
     return kind
+
+
+def kind_of_new_text(kind: str, *, in_session: bool) -> str:
+    """Return the kind of a memory whose text is replaced. Kinds that tell what the old text was end with it."""
+    return kind if kind not in _OF_WORDLESS else TURN if in_session else DEFAULT_KIND
 
 
 def given_kind(kind: str | None) -> str | None:

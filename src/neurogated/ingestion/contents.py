@@ -3,30 +3,30 @@
 from __future__ import annotations
 
 import logging
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import timedelta
-from typing import Any, TypedDict, TypeGuard, cast
+from typing import Any, TypedDict
 from uuid import UUID
 
 from neurogated.core.clock import Moment
 from neurogated.core.habits import explains_reading
 from neurogated.core.model import checked_metadata
-from neurogated.core.node_kind import CALL, CALL_SUFFIX, PLACEHOLDER, RESULT_SUFFIX
+from neurogated.core.node_kind import CALL, PLACEHOLDER
+from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.ingestion.document import Details, Document, Passage, passages_of, read_details
 from neurogated.ingestion.messages import (
     KEPT_ASIDE,
     ORIGINAL,
+    REPAIRED,
     as_mapping,
-    keys_beside,
     messages_in,
     read_message,
     times_in,
 )
-from neurogated.ingestion.speakers import ROLES, known_role
-from neurogated.text.strings import repaired, repaired_text
+from neurogated.ingestion.speakers import known_role
+from neurogated.text.strings import is_blank, repaired
 
 _log = logging.getLogger(__name__)
 
@@ -59,11 +59,10 @@ class Message(_Said, total=False):
 
 
 Content = str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[str, Any] | tuple[str, str]]
-"""A text, a message, or a list of them. A pair of a role and a text is a message, too, as `("user", "Hello.")`."""
+"""A text, a message, or a list of them. A tuple of two texts is a message, too, as `("user", "Hello.")`;
+its role is a known one, or in `role_map`."""
 
 _BLANK = "blank, and left out"
-_CUT = "with a part of which only the length is kept, because it is longer than 4,000 characters"
-_REPAIRED = "with NUL or half characters, which are now U+FFFD"
 
 
 @explains_reading("it is the list of the ids of the memories, with .notes and .skipped")
@@ -99,9 +98,10 @@ class Contents(list[Document]):
 def read_contents(content: Content, details: Details) -> Contents:
     """Return a document for each text and message. The details apply to all; values in a message have priority.
 
-    Calls of tools are a document of their own, of the kind `call`, and so are results of tools, with the role `tool`;
-    beside a text only if the details name no kind. A message whose parts are all silent, such as an image, gives a
-    `placeholder`. A blank one in a list gives no document. NUL and half characters are repaired.
+    Calls of tools are a passage of their own, of the kind `call`, and so are results of tools, with the role `tool`;
+    beside a text only if the details name no kind. All passages of a message are stored and removed together. A message
+    whose parts are all silent, such as an image, gives a `placeholder`. A blank one in a list gives no document. NUL
+    and half characters are repaired. What is repaired or left out is counted.
 
     Raises:
         InputError: an item is neither text nor message, or has an unknown role or part; the error has its position.
@@ -110,75 +110,69 @@ def read_contents(content: Content, details: Details) -> Contents:
     scope, given = read_details(details)
     is_spoken, role_map = given.pop("speakers_in_text", False), given.pop("role_map", None)
     listed = None if _is_pair(content, role_map) else messages_in(content)
-    items = [content] if listed is None else listed
-    if listed is not None and _has_two_texts(content) and not re.search(r"\s", content[0].strip()):
-        raise InputError(
-            f"{content!r:.100} may be a role and a text, but {content[0]!r:.40} is no known role: say what it stands "
-            "for by role_map, or put two texts into a list"
-        )
+    items, beside = ([content], []) if listed is None else listed
     if "id" in given and len(items) != 1:
         raise InputError(f"the id {given['id']!r} is given for {len(items)} memories; give every message its own id")
-    _refuse_id_of_a_part(given.get("id"))
-    documents, told = [], Counter[str]()
+    documents, told = list[Document](), Counter[str]()
     for position, item in enumerate(items):
         try:
-            if listed is not None and isinstance(item, str) and _is_blank(item):
+            if not isinstance(item, str):
+                document = _read(item, scope, given, role_map, told)
+                documents += [] if document is None else [document]
+                told[_BLANK] += document is None
+            elif listed is not None and is_blank(item):
                 told[_BLANK] += 1
-                continue
-            if isinstance(item, str):
-                told[_REPAIRED] += repaired(item) != item
-                read = _speeches(item, given, is_spoken)
             else:
-                read = list(_read(item, given, role_map, told, is_alone=listed is None))
-            documents += [Document((passage,), scope=scope, **own) for passage, own in read]
+                told[REPAIRED] += repaired(item) != item
+                documents += _speeches(item, scope, given, is_spoken)
         except InputError as error:
             raise InputError(str(error) if listed is None else f"content {position}: {error}") from None
-    found = Contents(documents, told, keys_beside(content))
+    if listed is None and not documents and isinstance(content, Mapping) and isinstance(content.get("content"), str):
+        raise InputError("a text is empty or blank; leave it out")
+    found = Contents(documents, told, beside)
     for note in found.notes:
         _log.warning("%s", note)
     return found
 
 
 def _is_pair(item: object, role_map: Mapping[str, str] | None) -> bool:
-    """Return whether an item is a message in the short form of LangChain, such as `("user", "Hello.")`."""
-    return _has_two_texts(item) and (item[0].strip().casefold() in ROLES or item[0] in (role_map or ()))
+    """Return whether an item is a message in the short form of LangChain, such as `("user", "Hello.")`.
+
+    Raises:
+        InputError: the first one of two texts in a tuple is no known role.
+    """
+    if not isinstance(item, tuple) or len(item) != 2 or not all(isinstance(part, str) for part in item):  # noqa: PLR2004 - a pair
+        return False
+    try:
+        return bool(known_role(item[0], role_map))
+    except InputError as error:
+        raise InputError(
+            f"a tuple of two texts is a role and what it says, but {error}; give texts as a list"
+        ) from None
 
 
-def _has_two_texts(item: object) -> TypeGuard[tuple[str, str]]:
-    return isinstance(item, tuple) and len(item) == 2 and all(isinstance(part, str) for part in item)  # noqa: PLR2004 - a pair
-
-
-def _refuse_id_of_a_part(name: object) -> None:
-    if str(name).endswith((CALL_SUFFIX, RESULT_SUFFIX)):
-        raise InputError(f"the id {name!r} ends like that of the calls or results of a message; choose another id")
-
-
-def _is_blank(text: str) -> bool:
-    return not text.removeprefix("\ufeff").strip()
-
-
-def _speeches(text: str, given: Mapping[str, Any], is_spoken: object) -> list[tuple[Passage, Mapping[str, Any]]]:
+def _speeches(text: str, scope: Scope, given: Mapping[str, Any], is_spoken: object) -> list[Document]:
     passages = passages_of(text, is_spoken=bool(is_spoken))
     if "id" in given and len(passages) > 1:
         raise InputError(f"the id {given['id']!r} is given for a text of {len(passages)} speeches; leave it out")
-    return [(passage, given) for passage in passages]
+    return [Document((passage,), scope=scope, **given) for passage in passages]
 
 
 def _read(
-    item: object, given: Mapping[str, Any], role_map: Mapping[str, str] | None, told: Counter[str], *, is_alone: bool
-) -> Iterator[tuple[Passage, Mapping[str, Any]]]:
-    """Yield the passages of a message, each with the other fields of its document."""
-    if isinstance(item, list):
-        item = tuple(item)
-    if _is_pair(item, role_map):
-        item = dict(zip(("role", "content"), cast("tuple[str, str]", item), strict=True))
+    item: object, scope: Scope, given: Mapping[str, Any], role_map: Mapping[str, str] | None, told: Counter[str]
+) -> Document | None:
+    """Return the document of a message: its text, its calls of tools and their results. None for a blank message."""
+    item = tuple(item) if isinstance(item, list) else item  # as JSON has it
+    if isinstance(item, tuple) and _is_pair(item, role_map):
+        item = dict(zip(("role", "content"), item, strict=True))
     opened = as_mapping(item)
     if opened is None:
         raise InputError(f"{item!r} is neither text nor a message such as {{'role': 'user', 'content': 'Hello.'}}")
     said = read_message(opened)
-    role = known_role(said.role, role_map)
-    original, name = opened.get(ORIGINAL), said.name
-    repaired_name = name and repaired_text("the name of a message", name)
+    told.update(said.notes)
+    role, name, original = known_role(said.role, role_map), said.name, opened.get(ORIGINAL)
+    if not isinstance(name, str | None):
+        raise InputError(f"the name of a message is {name!r:.60}, but must be text")
     metadata = dict(checked_metadata(said.fields.get("metadata") or {}))
     aside = {key: kept for key, kept in ((KEPT_ASIDE, said.aside or None), (ORIGINAL, original)) if kept is not None}
     times, unread = times_in(said.fields)
@@ -186,26 +180,22 @@ def _read(
     if not {"ttl", "expires_at"}.isdisjoint(times):
         given = {name: value for name, value in given.items() if name not in {"ttl", "expires_at"}}
     own = {**given, **times, **({"id": said.fields["id"]} if said.fields.get("id") is not None else {})}
-    _refuse_id_of_a_part(own.get("id"))
-    told[_REPAIRED] += any(repaired(text) != text for text in (said.text, said.calls, said.results, name or ""))
-    pieces = [
-        (said.text, role, "", {}),
-        (said.calls, role, CALL_SUFFIX, {"kind": CALL}),
-        (said.results, "tool", RESULT_SUFFIX, {}),
-    ]
-    pieces = [piece for piece in pieces if not _is_blank(piece[0])]
-    told[_CUT] += said.is_cut and original is None
+    pieces = [(said.text, role, "", None), (said.calls, role, "#call", CALL), (said.results, "tool", "#result", None)]
+    pieces = [piece for piece in pieces if piece[0].strip()]
     if not pieces and (said.others or original is not None):
-        pieces = [(said.others or f"[{opened.get('type', role)}]", role, "", {"kind": PLACEHOLDER})]
-    if not pieces:
-        if is_alone and isinstance(opened.get("content"), str) and not aside:
-            raise InputError("a text is empty or blank; leave it out")
-        told[_BLANK] += 1
-    for place, (text, by, suffix, about) in enumerate(pieces if "kind" not in own else pieces[:1]):
-        named = {"id": f"{own['id']}{suffix}"} if place and "id" in own else {}
-        is_named = "kind" not in about and not place
-        yield (
-            Passage(text, metadata, speaker=(repaired_name or None) if is_named else None, role=by, aside=aside),
-            {**about, **own, **named},
+        pieces = [(said.others or f"[{opened.get('type', role)}]", role, "", PLACEHOLDER)]
+    passages = list[Passage]()
+    for text, by, part, kind in pieces if "kind" not in own else pieces[:1]:
+        speaker = (name or None) if kind is None and not passages else None
+        passages.append(
+            Passage(
+                text,
+                metadata,
+                speaker=speaker,
+                role=by,
+                aside={} if passages else aside,
+                kind=own.get("kind", kind),
+                part=part if passages else "",
+            )
         )
-        aside = {}
+    return Document(tuple(passages), scope=scope, **own) if passages else None

@@ -16,19 +16,18 @@ from neurogated.core.node_kind import TURN, given_kind
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.ingestion.speakers import known_role, spoken_parts
-from neurogated.text.strings import checked_names, repaired_text
-from neurogated.text.strings import checked_text as checked_encoding
+from neurogated.text.strings import checked_names, is_blank, repaired_text
 from neurogated.text.times import Zone
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 NOW = "now"
 """The timestamp of a text that has the time at which it arrives."""
-_NUL = "\0"
-
-_CHUNK_ID = re.compile("#[0-9]+$")
+PARTS_OF_MESSAGES = ("#call", "#result")
+"""Ends of the ids of the calls of tools of a message, and of their results, which are stored beside its text."""
+_CHUNK_ID = re.compile("#(?:[0-9]+|call|result)$")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 # Joins the parts of the hashed text. Texts must not contain it, so different documents have different hash inputs.
-_SEPARATOR = _NUL
+_SEPARATOR = "\0"
 
 
 class Details(TypedDict, total=False):
@@ -106,15 +105,20 @@ class Passage:
     """`user`, `assistant`, `system` or `tool`, or a word for one of them; see `ROLES`."""
     aside: Mapping[str, Any] = field(default_factory=dict)
     """Metadata of the first of this passage's nodes. `metadata` has priority."""
+    kind: str | None = None
+    """In place of the document's kind."""
+    part: str = ""
+    """Of a message with several parts, the end of the ids of this one; one of `PARTS_OF_MESSAGES`, or "" for its first.
+    All of them are stored, replaced and removed together."""
 
     def __post_init__(self) -> None:
         # Editors put a mark of the byte order before a text, which is none of its words.
-        object.__setattr__(self, "text", repaired_text("a passage", self.text).removeprefix("\ufeff"))
+        object.__setattr__(self, "text", repaired_text("a passage", self.text).lstrip("\ufeff"))
         checked_metadata(self.metadata)
         checked_metadata(self.aside)
         if self.role is not None:
             object.__setattr__(self, "role", known_role(self.role))
-        if not self.text.strip():
+        if is_blank(self.text):
             raise InputError("a text is empty or blank; leave it out")
 
 
@@ -147,7 +151,8 @@ class Document:
     id: str | None = None
     """The caller's own id. Adding a document with this id again replaces the memory by a new version (upsert).
 
-    The id of a text of several chunks names its first chunk, and all of them in `delete` and `update`.
+    The id of a text of several chunks names its first chunk, and all of them in `delete` and `update`. The same holds
+    for the calls of tools of a message, and for their results.
     """
     statement: Statement | None = None
     """The parts of a fact; its text is stored as one memory, however long it is."""
@@ -162,7 +167,7 @@ class Document:
         if self.title is not None:
             title = repaired_text("a title", self.title)
             object.__setattr__(self, "title", title if title.strip() else None)
-        if self.id is not None and len(self.passages) > 1:
+        if self.id is not None and len({passage.part for passage in self.passages}) < len(self.passages):
             raise InputError(f"the id {self.id!r} is given for {len(self.passages)} passages, but names one memory")
         if not isinstance(self.id, str | UUID | None):
             raise InputError(f"the id is {self.id!r}, but must be a text or a UUID")
@@ -201,7 +206,7 @@ class Document:
     def fields_of(self, passage: Passage, zone: Zone = None) -> dict[str, Any]:
         """Return the given fields of a passage's nodes, without scope and validity."""
         given = {
-            "kind": self.kind or (TURN if self.in_session else None),
+            "kind": passage.kind or self.kind or (TURN if self.in_session else None),
             "title": self.title,
             "role": passage.role,
             "speaker": passage.speaker,
@@ -252,15 +257,6 @@ def read_documents(documents: Iterable[str | Document | Mapping[str, Any]]) -> I
             yield _read_document(item)
         except InputError as error:
             raise InputError(f"document {position}: {error}") from None
-
-
-def checked_text(what: str, text: object) -> None:
-    """Raise InputError if `text` cannot be stored as a text; the first argument is its name in the message."""
-    if not isinstance(text, str):
-        raise InputError(f"{what} must be text, not {type(text).__name__}; decode or convert it first")
-    if _NUL in text:
-        raise InputError(f"{what} has a NUL character at position {text.index(_NUL)}; remove it")
-    checked_encoding(what, text)
 
 
 def checked_ttl(ttl: object) -> timedelta | None:

@@ -12,7 +12,7 @@ from neurogated.core.conflicts import as_given
 from neurogated.core.delta import PendingTask
 from neurogated.core.found import Found
 from neurogated.core.model import DEFAULT_IMPORTANCE, EdgeKey, MemoryEdge, MemoryNode, same_vector
-from neurogated.core.node_kind import CALL, DEFAULT_KIND, PLACEHOLDER, TURN
+from neurogated.core.node_kind import kind_of_new_text
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
 from neurogated.ingestion.revision import with_lifetime
@@ -21,7 +21,6 @@ SessionKey = tuple[str | None, str]
 """User and name of a session."""
 
 _BLANK = MemoryNode("blank", "")
-_WITHOUT_WORDS = {CALL, PLACEHOLDER}
 _FIELDS = ("kind", "title", "role", "speaker", "importance", "timestamp", "tags")
 
 
@@ -75,11 +74,8 @@ class Draft:
     def dated(self, stored: MemoryNode | None) -> Draft:
         """Return the draft with the time at which it arrived if it is a new memory without a timestamp.
 
-        A memory that is added again keeps the time at which it arrived first, and its kind; but a text that comes after
-        the calls or the placeholder with its id is a text.
+        A memory that is added again keeps the time at which it arrived first.
         """
-        if stored is not None and stored.kind in _WITHOUT_WORDS and "kind" not in self.fields:
-            return replace(self, fields={**self.fields, "kind": DEFAULT_KIND if self.session is None else TURN})
         if stored is not None or self.arrived is None or "timestamp" in self.fields:
             return self
         return replace(self, fields={**self.fields, "timestamp": self.arrived})
@@ -120,9 +116,10 @@ class Draft:
 
         A new node has its importance as energy.
         """
+        fields = dict(self.fields)
         if stored is None:
             # The document has validated all of them, and the encoder makes a float of an importance.
-            at, fields = to_utc(at), dict(self.fields)
+            at = to_utc(at)
             if (moment := fields.get("timestamp")) is not None:
                 fields["timestamp"] = to_utc(moment)
             node = _BLANK.changed(
@@ -145,9 +142,10 @@ class Draft:
                 if stored.content == self.content
                 else {"content": self.content, "found": replace(self.found, label=label, offset=offset)}
             )
-            node = replace(
-                as_given(stored), metadata=self._metadata_over(stored), scope=self.scope, **text, **self.fields
-            )
+            if "content" in text:
+                text["kind"] = kind_of_new_text(stored.kind, in_session=self.session is not None)
+            fields = {**text, **fields}
+            node = replace(as_given(stored), metadata=self._metadata_over(stored), scope=self.scope, **fields)
         return with_lifetime(node, self.lifetime)
 
     def _metadata_over(self, stored: MemoryNode) -> Mapping[str, object]:

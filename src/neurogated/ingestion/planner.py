@@ -15,13 +15,13 @@ from neurogated.core.contexts import remembered
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import EdgeKey, MemoryNode, json_metadata
-from neurogated.core.node_kind import CALL_SUFFIX, EVENT, RESULT_SUFFIX
+from neurogated.core.node_kind import EVENT
 from neurogated.core.ports import GraphReader, GraphStorePort
 from neurogated.core.rendering import document_tag, search_text
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 from neurogated.ingestion.chunker import Chunker
-from neurogated.ingestion.document import Document, Passage, checked_ttl
+from neurogated.ingestion.document import PARTS_OF_MESSAGES, Document, Passage, checked_ttl
 from neurogated.ingestion.drafts import Batch, Draft, Part, SessionKey
 from neurogated.ingestion.markdown import with_front_matter
 from neurogated.ingestion.revision import Revision, expiry
@@ -34,6 +34,8 @@ from neurogated.text.words import count_words
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 _CHUNK = "chunk-"
+_CHUNK_END = re.compile("#[0-9]+$")
+_PART_END = re.compile(f"(?:{'|'.join(PARTS_OF_MESSAGES)})$")
 _RESERVED = re.compile(f"(?:{_CHUNK}|fact-|conflict-)[0-9a-f]{{32}}")
 """The form of the ids of facts and conflicts, and of texts without an id of the caller."""
 
@@ -72,20 +74,20 @@ class Planner:
     def revision(self, node_id: str, change: Revision, at: datetime) -> list[Part]:
         """Return the part that changes a memory at `at`.
 
-        All chunks of a text with an id change, or one chunk replaces them.
+        All chunks of a text with an id change, or one chunk replaces them. The calls of tools of a message and their
+        results keep their texts and kinds.
 
         Raises:
             UnknownIdError: the memory does not exist.
             InputError: the new version cannot be stored.
         """
-        first, view = self._store.get_node(node_id), self._store.view()
-        rest = later_chunks(view, node_id)
+        first, others = self._store.get_node(node_id), stored(self._store, stored_with(self._store.view(), node_id)[1:])
+        rest = {name for name in others if _CHUNK_END.sub("", name) == node_id}
         drafts = []
-        for old in (
-            first,
-            *(stored(self._store, later_parts(view, node_id)).values() if change.content is None else ()),
-        ):
-            new, found = change.applied(old, at), old.found
+        for old in (first, *(one for name, one in others.items() if change.content is None or name not in rest)):
+            is_text = old is first or old.id in rest
+            of_it = change if is_text else replace(change, content=old.content, kind=None)
+            new, found = of_it.applied(old, at), old.found
             if change.timestamp is not None:
                 found = found.changed(offset=offset_in_minutes(change.timestamp))
             if new.kind == EVENT != old.kind:
@@ -110,9 +112,9 @@ class Planner:
         last = {part.document[0].id: part for part in parts if part.document[0].named}
         current = [part for part in parts if last.get(part.document[0].id, part) is part]
         drafts = {name: one.dated(old.get(name)) for name, one in self._merged(parts, current, old).items()}
-        gone = [rest for part in last.values() for rest in later_parts(view, part.document[0].id, len(part.document))]
-        gone = [name for name in gone if name not in drafts]
-        gone += [chunk for name in removed for chunk in (name, *later_parts(view, name))]
+        kept = {draft.id for part in last.values() for draft in part.document}
+        gone = [name for part in last.values() for name in stored_with(view, part.document[0].id) if name not in kept]
+        gone += [name for first in removed for name in stored_with(view, first)]
         old |= stored(self._store, gone)
         moving = {name: old[name] for name, draft in drafts.items() if name in old and draft.moves(old[name])}
         leaving = moving | {name: old[name] for name in gone if name in old}
@@ -304,6 +306,7 @@ class Planner:
         document_id = None if document.in_session or document.id is not None else document.document_id
         outcome = (document.outcome or 0.0) if document.kind == EVENT else None
         offset = offset_in_minutes(document.timestamp)
+        base = document.id or f"turn-{uuid4().hex}"
         for passage in document.passages:
             metadata = json_metadata({**document.metadata, **passage.metadata})
             first = json_metadata({**passage.aside, **metadata}) if passage.aside else metadata
@@ -313,13 +316,14 @@ class Planner:
             words = count_words([passage.text])[0] if document.in_session and len(chunks) > 1 else None
             for place, chunk in enumerate(chunks):
                 part = None if words is None else (place, words)
-                if document.id is not None:
-                    node_id = document.id if not place else f"{document.id}#{place}"
+                if document.id is not None or passage.part:
+                    node_id = f"{base}{passage.part}" + (f"#{place}" if place else "")
                 elif document_id is None:
-                    node_id = f"turn-{uuid4().hex}"
+                    node_id = f"turn-{uuid4().hex}" if drafts else base
                 else:
                     # The hash includes the position, so that a repeated chunk gets a node of its own.
                     node_id = compute_mdhash_id(f"{document_id}\n{len(drafts)}\n{chunk}", prefix=_CHUNK)
+                    base = base if drafts else node_id
                 drafts.append(
                     Draft(
                         node_id,
@@ -382,32 +386,29 @@ def stored(store: GraphStorePort, node_ids: Iterable[str]) -> dict[str, MemoryNo
     return {node.id: node for node in store.get_nodes(wanted, missing_ok=True)} if wanted else {}
 
 
-def later_chunks(view: GraphView, node_id: str, begin: int = 1) -> list[str]:
-    """Return the ids of the chunks of a text with an id of the caller, from the chunk `begin` on."""
+def stored_with(view: GraphView, node_id: str) -> list[str]:
+    """Return the ids of all that was stored as one with a text: itself, its later chunks, and the parts of its message.
+
+    They are present, unless `node_id` itself is not.
+    """
     first = _row(view, node_id)
-    found: list[str] = []
-    for chunk_id in (f"{node_id}#{place}" for place in count(begin)):
-        row = _row(view, chunk_id)
-        if first is None or row is None:
-            break
-        # Before its removal, a text of another user may have had this id.
-        if view.find(chunk_id) is not None and view.scope_of(row).user_id == view.scope_of(first).user_id:
-            found.append(chunk_id)
+    found = [node_id]
+    for head in (node_id, *(f"{node_id}{part}" for part in PARTS_OF_MESSAGES)):
+        for place in count(int(head == node_id)):
+            name = f"{head}#{place}" if place else head
+            row = _row(view, name)
+            if first is None or row is None:
+                break
+            # Before its removal, a text of another user may have had this id.
+            if view.find(name) is not None and view.scope_of(row).user_id == view.scope_of(first).user_id:
+                found.append(name)
     return found
 
 
-def later_parts(view: GraphView, node_id: str, begin: int = 1) -> list[str]:
-    """Return the ids of the chunks of a text from `begin` on, and of the calls and results that its message has."""
-    row, beside = _row(view, node_id), [f"{node_id}{suffix}" for suffix in (CALL_SUFFIX, RESULT_SUFFIX)]
-    owner = None if row is None else view.scope_of(row).user_id
-    present = [name for name in beside if (at := view.find(name)) is not None and view.scope_of(at).user_id == owner]
-    return [*later_chunks(view, node_id, begin), *(present if row is not None else ())]
-
-
 def parts_of(store: GraphStorePort, node_id: str) -> list[str]:
-    """Return the ids of the present parts of a text or message with an id of the caller; none if there is none."""
+    """Return what `stored_with` does for a present text; none if there is no such text."""
     view = store.view()
-    return [node_id, *later_parts(view, node_id)] if view.find(node_id) is not None else []
+    return stored_with(view, node_id) if view.find(node_id) is not None else []
 
 
 def _row(view: GraphView, node_id: str) -> int | None:
@@ -417,9 +418,8 @@ def _row(view: GraphView, node_id: str) -> int | None:
 
 
 def _first_id(node_id: str) -> str:
-    """Return the id of the first chunk of the named text with the chunk `node_id`."""
-    first, _, place = node_id.rpartition("#")
-    return first if place.isascii() and place.isdecimal() else node_id
+    """Return the id of the text with which a named chunk, or a part of its message, is stored."""
+    return _PART_END.sub("", _CHUNK_END.sub("", node_id))
 
 
 def _moved(draft: Draft | None, node: MemoryNode, position: int) -> Draft:

@@ -10,7 +10,7 @@ from typing import Any, TypedDict
 from neurogated.core.clock import Moment, checked_moment, to_utc
 from neurogated.core.conflicts import as_given
 from neurogated.core.model import MemoryNode, checked_metadata
-from neurogated.core.node_kind import FACT, given_kind
+from neurogated.core.node_kind import FACT, given_kind, kind_of_new_text
 from neurogated.errors import InputError
 from neurogated.ingestion.document import checked_ttl
 from neurogated.text.strings import repaired_text
@@ -115,6 +115,8 @@ class Revision:
             raise InputError(f"memory {node.id!r} cannot turn from {node.kind!r} into {self.kind!r}; state a new fact")
         given = {name: getattr(self, name) for name in ("content", "title", "kind", "importance", "timestamp", "tags")}
         fields = {name: value for name, value in given.items() if value is not None}
+        if self.kind is None and self.content not in {None, node.content}:
+            fields["kind"] = kind_of_new_text(node.kind, in_session=node.scope.session_id is not None)
         if self.title is not None and not self.title.strip():
             fields["title"] = None
         given_metadata = dict(self.metadata or {})

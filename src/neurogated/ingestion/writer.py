@@ -36,7 +36,7 @@ from neurogated.ingestion.embedding_ahead import ALONE, EmbeddingAhead
 from neurogated.ingestion.encoder import Focus
 from neurogated.ingestion.linking import Check, Linker, unchecked
 from neurogated.ingestion.mentions import text_edges
-from neurogated.ingestion.planner import Planner, later_parts, parts_of, stored
+from neurogated.ingestion.planner import Planner, parts_of, stored, stored_with
 from neurogated.ingestion.revision import Revision
 from neurogated.ingestion.user_graph import RecentNodes
 
@@ -183,7 +183,7 @@ class Writer:
         """
         with self.exclusively():
             view = self._store.view()
-            ids = chain.from_iterable((node_id, *later_parts(view, node_id)) for node_id in node_ids)
+            ids = chain.from_iterable(stored_with(view, node_id) for node_id in node_ids)
             return self._delete(list(dict.fromkeys(ids)), "delete")
 
     def delete_all(self, filters: Filter) -> list[str]:

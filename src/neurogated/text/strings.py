@@ -137,6 +137,11 @@ def html_table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[ob
     return f"<table><caption>{escape(caption)}</caption>{''.join(lines)}</table>"
 
 
+def is_blank(text: str) -> bool:
+    """Return whether a text has only white space and marks of the byte order."""
+    return not text.replace("\ufeff", " ").strip()
+
+
 def repaired(text: str) -> str:
     """Return a text that every store can hold: two halves of a character are joined.
 
