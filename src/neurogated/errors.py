@@ -116,7 +116,7 @@ class UnusableAnswerError(LLMError):
 
 
 class BudgetExceededError(LLMError):
-    """The budget of calls or tokens is used up."""
+    """The budget of calls, tokens or money is used up."""
 
 
 class MemoryClosedError(NeurogatedError, RuntimeError):

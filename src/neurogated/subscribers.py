@@ -156,10 +156,12 @@ def follow_manifests(session: Session, notice: Notice) -> None:
 
 
 def announce_conflicts(session: Session) -> None:
-    """Notify the subscribers of the conflicts that were found since the last time."""
+    """Notify the subscribers of the conflicts that were found since the last time, as they are by now.
+
+    A conflict of claims that a model found to be none is told to nobody.
+    """
     waiting = session.writer.found_conflicts
-    new = [waiting.popleft() for _ in range(len(waiting))]
-    if not new:
-        return
-    for conflict in session.explained(new):
+    found = (waiting.popleft() for _ in range(len(waiting)))
+    new = [one for one in {one.id: one for one in found}.values() if one.status == "open" or one.loser is not None]
+    for conflict in session.explained(new) if new else ():
         session.notify(Notice("conflict", (conflict,)))

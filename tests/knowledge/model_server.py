@@ -70,7 +70,9 @@ class _Handler(ChatHandler):
         self.server.prompts.append(json.dumps(messages, ensure_ascii=False))
         if self.server.during is not None:
             self.server.during()
-        if self.server.down:
+        if sum(len(message["content"]) for message in messages) > self.server.context:
+            self.send(400, {"error": {"message": "the request exceeds the available context size"}})
+        elif self.server.down:
             self.send(500, {"error": {"message": "out of order"}})
         else:
             self.say(self.server.text if self.server.text is not None else self.server.form(answer(lines)))
@@ -96,6 +98,8 @@ class ModelServer(ThreadingHTTPServer):
         self.form: Callable[[dict[str, Any]], str] = json.dumps
         self.text: str | None = None
         self.down = False
+        self.context = 1_000_000
+        """Characters of the longest prompt that is answered."""
         self.during: Callable[[], object] | None = None
         """Called while a request waits for its answer."""
         self.asked: list[list[Pair]] = []

@@ -62,16 +62,47 @@ def test_a_change_supersedes_only_where_a_text_says_so(config: MemoryConfig, mod
         assert [(one.kind.value, one.status) for one in found(memory)] == [("supersession", "open")]
 
 
-def test_a_pair_whose_claims_are_in_one_slot_costs_no_call(config: MemoryConfig, model: ModelServer) -> None:
-    model.claims = plainly_read
-    with NeuroGraphMemory(config.replace(metabolism={"read_claims": "model"})) as memory:
-        for day, text in enumerate(("I live in Leeds.", "I live in York.", "It rains.", "What a day!")):
-            said(memory, text, day)
+HOMES = ("I live in Leeds.", "I live in York.", "It rains.", "What a day!")
+
+
+@pytest.mark.parametrize(
+    ("relation", "days", "outcome"),
+    [
+        ("unrelated", 1, ("resolved", "contested", None)),
+        ("changed", 1, ("resolved", "superseded", "Leeds")),
+        ("changed", 0, ("open", "contested", None)),
+        ("contradiction", 1, ("open", "contested", None)),
+    ],
+)
+def test_the_judge_of_pairs_decides_whether_two_values_that_were_read_exclude_each_other(
+    config: MemoryConfig,
+    model: ModelServer,
+    relation: str,
+    days: int,
+    outcome: tuple[str, str, str | None],
+) -> None:
+    model.claims, notices = plainly_read, list[Conflict]()
+    model.judge = lambda pair: entry(pair, relation, "medium", "As the judge says.")
+    config = config.replace(metabolism={"read_claims": "model"}, llm={"wait": False, "gather_seconds": 1e6})
+    with NeuroGraphMemory(config) as memory:
+        memory.on("conflict", notices.append)
+        for day, text in enumerate(HOMES):
+            said(memory, text, day * days)
         said(memory, "I live in Oslo.", 5, user="ben")
         said(memory, "I live in Bonn.", 6, role="assistant")
-        assert len(found(memory)) == 1
-        assert waiting(memory) == 0
-    assert model.asked == []
+        assert memory.flush() == 0
+        (conflict,) = found(memory)
+        values = {fact.id: fact.value for fact in memory.facts.list(user_id="ana")}
+        assert (conflict.status, conflict.outcome, values.get(conflict.loser or "")) == outcome
+        assert {values[side] for side in conflict.sides} == {"Leeds", "York"}
+        assert [one.id for one in notices] == [conflict.id] * (relation != "unrelated")
+        assert memory.flush() == 0
+        memory.conflicts.resolve(conflict.id, conflict.first)
+        assert found(memory)[0].outcome == "wrong"
+        memory.undo(user_id="ana")
+        assert (found(memory)[0].status, found(memory)[0].outcome) == outcome[:2]
+        assert memory.admin.check() == []
+    assert sum(map(len, model.asked)) == 1
 
 
 def test_the_model_sees_what_was_said_of_the_same_things_at_other_times(

@@ -207,6 +207,21 @@ def test_a_memory_without_a_usable_answer_is_parked_and_named(later: MemoryConfi
         assert hobbies(memory) == set(HOBBIES)
 
 
+def test_a_context_that_is_too_short_for_eight_memories_reads_each_alone(
+    later: MemoryConfig, model: ModelServer
+) -> None:
+    with NeuroGraphMemory(later) as memory:
+        say_hobbies(memory, 1)
+        assert memory.flush() == 0
+        model.context = sum(len(message["content"]) for message in json.loads(model.prompts[-1])) + 40
+        long = said(memory, f"Well, my hobby is chess, {'and so on ' * 40}.", 1)
+        say_hobbies(memory)
+        assert memory.flush() == 1
+        assert hobbies(memory) == set(HOBBIES)
+        assert list(memory.learning.parked()) == [long]
+        assert "too long" in memory.learning.parked()[long]
+
+
 def test_a_server_that_is_down_parks_nothing(later: MemoryConfig, model: ModelServer) -> None:
     model.down = True
     with NeuroGraphMemory(later) as memory:

@@ -48,3 +48,15 @@ def test_many_threads_make_no_call_more_than_the_budget(server: Server) -> None:
 
     assert len(server.requests) == 5
     assert [type(error) for error in errors].count(BudgetExceededError) == 15
+
+
+def test_calls_stop_when_the_tokens_cost_more_than_the_budget(server: Server) -> None:
+    server.says("Hello.", usage=(1_000, 100))
+    llm = LimitedLLM(server.llm(), concurrency=1, max_cost=0.005, prices=(2.0, 10.0))
+    llm.infer(asked(0))
+    assert llm.statistics()["cost"] == pytest.approx(0.003)
+    llm.infer(asked(1))
+
+    with pytest.raises(BudgetExceededError, match=r"llm\.max_cost"):
+        llm.infer(asked(2))
+    assert len(server.requests) == 2

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from neurogated.errors import ConfigError, LLMError, MissingExtraError
+from neurogated.errors import ConfigError, LLMError, MissingExtraError, UnusableAnswerError
 from neurogated.llm.base import LENGTH
 
 if TYPE_CHECKING:
@@ -88,6 +88,26 @@ def test_a_lasting_refusal_quotes_the_server_and_names_the_remedy(
 
     assert all(part in str(caught.value) for part in ("'test-model'", server.url, remedy))
     assert len(server.requests) == tries
+
+
+@pytest.mark.parametrize(
+    ("status", "complaint"),
+    [
+        (400, "This model's maximum context length is 4096 tokens, but the messages have 9000."),
+        (400, "the request exceeds the available context size, try increasing it"),
+        (400, "prompt is too long: 210000 tokens > 200000 maximum"),
+        (413, "request_too_large"),
+    ],
+)
+def test_a_prompt_that_is_too_long_is_told_from_a_server_that_fails(
+    server: Server, status: int, complaint: str
+) -> None:
+    server.refuses(status, complaint)
+
+    with pytest.raises(UnusableAnswerError, match="too long for language model 'test-model'"):
+        server.llm(retries=2).infer(ASKED, schema={"type": "object"})
+
+    assert len(server.requests) == 1
 
 
 def test_a_server_that_does_not_answer_in_time_is_given_up(server: Server) -> None:

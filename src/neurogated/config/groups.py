@@ -80,6 +80,11 @@ class LLMSettings:
     max_tokens: int | None = setting(
         None, "maximum tokens of a run, prompts and answers together; none: no limit", low=0
     )
+    max_cost: float | None = setting(
+        None, "maximum cost of a run, in the currency of the prices; none: no limit", low=0.0
+    )
+    prompt_price: float = setting(0.0, "price of a million tokens of prompts", low=0.0)
+    answer_price: float = setting(0.0, "price of a million tokens of answers", low=0.0)
     cache_bytes: int = setting(
         2**28, "maximum bytes on disk of cached answers; the oldest are evicted; 0: no cache", low=0
     )

@@ -9,13 +9,21 @@ from itertools import chain
 
 from neurogated.core.claims import Claim
 from neurogated.core.commit import JUDGED, READ
-from neurogated.core.conflicts import CONFLICT, MODEL, Conflict, conflicts_about, conflicts_in, disputes_about
+from neurogated.core.conflicts import (
+    CONFLICT,
+    MODEL,
+    Conflict,
+    conflicts_about,
+    conflicts_in,
+    disputes_about,
+    moment_of,
+)
 from neurogated.core.delta import GraphDelta, Owner, PendingTask
 from neurogated.core.derivation import claims_of, derived_from
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.facts import FACTS, is_supported
 from neurogated.core.filters import NO_MEMORIES, Filter
-from neurogated.core.judgements import Relation
+from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM
 from neurogated.core.ports import GraphStorePort
@@ -92,13 +100,20 @@ class ConflictChecker:
     def judged(
         self, found: Iterable[tuple[TextPair, Relation]], settled: Iterable[PendingTask], at: datetime
     ) -> GraphDelta:
-        """Return the delta with the conflicts that a model found.
+        """Return the delta with the conflicts that a model found, and with those of claims that it decided.
 
         A model judges whole memories, which may say something else, too. So the user is asked. Memories that are in
         conflict already, by their claims, and those of which the user answered for others that say the same, are not.
+        Claims in one slot that exclude each other in no way both stand, and a new value ends an earlier one.
         """
         view, conflicts = self._store.view(), dict[str, Conflict]()
-        for (new, old, sentences, _), relation in found:
+        for (new, old, sentences, _, dispute), relation in found:
+            if dispute is not None:
+                if (decided := self._decided(view, dispute, new, old, relation)) is not None:
+                    conflicts[decided.id] = decided
+                continue
+            if not relation.is_conflict:
+                continue
             ours, theirs = ({one.id, *claims_of(view, [one.id])} for one in (new, old))
             is_known = any(_between(self._store, view, ours, theirs))
             about = conflicts_in(view, self._store.get_nodes(conflicts_about(view, [old.id]), missing_ok=True))
@@ -109,6 +124,21 @@ class ConflictChecker:
         delta = GraphDelta(settled=tuple(settled), reason=JUDGED, at=at)
         delta = recorded(self._store, delta, conflicts.values())
         return with_consequences(self._store, delta, self._store.foreseen(delta))
+
+    def _decided(
+        self, view: GraphView, dispute: Conflict, new: MemoryNode, old: MemoryNode, relation: Relation
+    ) -> Conflict | None:
+        """Return a conflict of claims of two memories as a model decides it; None if the user is asked."""
+        ours = claims_of(view, [new.id])
+        if not any(one.id == dispute.id and one.status == "open" for one in self._store.disputes(ours)):
+            return None
+        found = replace(dispute, reason=relation.reason, rule=MODEL)
+        if not relation.is_conflict:
+            return found.settled("contested", None)
+        if relation.kind is RelationKind.CONTRADICTION or moment_of(new) == moment_of(old):
+            return None
+        is_first = (dispute.first in ours) == (moment_of(new) < moment_of(old))
+        return found.settled("superseded", dispute.first if is_first else dispute.second)
 
     def _queued(self, delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:
         """Return a delta that queues memories with new texts or owners, and all that a model will read again."""

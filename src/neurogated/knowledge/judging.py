@@ -160,13 +160,12 @@ class PairEnquiry:
 
     def questions(self, view: GraphView, node: MemoryNode, is_later: Callable[[str], bool]) -> Sequence[TextPair]:
         """Return the pairs of a memory. A pair belongs to the memory that was queued later, so it is judged once."""
-        return self._finder.pairs(view, node, is_later)
+        return [*self._finder.disputed(view, node, is_later), *self._finder.pairs(view, node, is_later)]
 
     def ask(self, questions: Sequence[TextPair]) -> Sequence[Relation | None]:
         """Return the relations of pairs; see `TextJudge.judge`."""
         return self._judge.judge(list(map(self._finder.with_known, questions)))
 
     def delta(self, answers: Answers[TextPair, Relation], settled: Sequence[PendingTask], at: datetime) -> GraphDelta:
-        """Return the conflicts among the answers; the write lock is held."""
-        clashes = ((pair, one) for pair, one in answers if one.is_conflict and one.confidence >= _CONFIDENCE)
-        return self._checker.judged(clashes, settled, at)
+        """Return the conflicts among the answers, and what they say of open ones; the write lock is held."""
+        return self._checker.judged([answer for answer in answers if answer[1].confidence >= _CONFIDENCE], settled, at)

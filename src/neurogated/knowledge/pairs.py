@@ -1,4 +1,4 @@
-"""The pairs of memories about which a model is asked, because no slot connects them."""
+"""The pairs of memories about which a model is asked: near ones, and those whose claims seem to exclude each other."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, product
 from typing import NamedTuple
 
-from neurogated.core.conflicts import disputes_about, moment_of
+from neurogated.core.conflicts import Conflict, disputes_about, moment_of
 from neurogated.core.contexts import remembered
 from neurogated.core.derivation import claims_of, sources_of
 from neurogated.core.facts import FACTS, is_supported
@@ -56,6 +56,8 @@ class TextPair(NamedTuple):
     """The place in the old memory, and that in the new one."""
     known: Sequence[str] = ()
     """What the speaker said of the same slots at other times, as lines."""
+    dispute: Conflict | None = None
+    """The open conflict of their claims in one slot, if there is one."""
 
     @property
     def nodes(self) -> tuple[MemoryNode, ...]:
@@ -104,6 +106,20 @@ class CandidateFinder:
                 asked.append((cosine * (1 + weight), TextPair(node, old, (at, place))))
         asked.sort(key=lambda scored: -scored[0])
         return [pair for _, pair in asked[: self._most]]
+
+    def disputed(self, view: GraphView, node: MemoryNode, is_left_out: Callable[[str], bool]) -> Iterator[TextPair]:
+        """Yield the pairs of a memory whose claims seem to exclude each other, because they are in one slot."""
+        ours = claims_of(view, [node.id])
+        for conflict in self._store.disputes(ours) if ours else ():
+            theirs = [side for side in conflict.sides if side not in ours]
+            sources = (
+                [name for name in sources_of(view, theirs).get(theirs[0], ()) if not is_left_out(name)]
+                if theirs
+                else []
+            )
+            old = next(filter(is_message, self._store.get_nodes(sources[-1:], missing_ok=True)), None)
+            if conflict.status == "open" and old is not None and voice_of(old) == voice_of(node):
+                yield TextPair(node, old, closest_sentences(old, node), dispute=conflict)
 
     def with_known(self, pair: TextPair) -> TextPair:
         """Return a pair with the latest claims of the slots of both memories that others make now."""

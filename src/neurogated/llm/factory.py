@@ -47,8 +47,14 @@ def with_limits(llm: BaseLLM, config: MemoryConfig, cache_path: Path | None = No
     Raises:
         StorageError: the cache can be neither opened nor created.
     """
+    limits = config.llm
     limited = LimitedLLM(
-        llm, concurrency=config.llm.concurrency, max_calls=config.llm.max_calls, max_tokens=config.llm.max_tokens
+        llm,
+        concurrency=limits.concurrency,
+        max_calls=limits.max_calls,
+        max_tokens=limits.max_tokens,
+        max_cost=limits.max_cost,
+        prices=(limits.prompt_price, limits.answer_price),
     )
     return limited if cache_path is None else CachedLLM(limited, cache_path, config.llm.cache_bytes)
 

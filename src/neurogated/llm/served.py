@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from typing import Any
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.outage import answer_within
 from neurogated.core.ports import Message
-from neurogated.errors import LLMError
+from neurogated.errors import LLMError, UnusableAnswerError
 from neurogated.llm.base import ConfiguredLLM, Meta, answer_tokens, counted
 
 _log = logging.getLogger(__name__)
@@ -27,6 +28,12 @@ _REMEDIES = {
     "NotFoundError": "check llm_name and llm_base_url",
 }
 _REMEDY = "check the server, llm_base_url and llm_name"
+_REFUSALS = frozenset({400, 413, 422})
+_TOO_LONG = re.compile(
+    "context.?(?:length|size|window)|prompt is too long|too many (?:input |prompt )?tokens|request.too.large",
+    re.IGNORECASE,
+)
+"""What servers say of a prompt that is longer than the model can read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +125,8 @@ class ServedLLM(ConfiguredLLM):
             try:
                 answer = self._send(messages, limit, options)
             except (self._package.BadRequestError, self._package.UnprocessableEntityError) as error:
+                if _TOO_LONG.search(str(error)):
+                    raise self._failure(error) from error
                 option = _refused_option(str(error), options)
                 if option is None:
                     raise self._failure(error) from error
@@ -135,6 +144,9 @@ class ServedLLM(ConfiguredLLM):
         remedy = next((remedy for kind, remedy in _REMEDIES.items() if kind in kinds), _REMEDY)
         # The clients' message is "Connection error."; the reason is in the cause.
         said = " ".join(f"{error} {error.__cause__ or ''}".split())
+        if getattr(error, "status_code", None) in _REFUSALS and _TOO_LONG.search(said):
+            # The server is there, so shorter requests are worth a try.
+            return UnusableAnswerError(f"a prompt is too long for {self._where} ({said}); choose one with more context")
         return LLMError(f"{self._where} failed ({said}); {remedy}")
 
 
