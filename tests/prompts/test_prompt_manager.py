@@ -1,4 +1,5 @@
 import json
+import re
 import zlib
 from collections.abc import Mapping
 from typing import Any
@@ -8,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from neurogated.core.judgements import QuestionKind
 from neurogated.errors import ConfigError, InputError
 from neurogated.prompts.prompt_manager import PromptTemplateManager
-from neurogated.prompts.prompt_template import PromptTemplate, few_shot
+from neurogated.prompts.prompt_template import STRENGTHS, PromptTemplate, few_shot
 
 NAMES = [
     "causal_extraction",
@@ -141,3 +143,11 @@ def test_a_prompt_of_ones_own_replaces_that_of_the_same_name() -> None:
         {"role": "assistant", "content": '{"n": "ü"}'},
         {"role": "user", "content": "$x for $5"},
     ]
+
+
+def test_answers_are_asked_for_in_the_words_that_the_package_reads() -> None:
+    schemas = json.dumps([MANAGER.schema(name) for name in NAMES])
+    words = re.findall(r'"(?:strength|certainty)": \{"type": "string", "enum": (\[[^]]*\])', schemas)
+    assert [tuple(json.loads(one)) for one in words] == [STRENGTHS] * 4
+    kinds = MANAGER.schema("kernel_generation")["properties"]["kind"]["enum"]
+    assert kinds == [kind.value for kind in QuestionKind]

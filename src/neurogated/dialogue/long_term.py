@@ -5,12 +5,10 @@ from __future__ import annotations
 import difflib
 import functools
 import json
-import tomllib
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import datetime
-from importlib import resources
 from typing import NamedTuple
 
 from neurogated.core.claims import Change, Claim, Slot
@@ -19,6 +17,7 @@ from neurogated.core.judgements import RelationKind
 from neurogated.dialogue.model import BY_USER, KNOWLEDGE, PAGE, PROFILE, SEGMENT, TRAIT, VISITS, Record, pages_of
 from neurogated.errors import InputError
 from neurogated.slots.judge import compare
+from neurogated.text.tables import table_of
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 _EVIDENCE = 8
@@ -41,9 +40,8 @@ class Dimension(NamedTuple):
 @functools.cache
 def dimensions() -> dict[str, Dimension]:
     """Return the 90 dimensions by name."""
-    text = resources.files(__package__).joinpath("dimensions.toml").read_text(encoding="utf-8")
     found = {}
-    for group, entries in tomllib.loads(text).items():
+    for group, entries in table_of(__package__, "dimensions").items():
         for name, entry in entries.items():
             description, sensitive = (part.strip() for part in entry.split("|"))
             found[name] = Dimension(name, group, description, sensitive)

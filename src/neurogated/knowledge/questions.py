@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import re
-import tomllib
 from collections.abc import Sequence
 from dataclasses import replace
-from importlib import resources
-from typing import Any
 
 from neurogated.core.conflicts import MODEL, Conflict
 from neurogated.core.model import MemoryNode
@@ -18,17 +14,13 @@ from neurogated.slots.claims import claim_of, said_at
 from neurogated.slots.judge import compare
 from neurogated.text.language import language_of
 from neurogated.text.strings import one_line
+from neurogated.text.tables import table_of
 
 _LONGEST, _READ = 200, 500
 """Characters of a side in a question, and of a message whose language is found."""
 _HAN = re.compile("[\u3400-\u9fff]")
 _LATIN = re.compile(r"[^\W\d_\u3400-\u9fff]+")
 _NAME = re.compile(r"(?<![.!?¿¡\n] )(?<!^)\b[^\W\d_a-z]\w*")
-
-
-@functools.cache
-def _questions() -> dict[str, Any]:
-    return tomllib.loads(resources.files(__package__).joinpath("questions.toml").read_text(encoding="utf-8"))
 
 
 def asked(conflict: Conflict, first: MemoryNode, second: MemoryNode, said: Sequence[str] = ()) -> Conflict:
@@ -52,7 +44,7 @@ def asked(conflict: Conflict, first: MemoryNode, second: MemoryNode, said: Seque
         is_coming = loser.valid_to is not None and loser.valid_to > said_at(winner)
         state = "coming" if is_coming and conflict.outcome == "superseded" else conflict.outcome
         texts = texts[::-1] if loser is second else texts
-    form = _questions()[state][_language(said or [one.content for one in sides])]
+    form = table_of(__package__, "questions")[state][_language(said or [one.content for one in sides])]
     return replace(conflict, reason=reason, question=form.format(*texts))
 
 

@@ -2,39 +2,28 @@
 
 from __future__ import annotations
 
+import functools
+import json
 from collections.abc import Iterable, Mapping
+from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from neurogated.core.ports import Message
 from neurogated.errors import ConfigError
-from neurogated.prompts.prompt_template import PromptTemplate
-from neurogated.prompts.templates import (
-    causal_extraction,
-    claims,
-    community_names,
-    consolidation,
-    contradiction,
-    dialogue_page,
-    dialogue_traits,
-    importance,
-    kernel_generation,
-    ner,
-    qa,
-)
+from neurogated.prompts.prompt_template import PromptTemplate, few_shot
+from neurogated.text.tables import table_of
 
-_BUILT_IN = (
-    causal_extraction,
-    claims,
-    community_names,
-    consolidation,
-    contradiction,
-    dialogue_page,
-    dialogue_traits,
-    importance,
-    kernel_generation,
-    ner,
-    qa,
-)
+_FOLDER = "neurogated.prompts.templates"
+
+
+@functools.cache
+def built_in_prompt(name: str) -> PromptTemplate:
+    """Return the prompt in the file of the package with this name."""
+    parts = table_of(_FOLDER, name)
+    user, shown = parts["user"], ({**one} for one in parts["examples"])
+    examples = few_shot(user, ((one, json.loads(one.pop("answer"))) for one in shown))
+    return PromptTemplate(name, parts["version"], parts["system"], examples, user, json.loads(parts["schema"]))
 
 
 class PromptTemplateManager:
@@ -51,17 +40,8 @@ class PromptTemplateManager:
         Args:
             templates: your own prompts; a prompt with the name of a built-in prompt replaces it.
         """
-        built_in = (
-            PromptTemplate(
-                name=module.__name__.rpartition(".")[-1],
-                version=module.VERSION,
-                system=module.SYSTEM,
-                examples=module.EXAMPLES,
-                user=module.USER,
-                schema=module.SCHEMA,
-            )
-            for module in _BUILT_IN
-        )
+        files = (Path(file.name) for file in resources.files(_FOLDER).iterdir())
+        built_in = (built_in_prompt(file.stem) for file in files if file.suffix == ".toml")
         self._templates = {template.name: template for template in (*built_in, *templates)}
 
     def names(self) -> list[str]:

@@ -62,11 +62,11 @@ def few_shot(user: str, examples: Iterable[tuple[Mapping[str, str], Mapping[str,
     return tuple(turns)
 
 
-def role_pairs(system: str, user: str) -> list[tuple[str, str]]:
+def role_pairs(prompt: PromptTemplate) -> list[tuple[str, str]]:
     """Return system text and request as pairs of role and text for `str.format`, as in `text.format(query="Why?")`.
 
     The pairs omit the examples of a prompt; `PromptTemplate.render` includes them.
     """
-    escaped = (text.replace("{", "{{").replace("}", "}}") for text in (system, user))
-    values = {name: f"{{{name}}}" for name in Template(user).get_identifiers()}
+    escaped = (text.replace("{", "{{").replace("}", "}}") for text in (prompt.system, prompt.user))
+    values = {name: f"{{{name}}}" for name in prompt.values}
     return list(zip(("system", "user"), (Template(text).safe_substitute(values) for text in escaped), strict=True))

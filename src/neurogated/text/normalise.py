@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from collections.abc import Callable, Iterator
-from importlib import resources
 from typing import NamedTuple
 
 from neurogated.text.language import language_of
 from neurogated.text.sentences import split_sentences
+from neurogated.text.tables import table_of
 from neurogated.text.words import MARKS
 
 _HAN = "\u3400-\u9fff"
@@ -62,16 +61,15 @@ class Sentence(NamedTuple):
 
 
 @functools.cache
-def _data() -> dict[str, dict[str, str]]:
-    return tomllib.loads(resources.files(__package__).joinpath("courtesies.toml").read_text(encoding="utf-8"))
-
-
-@functools.cache
 def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
     """Return the patterns of a beginning, of an end after a comma, and of an end without one."""
 
     def any_of(*names: str) -> str:
-        phrases = {phrase.strip() for name in names for phrase in _data()[name][language].split("|")}
+        phrases = {
+            phrase.strip()
+            for name in names
+            for phrase in table_of(__package__, "courtesies")[name][language].split("|")
+        }
         ordered = sorted(phrases, key=len, reverse=True)
         return "|".join(re.escape(phrase).replace("\\ ", r"\s+").replace("'", "['’]?") for phrase in ordered)
 
@@ -172,5 +170,5 @@ def tokens_of(text: str) -> list[Token]:
 
 @functools.cache
 def _contractions() -> dict[str, str]:
-    pairs = (pair.split("=") for pair in _data()["contractions"]["en"].split("|") if pair)
+    pairs = (pair.split("=") for pair in table_of(__package__, "courtesies")["contractions"]["en"].split("|") if pair)
     return {short.strip(): full.strip() for short, full in pairs}

@@ -6,12 +6,10 @@ The table `_WORDS` turns a question into tokens. The kind of a token is a letter
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta, tzinfo
 from functools import cache, lru_cache
-from importlib import resources
 from typing import NamedTuple
 
 from neurogated.text.calendar_words import MONTHS, NUMBERS, UNITS, WEEKDAYS, any_of
@@ -19,6 +17,7 @@ from neurogated.text.dates import HAN_DATES, LATIN_DATES, MAY_BE_DATE, CalendarD
 from neurogated.text.keywords import split_keywords
 from neurogated.text.language import language_of
 from neurogated.text.sentences import split_sentences
+from neurogated.text.tables import table_of
 
 _MOST_DAYS = 14
 _MOST_DATES = 8
@@ -262,7 +261,7 @@ def _plain(text: str) -> str:
 
 @cache
 def _past_forms(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
-    data = tomllib.loads(resources.files(__package__).joinpath("past_forms.toml").read_text(encoding="utf-8"))
+    data = table_of(__package__, "past_forms")
     joined = ("|".join(data[language][name]).replace("\\\n", "") or "$^" for name in ("others", "past"))
     others, past = (re.compile(one, re.IGNORECASE) for one in joined)
     return others, past

@@ -1,1 +1,1 @@
-"""One module for each task: system text, examples, request, and the schema of the answer."""
+"""One file for each task: version, system text, request, JSON schema of the answer, and examples."""
