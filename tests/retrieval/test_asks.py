@@ -69,6 +69,17 @@ def test_the_explanation_of_a_memory_names_only_nodes_of_its_recall() -> None:
 
 
 @pytest.mark.parametrize(
+    "text", ["What did we do?", "What is it that you do?", "What did we do? Where were you and what was it?"]
+)
+def test_a_question_of_common_words_only_asks_for_no_empty_text(text: str) -> None:
+    assert all(one.strip() for one in with_questions(text))
+    with NeuroGraphMemory(CONFIG) as memory:
+        for note in NOTES:
+            memory.add(note)
+        assert not [note for note in memory.recall("What did we do?").notes if "questions of the text" in note]
+
+
+@pytest.mark.parametrize(
     ("text", "questions"),
     [
         ("Who owns the car? And when is the party?", ["Who owns the car? ", "And when is the party?"]),

@@ -1,6 +1,6 @@
 """Time in this library: aware UTC datetimes in the API, integer microseconds inside."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, timedelta
 
 from neurogated.errors import InputError
@@ -156,3 +156,8 @@ def to_micros(moment: datetime) -> int:
 def from_micros(micros: int) -> datetime:
     """Return the aware UTC datetime `micros` microseconds after 1970-01-01."""
     return _EPOCH + timedelta(microseconds=int(micros))
+
+
+def moments(micros: Iterable[int]) -> list[datetime]:
+    """Return the aware UTC datetimes so many microseconds after 1970-01-01."""
+    return [_EPOCH + timedelta(microseconds=one) for one in micros]

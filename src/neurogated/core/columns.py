@@ -34,7 +34,7 @@ def contained(ascending: NDArray[np.signedinteger], wanted: NDArray[np.signedint
     if not ascending.size:
         return np.zeros(wanted.size, dtype=np.bool_)
     # In one type, since numpy would otherwise convert all of `ascending`.
-    at = ascending.searchsorted(wanted.astype(ascending.dtype, copy=False))
+    at = ascending.searchsorted(wanted if wanted.dtype == ascending.dtype else wanted.astype(ascending.dtype))
     found: NDArray[np.bool_] = ascending.take(at, mode="clip") == wanted
     return found
 

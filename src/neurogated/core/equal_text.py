@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from neurogated.core.contexts import remembered
-from neurogated.text.normalise import Token, plain_sentences, plain_text, tokens_of
+from neurogated.text.normalise import Token, is_courtesy, plain_sentences, tokens_of
 from neurogated.text.words import words_of
 
 _GAP = re.compile(r"(?<=\S)[^\S\n]+")
@@ -124,7 +124,7 @@ def equal_key(text: str) -> str:
     keys = [
         _sentence_key(one.text, is_question=one.is_question)
         for one in plain_sentences(read)
-        if plain_text(f"{one.text}, x") != "x"  # it is more than a courtesy
+        if not is_courtesy(one.text)
     ]
     return "\n".join(filter(None, keys)) or text
 

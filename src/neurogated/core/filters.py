@@ -234,8 +234,8 @@ class FilterOptions(TypedDict, total=False):
     """Memories with one of these ids."""
 
 
-def filter_of(options: FilterOptions) -> Filter:
-    """Return the filter for these keyword arguments.
+def filter_of(options: FilterOptions, unasked: Collection[str] = frozenset()) -> Filter:
+    """Return the filter for these keyword arguments; it admits the kinds `unasked` only if `kinds` names some.
 
     Raises:
         InputError: a keyword is unknown, or a name is empty or not a string.
@@ -246,14 +246,15 @@ def filter_of(options: FilterOptions) -> Filter:
         raise InputError(f"unknown filter {', '.join(sorted(unknown))}; known are {', '.join(known)}")
     path, kinds, tags = options.get("path", ()), options.get("kinds"), options.get("tags")
     scope = ScopeFilter(options.get("user_id"), options.get("agent_id"), options.get("session_id"), path)
-    kinds, tags = () if kinds is None else kinds, () if tags is None else tags
-    return Filter(kinds, tags, scope, options.get("where"), only_ids=options.get("only_ids"))
+    hidden = unasked if kinds is None else frozenset[str]()
+    kinds, tags, where = () if kinds is None else kinds, () if tags is None else tags, options.get("where")
+    found = Filter(kinds, tags, scope, where, except_kinds=hidden, only_ids=options.get("only_ids"))
+    return found if found.kinds or found.except_kinds == unasked else replace(found, except_kinds=unasked)
 
 
 def recallable(options: FilterOptions) -> Filter:
     """Return the filter of a recall for these keyword arguments; it admits placeholders only if `kinds` names them."""
-    found = filter_of(options)
-    return found if found.kinds else replace(found, except_kinds=frozenset({PLACEHOLDER}))
+    return filter_of(options, frozenset({PLACEHOLDER}))
 
 
 def memories_among(options: FilterOptions) -> Filter:
@@ -261,10 +262,10 @@ def memories_among(options: FilterOptions) -> Filter:
 
     It admits conflicts only if `kinds` names them. With a `session_id`, it admits this session only.
     """
-    found = filter_of(options)
+    found = filter_of(options, NO_MEMORIES)
     if found.scope is not None and found.scope.session_id is not None:
         found = replace(found, scope=replace(found.scope, own_session=True))
-    return found if found.kinds else replace(found, except_kinds=NO_MEMORIES)
+    return found
 
 
 def owned(options: FilterOptions) -> Filter:

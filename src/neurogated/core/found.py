@@ -172,10 +172,13 @@ class Found:
     @classmethod
     def restored(cls, values: Mapping[str, Any]) -> Found:
         """Read the values of `to_json` that a store kept; it does not check names again."""
-        if not _PLAIN.issuperset(values):
+        if not values.keys() <= _PLAIN:
             return cls.from_json(values)
-        lists = {name: tuple(values[name]) for name in (*_LISTS, "part") if name in values}
-        return filled(cls, {**_DEFAULTS, **values, **lists})
+        fields = {**_DEFAULTS, **values}
+        for name in _TUPLES:
+            if name in values:
+                fields[name] = tuple(values[name])
+        return filled(cls, fields)
 
 
 def _checked_part(part: Sequence[int]) -> tuple[int, ...]:
@@ -197,6 +200,7 @@ def _is_signed_unit(value: object) -> bool:
 
 
 _FIELDS = attrgetter(*Found.__slots__)
+_TUPLES = (*_LISTS, "part")
 NOTHING_FOUND = Found()
 _DEFAULTS = {name: getattr(NOTHING_FOUND, name) for name in Found.__slots__}
 _PLAIN = frozenset((*_LISTS, *_SIGNED, "part", "document_id", "place", "label", "offset"))

@@ -61,6 +61,8 @@ def with_questions(text: str) -> list[str]:
         parts = [part for part in dict.fromkeys(_unmarked(text)) if _asks(part) and has_interrogative(part)]
         return [text, *parts[:_MOST]] if len(parts) > 1 else [text]
     sentences = list(dict.fromkeys(_unbroken(text)))
+    if len(sentences) == 1:
+        return [text]
     questions = [one for one in sentences if is_question(one) and _asks(one)]
     return [text, *(_without_others(questions[0], sentences) if len(questions) == 1 else questions[:_MOST])]
 
@@ -68,7 +70,7 @@ def with_questions(text: str) -> list[str]:
 def _without_others(question: str, sentences: Sequence[str]) -> list[str]:
     """Return the only question of a text with the sentences that share a keyword with it, if others say something."""
     keywords = set(split_keywords(question))
-    others = [one for one in sentences if _asks(one) and keywords.isdisjoint(split_keywords(one))]
+    others = [one for one in sentences if one != question and _asks(one) and keywords.isdisjoint(split_keywords(one))]
     return ["".join(one for one in sentences if one not in others)] if others else []
 
 

@@ -220,8 +220,10 @@ class Dimensions:
         zone = self._zone or node.found.zone
         if span.holds(node.timestamp, zone):
             return True
+        if not node.found.times:
+            return False
         said = node.timestamp and day_in(node.timestamp, zone)
-        return bool(node.found.times) and any(map(span.meets, spans_in(node.content, said)))
+        return any(map(span.meets, spans_in(node.content, said)))
 
     def _place(self) -> Callable[[Rows], Values] | None:
         """Match memories of events at the place. Of these, the most similar to the question are proposed."""

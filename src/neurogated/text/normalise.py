@@ -104,6 +104,13 @@ def plain_text(sentence: str) -> str:
     return text.strip(" ,，;；:-–—")
 
 
+def is_courtesy(plain: str) -> bool:
+    """Return whether a text that `plain_text` returned says nothing else than a greeting, a lead-in or the like."""
+    text = f"{plain}, x"
+    opening, _, _ = _patterns("zh" if _SOME_HAN.search(text) else language_of(text))
+    return opening.match(text) is not None and plain_text(text) == "x"
+
+
 def _without_end(text: str) -> str:
     """Return a text without the marks at its end, and without brackets there that close nothing."""
     if not _BRACKETS.search(text):

@@ -37,4 +37,5 @@ def without_final_s(words: Sequence[str]) -> list[str]:
 
 def count_words(texts: Sequence[str]) -> list[int]:
     """Return the number of words of each text, the token count for embedders without a tokenizer."""
-    return [sum(1 for _ in matches(_WORD, composed(text))) for text in texts]
+    found = [matches(_WORD, composed(text)) for text in texts]
+    return [len(words) if isinstance(words, list) else sum(1 for _ in words) for words in found]

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.claims import Foreseen
-from neurogated.core.clock import from_micros
+from neurogated.core.clock import from_micros, moments
 from neurogated.core.columns import NODE_COLUMNS
 from neurogated.core.conflicts import as_given, with_outcome
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.read_only import filled
 from neurogated.core.view import GraphView, Rows
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.records import Records
@@ -23,6 +24,7 @@ from neurogated.storage.index.text.lexical_store import LexicalStore
 
 _OF_NODES = tuple(name for name in NODE_COLUMNS if name != "position")
 """The columns with fields of nodes that no record has."""
+_TIMES = ("energy_at", "charged_at", "last_accessed")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,25 +77,15 @@ class GraphState:
         if not rows.size:
             return []
         view = self.view
-        columns = [getattr(view, name).take(rows).tolist() for name in _OF_NODES]
+        columns = {name: getattr(view, name).take(rows).tolist() for name in _OF_NODES}
+        columns |= {name: moments(columns[name]) for name in _TIMES}
+        columns["kind"] = [view.kinds[kind] for kind in columns["kind"]]
+        columns["scope"] = [view.scopes[scope] for scope in columns["scope"]]
+        columns["id"] = [view.ids[row] for row in rows.tolist()]
+        columns["embedding"] = self.form.vectors.get_all(rows)
         nodes = [
-            MemoryNode.restored(
-                id=view.ids[row],
-                embedding=vector,
-                base_energy=energy,
-                energy_at=from_micros(since),
-                importance=importance,
-                uses=uses,
-                charge=charge,
-                charged_at=from_micros(charged_at),
-                last_accessed=from_micros(last),
-                kind=view.kinds[kind],
-                scope=view.scopes[scope],
-                **record.fields(),
-            )
-            for row, record, vector, energy, since, importance, uses, charge, charged_at, last, kind, scope in zip(
-                rows.tolist(), self.records.nodes(rows), self.form.vectors.get_all(rows), *columns, strict=True
-            )
+            filled(MemoryNode, {**dict(zip(columns, values, strict=True)), **record.fields()})
+            for record, *values in zip(self.records.nodes(rows), *columns.values(), strict=True)
         ]
         valid = {} if now is None else self.form.validity.outcomes_at(view, now).valid
         if not valid:

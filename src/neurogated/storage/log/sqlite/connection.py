@@ -178,17 +178,25 @@ def os_errors(what: str, remedy: str) -> Iterator[None]:
         raise StorageError(f"{what} ({error}); {remedy}") from error
 
 
-@contextlib.contextmanager
-def translated(path: Path) -> Iterator[None]:
-    """Raise our errors in place of the driver's.
+class Translated:
+    """A block that raises our errors in place of the driver's. Blocks may nest, and one value serves many.
 
     Raises:
         CorruptMemoryError: the file is damaged.
         StorageError: the file cannot be read or written for another reason.
     """
-    try:
-        yield
-    except apsw.Error as error:
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        """Begin the block."""
+
+    def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
+        """Translate the error that ends the block."""
+        if not isinstance(error, apsw.Error):
+            return
+        path = self._path
         code = getattr(error, "extendedresult", None)
         if isinstance(error, _DAMAGE) or code in _DAMAGE_CODES:
             # Another program may have rewritten sound pages without their checksums.

@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 
 from neurogated.core.files import sync_folder
-from neurogated.storage.log.sqlite.connection import connect, reserve_checksums, translated
+from neurogated.storage.log.sqlite.connection import Translated, connect, reserve_checksums
 from neurogated.storage.log.sqlite.schema import DDL
 
 LOG_SUFFIXES = ("-wal", "-shm", "-journal")
@@ -25,7 +25,7 @@ def make_file(path: Path) -> None:
     """
     draft = _draft_of(path)
     drop_file(draft)
-    with translated(path), contextlib.closing(connect(draft, create=True)) as connection:
+    with Translated(path), contextlib.closing(connect(draft, create=True)) as connection:
         _lay_out(connection)
     # A new file must not meet an old log.
     drop_file(path)

@@ -19,7 +19,7 @@ from neurogated.errors import CorruptMemoryError, ForkedMemoryError, MemoryClose
 from neurogated.storage.files.process_lock import Presence, ProcessLock
 from neurogated.storage.log.log import Blocks
 from neurogated.storage.log.sqlite.commit_watermark import CommitWatermark
-from neurogated.storage.log.sqlite.connection import begun, connect, connect_reader, fetch, os_errors, translated
+from neurogated.storage.log.sqlite.connection import Translated, begun, connect, connect_reader, fetch, os_errors
 from neurogated.storage.log.sqlite.create import drop_draft, make_file
 from neurogated.storage.log.sqlite.file_guard import FileGuard
 from neurogated.storage.log.sqlite.heritage import Heritage
@@ -73,6 +73,7 @@ class SqliteFile:
             StorageError: the file cannot be read or written.
         """
         self.path = path
+        self._translated = Translated(path)
         self.read_only = read_only
         self.lock = threading.RLock()
         self._patience = patience
@@ -240,7 +241,7 @@ class SqliteFile:
 
     def translated(self) -> contextlib.AbstractContextManager[None]:
         """Turn the driver's errors into ours."""
-        return translated(self.path)
+        return self._translated
 
     def state(self) -> tuple[int, int, int]:
         """Return a value that changes after a write of another process; a replaced file is reopened.

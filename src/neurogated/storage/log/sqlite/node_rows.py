@@ -11,7 +11,7 @@ import apsw
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.clock import from_micros, to_micros
+from neurogated.core.clock import from_micros, moments, to_micros
 from neurogated.core.columns import NODE_COLUMNS
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import MemoryNode
@@ -129,9 +129,8 @@ def found_from_json(text: str | None) -> Found:
 def record_of(values: Iterable[Any]) -> NodeRecord:
     """Return the record from the columns `RECORD`."""
     record = dict(zip(NodeRecord.__slots__, values, strict=True))
-    for name in _TIMES:
-        if record[name] is not None:
-            record[name] = from_micros(record[name])
+    given = [name for name in _TIMES if record[name] is not None]
+    record |= zip(given, moments([record[name] for name in given]), strict=True)
     text = record["metadata"]
     record["metadata"] = {} if text == "{}" else _JSON.raw_decode(text)[0]
     record["tags"] = tuple(_JSON.raw_decode(record["tags"])[0]) if record["tags"] else ()

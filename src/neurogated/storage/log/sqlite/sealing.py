@@ -18,12 +18,12 @@ import apsw
 from neurogated.errors import CorruptMemoryError, StorageError
 from neurogated.storage.files.process_lock import ProcessLock
 from neurogated.storage.log.sqlite.connection import (
+    Translated,
     begun,
     checked_file,
     connect,
     plain_file,
     read_whole_file,
-    translated,
     unchecked,
 )
 
@@ -45,7 +45,7 @@ def seal_pages(path: Path) -> bool:
     Raises:
         CorruptMemoryError: SQLite finds the file damaged.
     """
-    with translated(path):
+    with Translated(path):
         log = path.with_name(path.name + "-wal")
         if log.exists() and log.stat().st_size:
             # The log may hold newer pages.
@@ -101,7 +101,7 @@ class CheckpointWatch:
         if connection.in_transaction or not self.is_foreign():
             return
         with (
-            translated(self._path),
+            Translated(self._path),
             contextlib.closing(unchecked(connect(self._path))) as plain,
             begun(plain, "IMMEDIATE"),
         ):
@@ -118,7 +118,7 @@ class CheckpointWatch:
 
 def refuse_unsealed(path: Path) -> None:
     """Raise StorageError if a read-only process would find pages without a valid checksum."""
-    with translated(path):
+    with Translated(path):
         log = path.with_name(path.name + "-wal")
         if not (log.exists() and log.stat().st_size) and any(True for _ in _unsealed(path)):
             raise StorageError(

@@ -16,13 +16,13 @@ from neurogated.storage.checkpoint.checkpoints import Checkpoints
 from neurogated.storage.files.process_lock import opened_alone
 from neurogated.storage.log.sqlite.commit_watermark import CommitWatermark
 from neurogated.storage.log.sqlite.connection import (
+    Translated,
     connect,
     connect_reader,
     fetch,
     os_errors,
     read_whole_file,
     reserve_checksums,
-    translated,
     unchecked,
 )
 from neurogated.storage.log.sqlite.create import LOG_SUFFIXES, drop_file, drop_log, replace_file
@@ -50,7 +50,7 @@ def take_snapshot(path: Path, target: Path) -> None:
             f"{target} has a name that belongs to the memory beside it; choose another name or folder for the snapshot"
         )
     with _draft_of(target) as draft:
-        with translated(target), contextlib.closing(connect_reader(path)) as source:
+        with Translated(target), contextlib.closing(connect_reader(path)) as source:
             _write_copy(source, draft)
         _require_sound(draft, target, "no snapshot was taken; run `check` on the memory, and check the disk")
         replace_file(draft, target)
@@ -76,9 +76,9 @@ def restore_snapshot(snapshot: Path, path: Path, *, replace: bool = False) -> No
                 f"there is a memory in {path} already; choose another save_dir, or replace that memory: "
                 "`restore --replace`, in Python `replace=True`"
             )
-        with translated(snapshot):
+        with Translated(snapshot):
             _copy(snapshot, draft)
-        with translated(path), contextlib.closing(connect(draft)) as copy:
+        with Translated(path), contextlib.closing(connect(draft)) as copy:
             Heritage.of(path).keep(copy, draft)
         _require_sound(draft, snapshot, "take another snapshot, nothing was restored")
         _settle(path)
@@ -104,7 +104,7 @@ def repair_file(path: Path, check: Callable[[Path], list[str]]) -> None:
     path = path.resolve()
     check_format(path)
     with opened_alone(path), _draft_of(path) as draft:
-        with translated(path), contextlib.closing(unchecked(connect(path))) as source:
+        with Translated(path), contextlib.closing(unchecked(connect(path))) as source:
             # The file has all changes before its log is dropped.
             source.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             _refuse_loss(path, source, path)
@@ -190,7 +190,7 @@ def _draft_of(target: Path) -> Iterator[Path]:
 
 def _require_sound(draft: Path, called: Path, consequence: str) -> None:
     """Raise CorruptMemoryError if a finished copy has a fault; messages call it `called`."""
-    with translated(called), contextlib.closing(read_whole_file(draft)) as connection:
+    with Translated(called), contextlib.closing(read_whole_file(draft)) as connection:
         refuse_cut_file(draft, connection, called=called)
         # `integrity_check` reads every page, which verifies every checksum.
         found = [str(line) for (line,) in fetch(connection, "PRAGMA integrity_check") if line != "ok"]
