@@ -151,7 +151,11 @@ def _fact_document(
     """
     if not isinstance(value, str | int | float):
         raise InputError(f"the value of a fact is {value!r}, but must be a text, a number or a truth value")
-    statement = Statement(subject, attribute, value if isinstance(value, str) else json.dumps(value))
+    try:
+        said = value if isinstance(value, str) else json.dumps(value, allow_nan=False)
+    except ValueError as error:
+        raise InputError(f"the value of a fact is no number of JSON: {error}") from None
+    statement = Statement(subject, attribute, said)
     if "\0" in statement.text:
         # Another text would be cleaned, but the parts of a fact are keys.
         raise InputError(f"a fact is {statement.text!r}, but must be text without NUL")
