@@ -124,7 +124,7 @@ def test_questions_that_nothing_answers_are_left_out_and_the_others_keep_their_p
 
 def test_evidence_that_names_no_turn_and_questions_without_any_are_reported(tmp_path: Path) -> None:
     qa = [
-        {"question": "in part?", "category": 1, "evidence": ["D1:1", "D1:9", "D:1:1"]},
+        {"question": "in part?", "category": 1, "evidence": ["D1:1", "D1:9", "D: 1"]},
         {"question": "nothing said?", "category": 2},
         {"question": "trap?", "category": 5, "evidence": ["D8:8"]},
     ]
@@ -132,7 +132,7 @@ def test_evidence_that_names_no_turn_and_questions_without_any_are_reported(tmp_
     entries = [{"sample_id": "c1", "conversation": conversation, "qa": qa}]
     (tmp_path / "d.json").write_text(json.dumps(entries), encoding="utf-8")
     assert load_dataset("d", tmp_path, "locomo").notes == (
-        "d.json: evidence that names no turn of its conversation is left out: 'D1:9', 'D:1:1'",
+        "d.json: evidence that names no turn of its conversation is left out: 'D1:9', 'D: 1'",
         "d.json: questions without evidence are not asked: 1",
     )
 
@@ -179,7 +179,6 @@ def test_file_that_is_no_list_of_objects_is_refused(tmp_path: Path, content: byt
     [
         ({"title": "A"}, "lacks the field 'text'"),
         ({"text": 7}, "field 'text' is a number"),
-        ({"text": " \n"}, "empty or blank"),
         ({"text": "a", "idx": "1"}, "field 'idx' is text"),
     ],
 )
@@ -215,3 +214,25 @@ def test_sample_is_numbered_by_position_and_its_gold_paragraphs_are_those_of_the
         for paragraph in question["paragraphs"]:
             row = corpus[paragraph["idx"]]
             assert (paragraph["title"], paragraph["text"]) == (row["title"], row["text"])
+
+
+def test_a_blank_row_costs_no_other_one_and_is_counted(tmp_path: Path) -> None:
+    corpus = [
+        {"title": "Bees", "text": "Bees hum."},
+        {"title": "", "text": " "},
+        {"title": "Tar", "text": "Tar is black."},
+    ]
+    (tmp_path / "tiny_corpus.json").write_text(json.dumps(corpus), encoding="utf-8")
+    asked = [{"question": "What is black?", "paragraphs": [{"title": "Tar", "text": "Tar is black."}]}]
+    (tmp_path / "tiny.json").write_text(json.dumps(asked), encoding="utf-8")
+    data = load_dataset("tiny", tmp_path, "hipporag")
+    assert data.notes == ("tiny_corpus.json: rows without a text, which are left out: 1",)
+    assert data.collections[0].questions[0].gold == {2}
+
+
+def test_evidence_of_locomo_with_a_colon_or_a_zero_too_many_is_read_as_meant(tmp_path: Path) -> None:
+    turns = [{"speaker": "Ann", "dia_id": f"D1:{place}", "text": f"Word {place}."} for place in (1, 5)]
+    qa = [{"question": "Which?", "category": 1, "evidence": ["D:1:1", "D1:05"], "answer": "one"}]
+    talk = [{"sample_id": "c", "conversation": {"session_1": turns}, "qa": qa}]
+    (tmp_path / "talk.json").write_text(json.dumps(talk), encoding="utf-8")
+    assert load_dataset("talk", tmp_path, "locomo").collections[0].questions[0].gold == {"D1:1", "D1:5"}

@@ -8,6 +8,7 @@ from pathlib import Path
 from neurogated.errors import DatasetError
 from neurogated.evaluation.hipporag import load_hipporag
 from neurogated.evaluation.locomo import load_locomo
+from neurogated.evaluation.longmemeval import load_longmemeval, load_longmemeval_sessions
 from neurogated.evaluation.model import SOURCES_KEY, Collection, Dataset, Question
 
 __all__ = ["BUNDLED", "FORMATS", "SOURCES_KEY", "Collection", "Dataset", "Question", "dataset_folder", "load_dataset"]
@@ -15,14 +16,19 @@ __all__ = ["BUNDLED", "FORMATS", "SOURCES_KEY", "Collection", "Dataset", "Questi
 BUNDLED = "sample"
 """The data set that comes with the package."""
 
-FORMATS: Mapping[str, Callable[[str, Path], Dataset]] = {"hipporag": load_hipporag, "locomo": load_locomo}
+FORMATS: Mapping[str, Callable[[str, Path], Dataset]] = {
+    "hipporag": load_hipporag,
+    "locomo": load_locomo,
+    "longmemeval": load_longmemeval,
+    "longmemeval-sessions": load_longmemeval_sessions,
+}
 
 
 def load_dataset(name: str, folder: str | Path, file_format: str) -> Dataset:
     """Read the data set `name` from `folder`.
 
     Args:
-        name: the files are `<name>_corpus.json` and `<name>.json` (hipporag) or `<name>.json` (locomo).
+        name: the files are `<name>_corpus.json` and `<name>.json` (hipporag) or `<name>.json`.
         folder: the folder of the files.
         file_format: one of `FORMATS`.
 

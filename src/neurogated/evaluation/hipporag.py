@@ -32,7 +32,9 @@ def load_hipporag(name: str, folder: Path) -> Dataset:
     """Read `<name>_corpus.json` and `<name>.json`; find gold passages in the corpus by title and text."""
     corpus_path, path = folder / f"{name}_corpus.json", folder / f"{name}.json"
     entries = _corpus_entries(corpus_path)
-    rows = [_row(record, place) for place, record in enumerate(entries)]
+    read = [(_row(record, place), record) for place, record in enumerate(entries)]
+    rows, entries = [row for row, _ in read if row.text.strip()], [record for row, record in read if row.text.strip()]
+    blank = len(read) - len(rows)
     _refuse_repeated([row.idx for row in rows], "idx", corpus_path)
     corpus = Corpus(corpus_path.name, rows)
     documents = {document.document_id: document for document in _documents(corpus, rows, entries)}
@@ -42,8 +44,9 @@ def load_hipporag(name: str, folder: Path) -> Dataset:
     _refuse_repeated([question.id for question in questions], "id", path)
     found = [[corpus.find(passage) for passage in part] for part in passages]
     asked = tuple(replace(question, gold=frozenset(gold)) for question, gold in zip(questions, found, strict=True))
-    notes = tuple(_notes(path.name, passages, found))
-    return Dataset(name, (Collection(None, tuple(documents.values()), asked),), notes)
+    notes = [f"{corpus_path.name}: rows without a text, which are left out: {blank}"] if blank else []
+    notes += _notes(path.name, passages, found)
+    return Dataset(name, (Collection(None, tuple(documents.values()), asked),), tuple(notes))
 
 
 def _refuse_repeated(names: Sequence[str | int], field: str, path: Path) -> None:

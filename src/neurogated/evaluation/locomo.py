@@ -17,7 +17,8 @@ from neurogated.ingestion.document import Document
 
 _ADVERSARIAL = 5
 _SESSION = re.compile(r"session_(\d+)")
-_DIALOGUE_ID = re.compile(r"D\d+:\d+")
+_DIALOGUE_ID = re.compile(r"D:?(\d+):(\d+)")
+"""Some evidence is written as `D:11:26` or `D30:05`; the turns are `D11:26` and `D30:5`."""
 _SESSION_TIME = "%I:%M %p on %d %B, %Y"
 
 
@@ -102,4 +103,5 @@ def _evidence(record: Record) -> list[str]:
     if not record.has("evidence"):
         return []
     entries = [text_of(value, where) for value, where in record.items("evidence")]
-    return [part for entry in entries for part in _DIALOGUE_ID.findall(entry) or [entry]]
+    found = ([f"D{int(one)}:{int(two)}" for one, two in _DIALOGUE_ID.findall(entry)] or [entry] for entry in entries)
+    return [part for parts in found for part in parts]

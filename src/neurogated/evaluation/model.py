@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 
 from neurogated.errors import DatasetError, InputError
 from neurogated.ingestion.document import Document, Passage
+from neurogated.ingestion.speakers import known_role
 
 SOURCES_KEY = "sources"
 """Metadata key under which a node lists the data set's names of its passages."""
@@ -28,6 +30,8 @@ class Question:
     """The data set's name for this kind of question."""
     answers: tuple[str, ...] = ()
     """All right answers, aliases too; empty if the data set has no answer."""
+    asked_at: datetime | None = None
+    """When it is asked; None for now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +54,12 @@ class Dataset:
     """Notes about the files for a reader of the figures, a sentence each."""
 
 
-def passage_of(text: str, metadata: Mapping[str, Any], where: str, *, speaker: str | None = None) -> Passage:
+def passage_of(
+    text: str, metadata: Mapping[str, Any], where: str, *, speaker: str | None = None, role: str | None = None
+) -> Passage:
     """Return a passage; raise DatasetError that names the place, `where`, of a text that cannot be stored."""
     try:
-        return Passage(text, metadata, speaker=speaker)
+        return Passage(text, metadata, speaker=speaker, role=None if role is None else known_role(role))
     except InputError as error:
         raise DatasetError(f"{where}: {error}") from None
 

@@ -155,7 +155,7 @@ def _refuse_former_passages(part: Collection, memory: NeuroGraphMemory) -> None:
         )
 
 
-def rank(memory: NeuroGraphMemory, query: str) -> tuple[list[Hashable], Recall]:
+def rank(memory: NeuroGraphMemory, query: str, now: datetime | None = None) -> tuple[list[Hashable], Recall]:
     """Return the data set's names of the passages that `query` recalls, best first, and the recall.
 
     Several chunks of one passage count once, at the best of their ranks. So it asks for more nodes until there are
@@ -164,7 +164,7 @@ def rank(memory: NeuroGraphMemory, query: str) -> tuple[list[Hashable], Recall]:
     depth = max(_LEAST_DEPTH, memory.config.TOP_N_RETRIEVAL)
     wanted = depth
     while True:
-        recall = memory.recall(query, top_n=wanted)
+        recall = memory.recall(query, top_n=wanted, now=now)
         ranked = _passages(recalled.metadata for recalled in recall)
         if len(ranked) >= depth or len(recall) < wanted:
             return ranked, recall
@@ -228,7 +228,7 @@ def measure(
 
 
 def _ask(memory: NeuroGraphMemory, question: Question, baselines: Sequence[str]) -> _Result:
-    ranked, recall = rank(memory, question.text)
+    ranked, recall = rank(memory, question.text, question.asked_at)
     try:
         answer = memory.answer(recall) if memory.session.parts.language_model else None
     except LLMError as error:
