@@ -82,7 +82,8 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     def clear_all_memory(self) -> str:
         """Delete all files."""
-        self._files.delete(self._files.below((_ROOT,)))
+        with self._session.exclusively():
+            self._files.delete(self._files.below((_ROOT,)))
         return "All memory cleared"
 
     def _existing(self, path: str) -> dict[Path, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -11,6 +12,8 @@ from langgraph.store.base import TTLConfig
 
 from neurogated import MemoryConfig, NeuroGraphMemory, compose
 from neurogated.integrations.langgraph import NeuroStore
+from neurogated.integrations.langgraph.items import Entry
+from neurogated.integrations.langgraph.ttl import Lifetimes
 from neurogated.testing import ManualClock
 
 CONFIG = MemoryConfig(embedding_name="hash", storage="memory")
@@ -81,3 +84,33 @@ def test_ten_thousand_refreshing_reads_write_at_most_ten_deltas(tmp_path: Path) 
             assert store.get(NOTES, str(number % 10)) is not None
         store.memory.session.runtime.accesses.flush()
         assert 0 < store.memory.view().sequence - before <= 10
+
+
+def test_a_late_refresh_revives_nothing_and_moves_no_newer_end(opened: Open, clock: ManualClock) -> None:
+    store = opened({"default_ttl": 10})
+    lifetimes = Lifetimes(store.memory.session)
+    for key in ("expired", "newer"):
+        store.put(NOTES, key, {"n": 1})
+    entries = [Entry.of(node) for node in store.memory.session.store.all_nodes()]
+    clock.advance(timedelta(minutes=5))
+    store.put(NOTES, "newer", {"n": 1}, ttl=60)
+    lifetimes.refresh(entries, wanted=True)
+    ends = {node.metadata["key"]: node.expires_at for node in store.memory.session.store.all_nodes()}
+    assert ends["newer"] == clock() + timedelta(minutes=60)
+    clock.advance(timedelta(minutes=11))
+    lifetimes.refresh([entry for entry in entries if entry.key == "expired"], wanted=True)
+    assert store.sweep_ttl() == 1
+
+
+def test_who_is_told_of_deleted_items_may_wait_for_another_writer(opened: Open) -> None:
+    store, added = opened({"default_ttl": 10}), list[str]()
+
+    def write(_: object) -> None:
+        thread = threading.Thread(target=lambda: added.extend(store.memory.add("The barn burned.")))
+        thread.start()
+        thread.join(20)
+
+    store.memory.on("deleted", write)
+    store.put(NOTES, "k", {"n": 1})
+    store.delete_namespace(NOTES)
+    assert len(added) == 1

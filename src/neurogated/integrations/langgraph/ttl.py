@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 from langgraph.store.base import TTLConfig
 
@@ -20,6 +21,14 @@ _LEAST_SHARE = 0.01
 """A read moves the end of a lifetime only by this share of it or more, so that many reads are few writes."""
 
 
+class _Move(NamedTuple):
+    """A move of the end of a lifetime, in microseconds."""
+
+    read: int
+    """The end that was read."""
+    end: int
+
+
 class Lifetimes:
     """Refreshes items that are read, and counts accesses of them."""
 
@@ -33,19 +42,23 @@ class Lifetimes:
         if not read:
             return
         log_access(self._session, Notice("changed", access=Access.of(entry.id for entry in read)))
-        now, ends = self._session.now(), dict[str, int]()
+        now, ends = self._session.now(), dict[str, _Move]()
         for entry in read:
             if entry.ttl is not None and entry.expires_at is not None:
                 span = int(entry.ttl * MICROS_A_MINUTE)
                 if now + span - entry.expires_at >= _LEAST_SHARE * span:
-                    ends |= dict.fromkeys(entry.node_ids, now + span)
+                    ends |= dict.fromkeys(entry.node_ids, _Move(entry.expires_at, now + span))
         if ends and not self._session.config.read_only:
             self._session.commit(lambda: self._later(ends))
 
-    def _later(self, ends: dict[str, int]) -> GraphDelta:
-        """Return the delta that moves the ends of lifetimes of nodes that have not expired meanwhile."""
-        nodes = self._session.store.get_nodes(list(ends), missing_ok=True)
-        moved = [one.changed(expires_at=from_micros(ends[one.id])) for one in nodes if one.expires_at is not None]
+    def _later(self, ends: dict[str, _Move]) -> GraphDelta:
+        """Return the delta that moves the ends of lifetimes of nodes that have neither expired nor another end now."""
+        nodes, now = self._session.store.get_nodes(list(ends), missing_ok=True), self._session.clock()
+        moved = [
+            one.changed(expires_at=from_micros(ends[one.id].end))
+            for one in nodes
+            if one.expires_at == from_micros(ends[one.id].read) and not one.has_expired(now)
+        ]
         return GraphDelta(nodes=tuple(moved), reason=REFRESHED, at=self._session.clock())
 
     def start(self, config: TTLConfig | None, minutes: float | None, sweep: Callable[[], int]) -> None:

@@ -65,7 +65,8 @@ class ItemWriter:
             removed = [name for entry in found for name in entry.node_ids]
             if removed:
                 session.writer.put((), removed, reason="delete items")
-                self._notify((), removed)
+        # A callback may be slow, or write itself.
+        self._notify((), removed)
         return [entry.id for entry in found]
 
     def _notify(self, put: Sequence[str], removed: Sequence[str]) -> None:

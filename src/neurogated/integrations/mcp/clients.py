@@ -99,7 +99,7 @@ def _desktop() -> Path:
     if sys.platform == "darwin":
         folder = Path.home() / "Library" / "Application Support"
     elif sys.platform == "win32":
-        folder = Path(os.environ["APPDATA"])
+        folder = Path(os.environ.get("APPDATA", Path.home() / "AppData" / "Roaming"))
     else:
         folder = Path(os.environ.get("XDG_CONFIG_HOME", Path.home() / ".config"))
     return folder / "Claude" / "claude_desktop_config.json"

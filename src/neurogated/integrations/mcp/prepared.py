@@ -44,7 +44,7 @@ class Saved(NamedTuple):
 def saved_manifest(words: Sequence[str]) -> Saved:
     """Return the manifest that was shown by the last server which the same words started in the same environment."""
     flags = {"config": "", "save_dir": os.environ.get("NEUROGATED_SAVE_DIR", "outputs")}
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in zip(words, [*words[1:], ""], strict=False):
         name, equals, value = word.removeprefix("--").partition("=")
         if word.startswith("--") and (name := name.replace("-", "_")) in flags:
             flags[name] = value if equals else following

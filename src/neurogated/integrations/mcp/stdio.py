@@ -80,15 +80,18 @@ class Relay:
 
     def _carry_requests(self, to_server: int) -> None:
         # The SDK reads lines by the same rules, but drops those that are no messages, and clients would wait for ever.
-        with os.fdopen(self._client_in, "rb") as client:
-            begun = self._received if self._received.endswith(b"\n") else self._received + client.readline()
-            for line in filter(bytes.strip, chain(io.BytesIO(begun), client)):
-                message = readable(line).decode(errors="replace").encode()
-                if (refusal := refusal_of(message)) is None:
-                    _write(to_server, message.removesuffix(b"\n") + b"\n")
-                else:
-                    self._answer(refusal)
-        os.close(to_server)
+        try:
+            with os.fdopen(self._client_in, "rb") as client:
+                begun = self._received if self._received.endswith(b"\n") else self._received + client.readline()
+                for line in filter(bytes.strip, chain(io.BytesIO(begun), client)):
+                    message = readable(line).decode(errors="replace").encode()
+                    if (refusal := refusal_of(message)) is None:
+                        _write(to_server, message.removesuffix(b"\n") + b"\n")
+                    else:
+                        self._answer(refusal)
+        finally:
+            # The server ends with its input, also if nobody reads the answers any more.
+            os.close(to_server)
 
     def _answer(self, answer: dict[str, Any]) -> None:
         with self._writing:
