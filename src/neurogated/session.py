@@ -146,7 +146,6 @@ class Session:
             embedder=parts.embedder,
             kernel_source=parts.kernel_source,
             clock=parts.clock,
-            on_canvas=self._on_canvas,
         )
         self.plasticity = PlasticityEngine(self.store, config, parts.clock, self.committer)
         self.writer = self._writer()
@@ -290,10 +289,6 @@ class Session:
                     if part is not None:
                         part.close()
                 self.runtime.close()
-
-    def _on_canvas(self, user_id: str | None, session_id: str | None, now: int) -> dict[str, float]:
-        """Return the scores of the memories on a canvas, for the first phase of a recall."""
-        return {one.id: one.score for one in self.canvas(Owner(user_id, session_id), now)}
 
     def canvas(
         self, owner: Owner, now: int, *, top_k: int | None = None, vector: NDArray[np.float32] | None = None

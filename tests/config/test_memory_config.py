@@ -160,6 +160,14 @@ def test_unknown_name_offers_the_nearest(name: str) -> None:
     assert str(caught.value) == f"unknown setting {typo!r}; did you mean {name!r}?"
 
 
+def test_a_setting_that_is_gone_is_refused_with_what_replaced_it() -> None:
+    gone = r"'retrieval\.canvas_weight' is gone: .* memory\.energy\.canvas"
+    with pytest.raises(ConfigError, match=gone):
+        MemoryConfig.from_mapping({"retrieval.canvas_weight": 0.1})
+    with pytest.raises(ConfigError, match=gone):
+        MemoryConfig().replace(retrieval={"canvas_weight": 0.1})
+
+
 # Values
 
 

@@ -11,6 +11,8 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.core.filters import Filter
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.view import GraphView
+from neurogated.manifest.caching import ManifestCache
+from neurogated.manifest.creation import ManifestCreator
 from tests.manifest.test_manifest import BEES, SAILS
 
 THRESHOLD = 5
@@ -141,3 +143,27 @@ def test_writes_count_no_memories_of_a_scope_that_has_not_grown(
     memory.add("A stone.", user_id="ana")
     settle(memory)
     assert [one for one in counted if one is not None and one.scope == ScopeFilter(user_id="ana")]
+
+
+def test_what_was_forgotten_while_a_manifest_was_checked_is_not_kept_for_the_next_one(
+    opened: Callable[..., NeuroGraphMemory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = opened()
+    memory.add([*SAILS, *BEES])
+    memory.manifest.get()
+    cache = memory.session.manifests
+    starts: list[object] = []
+    create = cache._creator.create
+
+    def cleared(*_: object) -> bool:
+        cache.clear()
+        return False
+
+    def spied(view: GraphView, now: datetime, old: object, start: object) -> object:
+        starts.append(start)
+        return create(view, now, old, start)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(ManifestCache, "_is_valid", cleared)
+    monkeypatch.setattr(ManifestCreator, "create", lambda _, *given: spied(*given))
+    memory.manifest.get()
+    assert starts == [None]

@@ -8,7 +8,6 @@ import pytest
 
 from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, NeuroGraphMemory, compose
 from neurogated.config.retrieval_settings import RetrievalSettings
-from neurogated.core.clock import utc_now
 from neurogated.retrieval.dimensions import feeling_of
 from neurogated.testing import ManualClock
 
@@ -110,24 +109,3 @@ def test_neighbours_that_light_up_enter_the_canvas(clock: ManualClock) -> None:
         assert recall.ids == (pump,)
         assert recall.activated[rain] > 0.0
         assert [one.id for one in memory.energy.canvas()] == [pump, rain]
-
-
-def test_a_recall_spreads_first_from_the_canvas_of_its_session() -> None:
-    on, now = HASH.replace(retrieval=RetrievalSettings(canvas_weight=0.2)), utc_now()
-    with NeuroGraphMemory(on) as memory:
-        (pump,) = memory.add("The pump stands by the river.", user_id="ann", importance=0.2)
-        (gate,) = memory.add("It was painted green.", user_id="ann", importance=0.8)
-        (near,) = memory.add("Nobody has the key.", user_id="ann", importance=0.2)
-        (other,) = memory.add("The pump of Ben is blue.", user_id="ben")
-        memory.store.apply(GraphDelta(edges=(MemoryEdge(gate, near, EdgeType.ASSOC, 1.0),)))
-        memory.recall("painted green", user_id="ann", session_id="monday", top_n=1)
-        asked = {"user_id": "ann", "session_id": "monday", "now": now}
-        first, again = (memory.retriever.recall("What colour?", **asked) for _ in range(2))  # type: ignore[arg-type]
-        assert first.memories == again.memories
-        terms = {one.id: one.contributions["canvas"] for one in first}
-        assert terms[gate] == pytest.approx(0.2)
-        assert 0.0 < terms[near] < terms[gate]
-        assert pump in terms
-        assert other not in terms
-        past = memory.retriever.recall("What colour?", user_id="ann", as_of=len(memory.store.history()))
-        assert "canvas" not in past[0].contributions

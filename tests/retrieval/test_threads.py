@@ -11,7 +11,8 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.retrieval import neuro_retriever
-from neurogated.retrieval.queries import FirstPhase, started
+from neurogated.retrieval.dormancy import Scored
+from neurogated.retrieval.queries import started
 
 
 def test_the_namespaces_of_a_memory_share_the_threads_of_their_searches(
@@ -35,7 +36,7 @@ def test_a_thread_searches_only_beside_a_slow_embedder(
 ) -> None:
     begun = []
 
-    def begin(search: Callable[[], list[FirstPhase]]) -> Future[list[FirstPhase]]:
+    def begin(search: Callable[[], list[Scored]]) -> Future[list[Scored]]:
         begun.append(search)
         return started(search)
 

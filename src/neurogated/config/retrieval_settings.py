@@ -72,12 +72,6 @@ class RetrievalSettings:
         low=0.0,
         high=_MOST,
     )
-    canvas_weight: float = setting(
-        0.0,
-        "weight of the activation that spreads from the working canvas and from keywords before vector search",
-        low=0.0,
-        high=_MOST,
-    )
     place_weight: float = setting(
         0.1, "weight if a memory's event happened at a place that the question names", low=0.0, high=_MOST
     )
@@ -120,7 +114,7 @@ class RetrievalSettings:
     )
 
     # A kernel has a weight 0–2 for each edge type, and after a slash the weight against the stored direction.
-    # @tag: the weight 0–1 of a tag that a memory should have. If left out, @span, @place, @sentiment and @canvas are 1.
+    # @tag: the weight 0–1 of a tag that a memory should have. If left out, @span, @place and @sentiment are 1.
     kernels: str | None = setting(
         None,
         "other kernels by kind of question (fact, why, consequence, when, next, like), with semicolons between, as in "

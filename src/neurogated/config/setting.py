@@ -115,7 +115,7 @@ def build(kind: type[_Group], values: Mapping[str, Any], start: _Group | None = 
     for name, value in values.items():
         head, dot, rest = name.partition(".")
         if head not in specs or (dot and "group" not in specs[head].metadata):
-            raise ConfigError(f"unknown setting {prefix + name!r}{_nearest(kind, name, prefix)}")
+            raise ConfigError(_unknown(kind, name, prefix))
         if dot:
             inner.setdefault(head, {})[rest] = value
         elif "group" in specs[head].metadata and isinstance(value, Mapping):
@@ -169,7 +169,7 @@ def tells_settings(kind: type[_Group]) -> type[_Group]:
         if args:
             raise TypeError(f"{kind.__name__} takes its settings by name, as in {kind.__name__}(save_dir=…)")
         for name in given.keys() - known:
-            raise TypeError(f"unknown setting {name!r}{_nearest(kind, name, '')}")
+            raise TypeError(_unknown(kind, name, ""))
         build_it(self, **given)
 
     kind.__init__ = told  # type: ignore[method-assign]
@@ -182,16 +182,30 @@ def _kinds(kind: type) -> dict[str, tuple[type, ...]]:
     return {name: typing.get_args(hint) or (hint,) for name, hint in typing.get_type_hints(kind).items()}
 
 
-def _nearest(kind: type, name: str, prefix: str) -> str:
-    """Return the known name most similar to `name`, as the end of a message. A similar last part is tried first."""
+_REMOVED = {
+    "retrieval.canvas_weight": "recalls no longer start from the working canvas, which did not help; read the canvas "
+    "itself with memory.energy.canvas(text)",
+    "vectors.exact_below": "the number of vectors from which a search uses codes is fixed",
+}
+"""Settings that are gone, each with what replaced it."""
+
+
+def _unknown(kind: type, name: str, prefix: str) -> str:
+    """Return why there is no such setting: what replaced it, or else the known name that is most similar.
+
+    A similar last part is tried first.
+    """
+    if why := _REMOVED.get(prefix + name):
+        return f"the setting {prefix + name!r} is gone: {why}"
+    told = f"unknown setting {prefix + name!r}"
     known = {found.name: found.name.lower() for found in settings_of(kind, prefix, listed_only=False)}
     last = name.lower().rpartition(".")[2]
     last = next((ours for ours, theirs in _FOREIGN.items() if last in theirs), last)
     by_last = {full: lower.rpartition(".")[2] for full, lower in known.items()}
     for names, wanted in ((by_last, last), (known, (prefix + name).lower())):
         for word in difflib.get_close_matches(wanted, names.values(), n=1):
-            return f"; did you mean {next(full for full, lower in names.items() if lower == word)!r}?"
-    return ""
+            return f"{told}; did you mean {next(full for full, lower in names.items() if lower == word)!r}?"
+    return told
 
 
 def _group(spec: dataclasses.Field[Any], value: Any) -> Any:  # noqa: ANN401

@@ -10,16 +10,16 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.read_only import ReadOnlyDict
 from neurogated.errors import InputError
 
-SPAN, PLACE, SENTIMENT, CANVAS = "span", "place", "sentiment", "canvas"
-"""Tags for the time span, place and feeling that a question names, and for the working canvas.
+SPAN, PLACE, SENTIMENT = "span", "place", "sentiment"
+"""Tags for the time span, place and feeling that a question names.
 
 A kernel without such a tag counts it fully.
 """
 CAUSE, EFFECT = "cause", "effect"
 """Tags for the causes and the effects of the memories that a question is about."""
-DIMENSIONS = frozenset((SPAN, PLACE, SENTIMENT, CANVAS, CAUSE, EFFECT))
+DIMENSIONS = frozenset((SPAN, PLACE, SENTIMENT, CAUSE, EFFECT))
 """The tags of a kernel that are sources of anchors; the other tags are traits of memories."""
-_NAMED = frozenset((SPAN, PLACE, SENTIMENT, CANVAS))
+_NAMED = frozenset((SPAN, PLACE, SENTIMENT))
 _KEYS = ("weights", "justification")
 
 

@@ -71,7 +71,7 @@ class RecalledMemory:
     contributions: Mapping[str, float] = field(default_factory=dict)
     """Terms that add up to the score. Gated: `similarity`, `activation`, `recency`, `energy` and `time` after their
     weights, `dormant` (≤ 0), which a dormant memory loses, and `held_back` (≤ 0), which keeps the score below the best
-    match; also `place`, `sentiment`, `cause`, `effect` or `canvas` if the question means one, and `replaces` if the
+    match; also `place`, `sentiment`, `cause` or `effect` if the question means one, and `replaces` if the
     memory has the rank of another one. Classic: `start`, `activation` and `dormant`."""
     same_as: tuple[str, ...] = ()
     """Ids of the memories that say the same, which the recall leaves out unless it has `include_duplicates`."""

@@ -234,7 +234,11 @@ class ManifestCache:
                 self._entries.move_to_end(wanted)
         view = self._store.view()
         if entry is not None and not self._is_valid(entry, view):
-            self._structures[wanted], entry = entry.created.structure, None
+            with self._lock:
+                # The cache may have been emptied meanwhile.
+                if self._entries.get(wanted) is entry:
+                    self._structures[wanted] = self._entries.pop(wanted).created.structure
+            entry = None
         if entry is None:
             entry = self._create(wanted, None)
             if self._creator.namer is not None:
@@ -289,7 +293,8 @@ class ManifestCache:
 
     def _create(self, wanted: Filter, old: _Entry | None) -> _Entry:
         view = self._store.view(filters=wanted)
-        start = self._structures.pop(wanted, None)
+        with self._lock:
+            start = self._structures.pop(wanted, None)
         created = self._creator.create(view, self._clock(), None if old is None else old.created, start)
         manifest = created.manifest
         entry = _Entry(created, time.monotonic(), manifest, Router(manifest), view.sequence, view.node_count)

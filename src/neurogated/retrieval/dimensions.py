@@ -1,4 +1,4 @@
-"""Anchors of several dimensions: the time, the place, the feeling and the causes that a question means, and the canvas.
+"""Anchors of several dimensions: the time, the place, the feeling and the causes that a question means.
 
 A question that names none of them has no dimension, and its recall does not change.
 """
@@ -6,7 +6,7 @@ A question that names none of them has no dimension, and its recall does not cha
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -16,75 +16,29 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import day_in, from_micros, local
 from neurogated.core.columns import distinct
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.kernel import CANVAS, CAUSE, EFFECT, PLACE, SENTIMENT, SPAN, Kernel
+from neurogated.core.kernel import CAUSE, EFFECT, PLACE, SENTIMENT, SPAN, Kernel
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphReader
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.view import Rows, best_places
-from neurogated.retrieval.dormancy import Scored
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.text.keywords import fold
 from neurogated.text.language import NEGATIONS, Language, language_of
+from neurogated.text.tables import table_of
 from neurogated.text.time_spans import Span, span_of, spans_in
 from neurogated.text.times import Zone
 
-# Unhappy and happy words of each language, folded. Words of taste ("enjoy") and of expectation ("excited") are missing:
-# the memories that answer such a question need not be happy.
-_WORDS: Mapping[Language, tuple[str, str]] = {
-    "en": (
-        (
-            r"upset\w*|sad|sadd?\w*ness|saddened|unhapp\w+|angr\w+|anger\w*|annoy\w+|irritat\w+|frustrat\w+|furious"
-            r"|afraid|scared|fear(?:s|ed|ful)?|frighten\w*|terrified|anxi(?:ous|ety)|worr(?:y|ied|ies|ying)|nervous"
-            r"|stress(?:ed|ful)?|depress(?:ed|ing)|lonely|loneliness|ashamed|embarrass\w+|guilty|disappoint\w+|miserable"
-            r"|heartbroken|grie(?:f|v\w+)|jealous|regret\w*|hate[ds]?|dislike[ds]?|disgust\w+|dread(?:ed|s)?|overwhelmed"
-        ),
-        (
-            r"happ(?:y|ier|iest|iness)|glad|joyful|delight\w*|pleased|proud\w*|thrilled"
-            r"|grateful|gratitude|thankful|relie(?:f|ved)|cheerful|satisfied"
-        ),
-    ),
-    "de": (
-        (
-            r"traurig\w*|ungluckl\w+|wut|wutend\w*|zorn\w*|sauer|(?:ver|ge)?arger\w*|enttausch\w*|angst\w*|furchte\w*"
-            r"|gefurchtet|besorgt\w*|sorgen?|nervos|gestresst|frustriert\w*|einsam\w*|scham\w*|geschamt|peinlich\w*"
-            r"|genervt|nervt\w*|bereu\w+|hasse|gehasst|verzweifelt"
-        ),
-        (
-            r"gluckl\w+|froh\w*|gefreut|freu(?:e|t|te|en|st)?|freude\w*|stolz\w*|dankbar\w*|erleichtert"
-            r"|zufrieden\w*"
-        ),
-    ),
-    "fr": (
-        (
-            r"triste\w*|malheureu\w+|fache\w*|colere|furieu\w+|enerve\w*|agace\w*|decue?s?|decoi\w+|peurs?|craign\w+"
-            r"|inqui[ei]\w*|anxieu\w+|angoiss\w+|stress\w*|frustr\w+|honte\w*|regrett\w*|deteste\w*|contrari(?:ee?|ait)"
-        ),
-        (
-            r"heureu(?:x|se|ses)|contente?s?|joie\w*|joyeu\w+|ravie?s?|fiere?s?|reconnaissante?s?"
-            r"|soulage\w*|satisfaite?s?|rejoui\w*"
-        ),
-    ),
-    "es": (
-        (
-            r"triste\w*|infeli\w+|enfad\w+|enoj\w+|furios\w+|rabia|molest\w+|miedo\w*|asust\w+|preocup\w+|nervios\w+"
-            r"|ansi\w+|angusti\w+|estres\w*|frustr\w+|decepcion\w+|verguenza|avergonz\w+|arrepent\w+|odi(?:o|a|e|aba)"
-        ),
-        (
-            r"feliz|felices|felicidad|alegr\w+|content[oa]s?|orgullo\w*|agradecid\w+|alivi\w+"
-            r"|satisfech\w+"
-        ),
-    ),
-}
-_HAN = (
-    (
-        "不开心|不開心|不高兴|不高興|难过|難過|伤心|傷心|悲伤|悲傷|生气|生氣|愤怒|憤怒|恼火|惱火|害怕|恐惧|恐懼|担心|擔心"
-        "|焦虑|焦慮|紧张|緊張|失望|沮丧|沮喪|孤独|孤獨|羞愧|尴尬|尷尬|后悔|後悔|讨厌|討厭|烦恼|煩惱"
-    ),
-    "开心|開心|高兴|高興|快乐|快樂|幸福|骄傲|驕傲|自豪|感激|感恩|欣慰|满意|滿意",
+_LOW, _HIGH = (
+    {language: "".join(words.split()) for language, words in table_of(__package__, "feelings")[name].items()}
+    for name in ("low", "high")
 )
+"""Unhappy and happy words of each language, folded."""
 _PATTERNS = {
-    language: re.compile(rf"\b(?:(?P<low>{low})|(?P<high>{high}))\b|(?P<han_low>{_HAN[0]})|(?P<han_high>{_HAN[1]})")
-    for language, (low, high) in _WORDS.items()
+    language: re.compile(
+        rf"\b(?:(?P<low>{low})|(?P<high>{_HIGH[language]}))\b|(?P<han_low>{_LOW['zh']})|(?P<han_high>{_HIGH['zh']})"
+    )
+    for language, low in _LOW.items()
+    if language != "zh"
 }
 _LAST_WORD = re.compile(r"([\w']+)\W*\Z")
 
@@ -105,7 +59,7 @@ def _polarity(text: str, match: re.Match[str], language: Language) -> int:
 Values = NDArray[np.float64]
 _NO_ROWS = np.empty(0, dtype=np.int64)
 
-DIMENSION_WEIGHTS = ("canvas_weight", "time_span_weight", "place_weight", "sentiment_weight", "cause_weight")
+DIMENSION_WEIGHTS = ("time_span_weight", "place_weight", "sentiment_weight", "cause_weight")
 """The settings of `config.retrieval` that weight the dimensions."""
 _TIME = "time"
 # The match of a memory that was said far from the days that a question names relative to the present.
@@ -139,13 +93,12 @@ class Dimensions:
         present: int,
         zone: Zone,
         scale: SentimentScale | None,
-        activated: Scored,
         is_relative: bool = False,
     ) -> None:
         """Propose candidates to `likeness`.
 
-        `present` is in microseconds since 1970 UTC; `zone` is that of the user's days. `activated` has the memories
-        that the first phase activates. `is_relative` tells that the question names days relative to the present.
+        `present` is in microseconds since 1970 UTC; `zone` is that of the user's days. `is_relative` tells
+        that the question names days relative to the present.
         """
         self._reader = reader
         self._view = reader.view
@@ -156,10 +109,8 @@ class Dimensions:
         self._present = present
         self._zone = zone
         self._scale = scale
-        self._activated = activated
         self._is_relative = is_relative
         weights = {
-            CANVAS: (config.retrieval.canvas_weight, self._local),
             SPAN: (config.retrieval.time_span_weight, self._time),
             PLACE: (config.retrieval.place_weight, self._place),
             SENTIMENT: (config.retrieval.sentiment_weight, self._sentiment),
@@ -187,12 +138,6 @@ class Dimensions:
             scores = np.minimum(1.0, scores + sum(gains))
         for place in best_places(self._view, known.rows, scores, count):
             yield int(known.rows[place]), float(scores[place])
-
-    def _local(self) -> Callable[[Rows], Values] | None:
-        """Match memories that the first phase activates, and propose them."""
-        rows, values = self._activated
-        self._likeness.of(rows)
-        return _looked_up(rows, values) if rows.size else None
 
     def _time(self) -> Callable[[Rows], Values] | None:
         """Match memories whose timestamp is in the span, or whose text names a day of it.

@@ -24,7 +24,6 @@ from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import Embedder, GraphReader, GraphStorePort, KernelSource, SupportsKernelBatch
 from neurogated.core.read_only import Deferred
-from neurogated.core.scope import AnyUser
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import Rows, best_places
@@ -32,13 +31,11 @@ from neurogated.retrieval.activation import Activation, Gate, SpreadingActivatio
 from neurogated.retrieval.asks import each_question, merged
 from neurogated.retrieval.confidence import confidence, evidence_of, withheld
 from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
-from neurogated.retrieval.dormancy import Admission
+from neurogated.retrieval.dormancy import Admission, Scored
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.later import with_later
 from neurogated.retrieval.queries import (
     Asked,
-    FirstPhase,
-    OnCanvas,
     checked_confidence,
     checked_queries,
     checked_score,
@@ -120,7 +117,6 @@ class NeuroRetriever:
         embedder: Embedder | None = None,
         kernel_source: KernelSource | None = None,
         clock: Clock = utc_now,
-        on_canvas: OnCanvas | None = None,
     ) -> None:
         """Take the graph.
 
@@ -131,7 +127,6 @@ class NeuroRetriever:
             embedder: makes the vectors of questions. Default: the embedder that `config` names.
             kernel_source: chooses the kernel of a question. Default: the source that `config` names.
             clock: returns the time.
-            on_canvas: reads the working canvas, from which recalls spread first if `retrieval.canvas_weight` is not 0.
 
         Raises:
             EmbedderMismatchError: `config` names another embedder than the one that made the store's vectors.
@@ -149,7 +144,6 @@ class NeuroRetriever:
         self._kernels = UniformKernelSource() if config.retrieval.switches.uniform_kernel else kernel_source
         self._kernel_batches = self._kernels if isinstance(self._kernels, SupportsKernelBatch) else None
         self._clock = clock
-        self._on_canvas = on_canvas if config.retrieval.canvas_weight else None
         self._turns = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._embeds_slowly = False
         self._activation = SpreadingActivation(config)
@@ -203,7 +197,6 @@ class NeuroRetriever:
             return []
         given, sizes = (queries, [1] * len(queries)) if self._classic else each_question(queries)
         depth = max(wanted, self._config.retrieval.candidates)
-        canvas = self._canvas(filters, present) if as_of is None else {}
         left_out = frozenset(checked_names("except_ids", except_ids, exact=True))
         store = self._store if then is None else self._store.as_of(then)
         reader = store.reader(valid_at=held, filters=wanted_nodes, without=left_out)
@@ -215,7 +208,7 @@ class NeuroRetriever:
         admissions = [Admission(view, present, law, groups, is_short) for _ in queries]
         samples, shared = Samples(reader, self._similarity_config), Stopwatch()
         keywords = [without_times(query, day) for query in queries]
-        search = partial(first_phase, reader, self._similarity_config, keywords, depth=depth, canvas=canvas)
+        search = partial(first_phase, reader, self._similarity_config, keywords, depth=depth)
         vectors, kernels, found_first = self._read(queries, search, shared)
         with self._turn():
             shared.skip()
@@ -254,16 +247,9 @@ class NeuroRetriever:
         plain = [without_request(query, rare, existing) for query in map(plain_query, given)]
         return plain, [corrected(query, existing, self._embedder.count_tokens, holding) for query in plain]
 
-    def _canvas(self, filters: FilterOptions, present: int) -> Mapping[str, float]:
-        """Return the scores of the memories on the working canvas; nothing if it has no weight or belongs to nobody."""
-        user = filters.get("user_id")
-        if self._on_canvas is None or isinstance(user, AnyUser):
-            return {}
-        return self._on_canvas(user, filters.get("session_id"), present)
-
     def _read(
-        self, queries: Sequence[str], search: Callable[[], list[FirstPhase]], watch: Stopwatch
-    ) -> tuple[NDArray[np.float32], list[Kernel], Callable[[], list[FirstPhase]]]:
+        self, queries: Sequence[str], search: Callable[[], list[Scored]], watch: Stopwatch
+    ) -> tuple[NDArray[np.float32], list[Kernel], Callable[[], list[Scored]]]:
         """Embed the questions, choose their kernels, and return a function that returns the first phase.
 
         If the last questions took long to embed, a thread runs the first phase meanwhile. Beside a quick embedder, a
@@ -287,7 +273,7 @@ class NeuroRetriever:
         likeness = QuestionSimilarity(
             samples, query=query, vector=vector, kernel=kernel, admission=admission, keywords=keywords
         )
-        likeness.propose(max(wanted, self._config.retrieval.candidates), nearest, first.keywords)
+        likeness.propose(max(wanted, self._config.retrieval.candidates), nearest, first)
         dimensions = Dimensions(
             samples.reader,
             self._similarity_config,
@@ -298,7 +284,6 @@ class NeuroRetriever:
             present=present,
             zone=zone,
             scale=SentimentScale.of_embedder(self._embedder.name),
-            activated=first.activated,
             is_relative=keywords != query,
         )
         anchors = [(view.ids[row], start) for row, start in dimensions.anchors(self._config.TOP_K_ANCHORS)]

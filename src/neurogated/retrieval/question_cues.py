@@ -1,7 +1,4 @@
-"""Finds cues for the kind of a question: words in English, Chinese, German, French and Spanish.
-
-`cue_patterns` holds the rules.
-"""
+"""Finds cues for the kind of a question: words in English, Chinese, German, French and Spanish."""
 
 from __future__ import annotations
 
@@ -16,10 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.judgements import QuestionKind
-from neurogated.retrieval.cue_patterns import ASKING, CHINESE, HEADS, LATIN, PARTS
+from neurogated.text.calendar_words import MONTHS, WEEKDAYS, any_of
 from neurogated.text.language import Language, language_of
+from neurogated.text.tables import table_of
 
 _KINDS = tuple(QuestionKind)
+_TABLE = table_of(__package__, "question_cues")
+_PARTS = {
+    **_TABLE["parts"],
+    "WEEKDAY": f"(?:{any_of(WEEKDAYS['en'])})",
+    "PART_OF_YEAR": f"(?:{_TABLE['parts']['PART_OF_YEAR']}|{any_of(MONTHS['en'])})",
+}
 # Cues are at the beginning or the end of a question. A long text between them would only cost time.
 _LONGEST_END = 300
 # Replaces each letter of hidden words. For the patterns it is a letter of an unknown word.
@@ -81,7 +85,7 @@ class _Rule:
 
 
 def _compile(pattern: str) -> re.Pattern[str]:
-    return re.compile(re.sub(r"@([A-Z_]+)", lambda name: PARTS[name[1]], pattern))
+    return re.compile(re.sub(r"@([A-Z_]+)", lambda name: _PARTS[name[1]], pattern))
 
 
 class _Group(NamedTuple):
@@ -130,8 +134,7 @@ def _groups(table: str) -> tuple[_Group, ...]:
     return tuple(_Group.of(rules) for _, rules in groupby(_rules(table), key=lambda rule: (rule.kind, rule.is_strong)))
 
 
-_CHINESE_GROUPS = _groups(CHINESE)
-_LATIN_GROUPS = {language: _groups(table) for language, table in LATIN.items()}
+_GROUPS = {language: _groups(table) for language, table in _TABLE["rules"].items()}
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[a-z]")
@@ -153,16 +156,18 @@ _ASKS_OR_REQUESTS = _compile(
     r"[几幾](?:点|點|年|个|個|月|号|岁|天|次)|多久|干嘛|为啥"
 )
 
-_MOST_HEADS = max(map(len, HEADS.values()))
+_MOST_HEADS = max(map(len, _TABLE["heads"].values()))
 _NEVER = re.compile(r"(?!)")
 _HEADS: dict[Language, tuple[re.Pattern[str], ...]] = {
     language: (
         *(_compile(head if language != "en" else f"@OPENING{head}") for head in heads),
         *repeat(_NEVER, _MOST_HEADS - len(heads)),
     )
-    for language, heads in HEADS.items()
+    for language, heads in _TABLE["heads"].items()
 }
-_ASKING: dict[Language, re.Pattern[str]] = {language: re.compile(pattern) for language, pattern in ASKING.items()}
+_ASKING: dict[Language, re.Pattern[str]] = {
+    language: re.compile(pattern) for language, pattern in _TABLE["asking"].items()
+}
 
 
 def has_interrogative(text: str) -> bool:
@@ -192,9 +197,9 @@ def _ends(text: str) -> str:
 
 def _cues(part: str, language: Language) -> Iterator[Cue]:
     if _LATIN.search(part):
-        yield from _matches(part, _LATIN_GROUPS[language])
+        yield from _matches(part, _GROUPS[language])
     if _HAN.search(part):
-        yield from _matches(part, _CHINESE_GROUPS)
+        yield from _matches(part, _GROUPS["zh"])
 
 
 def _matches(part: str, groups: tuple[_Group, ...]) -> Iterator[Cue]:

@@ -18,6 +18,7 @@ from neurogated.text.calendar_words import MONTHS
 from neurogated.text.keywords import ENGLISH_STOP_WORDS
 from neurogated.text.language import FUNCTION_WORDS, Language, language_of
 from neurogated.text.sentences import split_sentences
+from neurogated.text.tables import table_of
 from neurogated.text.times import locate_times
 from neurogated.text.words import words_of
 
@@ -49,15 +50,9 @@ _ROMAN = re.compile(r"[IVXL]+\Z")
 _LETTER_WORD = re.compile(r"[A-Z]-[a-z]")
 _OPENING_MARKS = frozenset("\"“\u2018'«„\u201a¿¡([—–:*_#>•-")
 _NO_NAMES = words_of("I I'm I've I'd I'll I’m I’ve I’d I’ll OK AM PM AD BC CE BCE A No Nos TV PS NB")
+_TABLE = table_of(__package__, "names")
 # Titles of persons: dropped before a name, and not a name alone.
-_TITLES = words_of(
-    """mr mrs ms miss dr prof professor doctor sir dame captain capt lieutenant colonel general major admiral inspector
-    father sister brother mother uncle aunt president minister senator governor mayor judge justice secretary
-    chairman director coach master king queen prince princess duke duchess count countess baron baroness earl lord
-    lady emperor empress bishop archbishop pope
-    herr herrn frau professorin doktor tante onkel oma opa m mme mlle monsieur madame docteur señor señora sra don
-    doña doctora profesor profesora tía tío"""
-)
+_TITLES = words_of(_TABLE["titles"])
 _ABBREVIATED = words_of("St Mt Ft Dr Mr Mrs Ms Prof Capt Sgt Lt Col Gen Rev Jr Sr M Mme Mlle Sra")
 _ARTICLES = frozenset({"the", "a", "an"})
 
@@ -110,35 +105,11 @@ _GERMAN_ADJECTIVE = re.compile(r"[a-zäöüß]{2,}(?:e|en|er|es|em)\Z")
 # Endings of common words, which are no names at the beginning of a sentence: "Coopers", "Pumping"; but "Thomas" is one.
 _COMMON_ENDING = re.compile(r"(?:ing|ed|ly|ers|tion|ness|ment|mente|men|ity|\w{3}[^aiosu]s)\Z|\A(?:un|under|over)\w{4}")
 # Words at the beginning of a sentence that do not belong to the following name, besides function words.
-_OPENERS = ENGLISH_STOP_WORDS | words_of(
-    """never ever always often sometimes perhaps maybe soon later today tomorrow yesterday now one two three four five
-    six seven eight nine ten every either neither another many much several nobody nothing everyone everything
-    although whereas unlike despite within without onto across along among around behind beyond besides since
-    whenever however meanwhile also even just still already instead enough quite else yes oh ah wow please thanks
-    hello hi hey may might must let make take get go come see look say tell give keep put try check wait stop turn
-    think remember heard
-    danach zuerst zuletzt endlich leider vielleicht trotzdem deshalb außerdem jedoch allerdings bald inzwischen
-    früher damals obwohl während nachdem bevor sobald jeder jemand niemand etwas nichts alles vielen
-    enfin bientôt parfois souvent toujours jamais cependant pourtant lorsque tout toute tous toutes quelques merci
-    voici oui non selon malgré
-    finalmente además aunque mientras siempre nunca quizás cada todo toda todos todas algunos muchos hola gracias sí
-    también tampoco según durante fuimos tengo tenemos quiero creo pienso soy somos estoy estamos dijo hay allí así"""
-)
+_OPENERS = ENGLISH_STOP_WORDS | words_of(_TABLE["openers"])
 # Common words that often begin a sentence without an article; their like with common endings are not listed.
-_COMMON = _OPENERS | words_of(
-    """great good nice big small little long hard old young new first second third last next best right strong plus
-    well due given like love hope luck life death time night day winter summer spring rain snow salt bread water
-    gold art music nature food work people children men women money news trust success server together almost though
-    thus yet back down lead note lost born made seen read use black white red blue green grey north south west east
-    forty thirty eleven"""
-)
+_COMMON = _OPENERS | words_of(_TABLE["common"])
 # Words that follow a name as the subject of a sentence.
-_AFTER_A_NAME = words_of(
-    """ist war hat hatte wird wurde kommt kam geht ging sagt sagte macht machte wohnt wohnte lebt lebte arbeitet heißt
-    kann muss will soll mag liebt kauft kaufte fragt schreibt schrieb findet fand sieht sah und
-    est était a avait sera fut va vient habite vit travaille dit aime veut peut doit fait et se ne nous
-    es era fue está estaba ha había tiene tenía viene vive trabaja dice dijo quiere puede y no le"""
-)
+_AFTER_A_NAME = words_of(_TABLE["after_a_name"])
 
 
 @dataclass(slots=True)
