@@ -17,11 +17,25 @@ from typing import NamedTuple, Protocol
 
 from neurogated.core.contexts import remembered
 from neurogated.core.extras import packaged_json
-from neurogated.ingestion.importance_words import COMMON, FIRST_PERSON, RULE, SECOND_PERSON
 from neurogated.text.keywords import split_keywords
 from neurogated.text.normalise import plain_sentences, tokens_of
 from neurogated.text.strings import SECTION
+from neurogated.text.tables import table_of
 from neurogated.text.times import find_times
+from neurogated.text.words import words_of
+
+_TABLE = table_of(__package__, "importance_words")
+_FIRST_PERSON = words_of(_TABLE["first_person"])
+_SECOND_PERSON = words_of(_TABLE["second_person"])
+_RULE = re.compile(
+    r"\b(?:always|never|prefer|from now on|immer|niemals|nie|bevorzuge|ab jetzt|toujours|jamais|préfère|désormais"
+    r"|siempre|nunca|prefiero|(?:your|deine|tes|tus) (?:answers|replies|antworten|réponses|respuestas))\b(?! mind\b)"
+    r"|总是|永远|从不|以后都|一直|我更喜欢",
+    re.IGNORECASE,
+)
+"""A lasting instruction or preference."""
+_COMMON = frozenset(split_keywords(_TABLE["common"]))
+"""Keywords of small talk and of advice; other keywords are specific."""
 
 _COEFFICIENTS = "importance.json"
 _USER = "user"
@@ -91,7 +105,7 @@ class _Clause(NamedTuple):
 
     @property
     def specific(self) -> frozenset[str]:
-        return self.keywords - COMMON
+        return self.keywords - _COMMON
 
 
 @remembered(_MESSAGES)
@@ -107,14 +121,14 @@ def text_features(text: str) -> dict[str, float]:
     words = [word for word, _ in tokens_of(every)]
     own = words if statements == every else [word for word, _ in tokens_of(statements)]
     return {
-        "specific": math.log2(1 + min(len(stated - COMMON), _MOST_KEYWORDS)),
-        "specific_share": len(stated - COMMON) / (len(stated) + _FEW),
+        "specific": math.log2(1 + min(len(stated - _COMMON), _MOST_KEYWORDS)),
+        "specific_share": len(stated - _COMMON) / (len(stated) + _FEW),
         "questions": 1 - len(said) / max(1, len(clauses)),
-        "own": float(not FIRST_PERSON.isdisjoint(own)),
-        "second_person": len([word for word in words if word in SECOND_PERSON]) / max(_SHORT, len(words)),
+        "own": float(not _FIRST_PERSON.isdisjoint(own)),
+        "second_person": len([word for word in words if word in _SECOND_PERSON]) / max(_SHORT, len(words)),
         "times": float(bool(find_times(every))),
         "numbers": float(_NUMBER.search(every) is not None),
-        "rule": float(RULE.search(statements) is not None),
+        "rule": float(_RULE.search(statements) is not None),
     }
 
 

@@ -30,7 +30,7 @@ from neurogated.storage.index.graph.validity import micros_or_none
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.records import portions, unerased
 from neurogated.storage.index.vectors.embedding_store import EXACT_BELOW
-from neurogated.storage.live_graph import LiveGraph, text_state
+from neurogated.storage.live_graph import LiveGraph
 from neurogated.storage.log.log import Engine, SupportsEntriesOf, SupportsErasure
 from neurogated.storage.log.memory_log import MemoryEngine
 from neurogated.storage.reader import Reader, checked_page, in_order, named, only_edge
@@ -288,7 +288,7 @@ class GraphStore(
 
     def _terms(self, node_ids: Sequence[str], at_most: int | None = None) -> list[dict[str, int]]:
         self.graph.latest()
-        state, texts = text_state(self.graph)
+        state, texts = self.graph.text_state()
         return texts.terms_of_each(state.view.rows(node_ids).tolist(), at_most)
 
     def history(self, after: int = 0, up_to: int = LATEST) -> list[HistoryEntry]:

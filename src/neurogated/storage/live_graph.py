@@ -466,6 +466,24 @@ class LiveGraph:
         if state.embedder and (bound := self.family.bound) and state.embedder[0] not in bound:
             raise mismatch(*state.embedder, bound[0], None)
 
+    def text_state(self) -> tuple[GraphState, LexicalStore]:
+        """Return `search_state` with the keyword and tag index, which the first search builds."""
+        state = self.search_state()
+        while state.texts is None and state.form is self.index:
+            taken: list[bool] = []
+            try:
+                if take(self.lock, taken, LOOK_SECONDS):
+                    with self.follower.steady():
+                        state = self.latest()
+                        return state, state.form.texts(state.view, state.records.nodes)
+            finally:
+                if True in taken:
+                    self.lock.release()
+            if not self.index.makes_texts:
+                # The thread that has the lock may wait for another process, and does not write meanwhile.
+                state = self.isolated_meanwhile() or state
+        return state, state.texts or state.form.texts(state.view, state.records.nodes)
+
 
 def _texts_of(graph: ref[LiveGraph]) -> LexicalStore:
     """Return the index of keywords and tags of the present; build it if needed."""
@@ -473,23 +491,4 @@ def _texts_of(graph: ref[LiveGraph]) -> LexicalStore:
         raise MemoryClosedError("the memory is closed; open it again to use it")
     if (texts := live.index.made_texts) is not None:
         return texts
-    return text_state(live)[1]
-
-
-def text_state(graph: LiveGraph) -> tuple[GraphState, LexicalStore]:
-    """Return `search_state` with the keyword and tag index, which the first search builds."""
-    state = graph.search_state()
-    while state.texts is None and state.form is graph.index:
-        taken: list[bool] = []
-        try:
-            if take(graph.lock, taken, LOOK_SECONDS):
-                with graph.follower.steady():
-                    state = graph.latest()
-                    return state, state.form.texts(state.view, state.records.nodes)
-        finally:
-            if True in taken:
-                graph.lock.release()
-        if not graph.index.makes_texts:
-            # The thread that has the lock may wait for another process, and does not write meanwhile.
-            state = graph.isolated_meanwhile() or state
-    return state, state.texts or state.form.texts(state.view, state.records.nodes)
+    return live.text_state()[1]

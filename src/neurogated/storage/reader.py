@@ -18,7 +18,7 @@ from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.records import RecordsErasedError, portions
 from neurogated.storage.index.text.lexical_store import LexicalStore
-from neurogated.storage.live_graph import LiveGraph, text_state
+from neurogated.storage.live_graph import LiveGraph
 
 _TIMES = {"energy_at", "last_accessed", "created_at", "timestamp", "expires_at", "valid_from", "valid_to"}
 _ORDERED = {"id", "base_energy", "importance", "uses", "position"} | _TIMES
@@ -116,7 +116,7 @@ class Reader(GraphReader):
     def _texts(self) -> LexicalStore:
         """The keyword and tag index, which the first search builds."""
         if self._bound_texts is None:
-            self._state, self._bound_texts = text_state(self._graph)
+            self._state, self._bound_texts = self._graph.text_state()
         return self._bound_texts
 
     def _of(self, view: GraphView) -> Reader:

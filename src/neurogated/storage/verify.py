@@ -14,7 +14,6 @@ from neurogated.core.node_kind import FACT
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
-from neurogated.storage.live_graph import text_state
 from neurogated.storage.log.log import Position
 from neurogated.storage.log.memory_log import MemoryEngine, MemoryLog
 
@@ -60,7 +59,7 @@ def _nodes(store: GraphStore, replayed: GraphStore) -> Iterator[str]:
     ours, theirs = _rows(store), _rows(replayed)
     for name in sorted(ours.keys() ^ theirs.keys()):
         yield f"node {name!r}: only the {'graph' if name in ours else 'journal'} has it"
-    (_, our_texts), (_, their_texts) = text_state(store.graph), text_state(replayed.graph)
+    (_, our_texts), (_, their_texts) = store.graph.text_state(), replayed.graph.text_state()
     embedded, names = 0, list(ours)
     for begin in range(0, len(names), _AT_ONCE):
         part = names[begin : begin + _AT_ONCE]

@@ -6,56 +6,21 @@ import re
 from collections.abc import Mapping, Sequence
 
 from neurogated.text.language import Language
+from neurogated.text.tables import table_of
+
+_TABLE = table_of(__package__, "calendar")
 
 
-def _list(words: str) -> tuple[str, ...]:
-    return tuple(words.split())
+def _lists(name: str) -> dict[Language, Sequence[str]]:
+    return {language: tuple(words.split()) for language, words in _TABLE[name].items()}
 
 
-MONTHS: Mapping[Language, Sequence[str]] = {
-    "en": _list("january february march april may june july august september october november december"),
-    "de": _list("januar|jänner februar märz april mai juni juli august september oktober november dezember"),
-    "fr": _list("janvier février mars avril mai juin juillet août septembre octobre novembre décembre"),
-    "es": _list("enero febrero marzo abril mayo junio julio agosto septiembre|setiembre octubre noviembre diciembre"),
-}
-WEEKDAYS: Mapping[Language, Sequence[str]] = {
-    "en": _list("monday tuesday wednesday thursday friday saturday sunday"),
-    "de": _list("montag dienstag mittwoch donnerstag freitag samstag|sonnabend sonntag"),
-    "fr": _list("lundi mardi mercredi jeudi vendredi samedi dimanche"),
-    "es": _list("lunes martes miércoles jueves viernes sábado domingo"),
-}
+MONTHS: Mapping[Language, Sequence[str]] = _lists("months")
+WEEKDAYS: Mapping[Language, Sequence[str]] = _lists("weekdays")
 """From Monday on."""
-NUMBERS: Mapping[Language, Sequence[str]] = {
-    "en": _list(
-        """an?|one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-        seventeen eighteen nineteen twenty"""
-    ),
-    "de": _list(
-        """eine?[mnrs]?|eins? zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn
-        sechzehn siebzehn achtzehn neunzehn zwanzig"""
-    ),
-    "fr": _list(
-        """une? deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dix-sept dix-huit
-        dix-neuf vingt"""
-    ),
-    "es": _list(
-        r"""una? dos tres cuatro cinco seis siete ocho nueve diez once(?=\s(?:día|semana|mes|año)) doce trece
-        catorce quince dieciséis diecisiete dieciocho diecinueve veinte"""
-    ),
-}
+NUMBERS: Mapping[Language, Sequence[str]] = _lists("numbers")
 """From one to twenty."""
-_GERMAN_ENDING = "(?:e?[ns]|e)?"
-UNITS: Mapping[Language, Mapping[str, str]] = {
-    "en": {unit: f"{unit}s?" for unit in ("day", "week", "month", "year")},
-    "de": {
-        "day": f"tag{_GERMAN_ENDING}",
-        "week": "wochen?",
-        "month": f"monat{_GERMAN_ENDING}",
-        "year": f"jahr{_GERMAN_ENDING}",
-    },
-    "fr": {"day": "jours?", "week": "semaines?", "month": "mois", "year": "ans|années?"},
-    "es": {"day": "días?", "week": "semanas?", "month": "mes(?:es)?", "year": "años?"},
-}
+UNITS: Mapping[Language, Mapping[str, str]] = _TABLE["units"]
 _REST_OF_NAME = re.compile(r"\b(\w{3})(\w+)")
 
 

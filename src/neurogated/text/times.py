@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 from neurogated.errors import InputError
 from neurogated.text.calendar_words import NUMBERS, UNITS, WEEKDAYS, any_of, short_months
 from neurogated.text.language import Language, language_of
+from neurogated.text.tables import table_of
 
 Zone = tzinfo | None
 """Where a user's days begin; None is the zone of the machine."""
@@ -67,53 +68,8 @@ class _Words:
 
 
 _WORDS: Mapping[Language, _Words] = {
-    "en": _Words(
-        ordinal=r"\d\d?(?:st|nd|rd|th)?(?: of)?",
-        before_month="in|since|by|until|till|last|next|this|early|late|mid|every|each|of|during",
-        which="on|last|next|this|past|coming|previous|following|the other|every|each",
-        after="ago|later|before|after|earlier|from now|back",
-        units="(?:second|minute|hour|night|weekend|fortnight|season|decade|century|centurie)s?",
-        numbers="few|couple of|several|many|some",
-        parts="morning|afternoon|evening|night|noon|midnight|dawn|dusk|spring|summer|autumn|fall|winter|weekend",
-        more=rf"\d\d?/\d\d?/\d{{2,4}}|\d\d? ?[ap]m|(?:{any_of(short_months('en'))}) \d\d?(?:st|nd|rd|th)?"
-        "|yesterday|today|tonight|tomorrow|nowadays|recently|lately|soon|ago|earlier|later|just now"
-        "|the (?:day|week|night) (?:before|after)",
-    ),
-    "de": _Words(
-        ordinal=r"\d\d?\.",
-        before_month="im|am|seit|bis|ab|anfang|mitte|ende|(?:letzte|vorige|vergangene|nächste|kommende|diese|jede)[nrms]?",
-        which="(?:letzte|vorige|vergangene|nächste|kommende|diese|jede)[nrms]?|am|im",
-        after="später|zuvor|davor|danach|her",
-        units="(?:sekunde|minute|stunde|nacht|wochenende|quartal|saison|jahrzehnt|jahrhundert)(?:e?[ns]|e)?",
-        numbers="ein paar|paar|einigen?|wenigen?|mehreren?|vielen?",
-        parts="morgen|früh|vormittag|mittag|nachmittag|abend|nacht|mitternacht|frühling|frühjahr|sommer|herbst|winter",
-        more=r"\d\d?[./]\d\d?[./](?:\d{2,4})?|\d\d?(?::\d\d)? ?uhr|(?:vor)?gestern|heute"
-        "|(?:über)?morgen|vormittags|nachmittags|abends|nachts|mittags|morgens|neulich|kürzlich|vorhin|bald|damals|früher|später"
-        "|inzwischen|zuletzt|jetzt|soeben|demnächst|heutzutage",
-    ),
-    "fr": _Words(
-        ordinal=r"(?:1er|\d\d?)",
-        before_month="en|depuis|fin|début|mi|d'ici|au mois d(?:e|')|au|l[ae]|l['’]|ce(?:t|tte)?",
-        which="ce(?:t|tte)?|le|chaque|(?:ces|les|au cours des) (?:derni(?:er|ère)|prochaine?)s",
-        after="derni(?:er|ère)s?|passée?s?|prochaine?s?|suivante?s?|précédente?s?|plus tard|avant|après|auparavant",
-        units="an|(?:seconde|minute|heure|journée|nuit|week-end|trimestre|saison|décennie|siècle)s?",
-        numbers="quelques|plusieurs",
-        parts="matin|matinée|midi|après-midi|soir|soirée|nuit|minuit|printemps|été|automne|hiver",
-        more=r"\d\d?[./]\d\d?[./](?:\d{2,4})?|\d\d? ?h(?: ?\d\d)?|(?:avant-)?hier|(?:après-)?demain|aujourd['’]hui"
-        "|récemment|dernièrement|bientôt|autrefois|jadis|maintenant|tout à l['’]heure|la veille|le lendemain",
-    ),
-    "es": _Words(
-        ordinal=r"\d\d? de",
-        before_year="del? ",
-        before_month="en|desde|hasta|a (?:finales|principios|mediados) de|est[ea]|el|(?:por |de )?la",
-        which="est[ea]|cada|toda la|(?:el|la|los|las) (?:últim|próxim|pasad)[oa]s?|el|los",
-        after="pasad[oa]s?|anterior(?:es)?|próxim[oa]s?|siguientes?|que viene|después|antes|más tarde|atrás",
-        units=r"(?:segundo|minuto|hora|noche|fin(?:es)? de semana|trimestre|temporada|década|siglo)s?",
-        numbers="unos|unas|pocos|pocas|varios|varias|algunos|algunas",
-        parts="mañana|mediodía|tarde|noche|medianoche|madrugada|primavera|verano|otoño|invierno",
-        more=r"\d\d?[./]\d\d?[./](?:\d{2,4})?|a las? \d\d?|anteayer|ayer|hoy|anoche|(?<!la )mañana"
-        "|recientemente|últimamente|pronto|ahora|antaño|entonces",
-    ),
+    language: _Words(**{**words, "more": words["more"].replace("@MONTH", f"(?:{any_of(short_months(language))})")})
+    for language, words in table_of(__package__, "calendar")["times"].items()
 }
 _PATTERNS = {
     language: re.compile(rf"\b(?=\w)(?:{words.pattern(language)})(?!\w)") for language, words in _WORDS.items()
