@@ -66,6 +66,7 @@ def test_the_explanation_of_a_memory_names_only_nodes_of_its_recall() -> None:
             assert {step.source_id for step in one.flows} <= known
         assert not recall.relays.keys() & {*dict(recall.anchors), *recall.ids}
         assert not recall.activated.keys() & set(recall.ids)
+        assert recall.access.edges == {step.edge for one in recall for step in one.path}
 
 
 @pytest.mark.parametrize(

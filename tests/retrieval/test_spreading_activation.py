@@ -239,3 +239,5 @@ def test_a_path_leads_from_an_anchor_over_stored_edges_to_its_node(world: World,
         if path:
             assert world.anchors[path[0].source_id] > 0
             assert path[-1].target_id == name
+        assert activation.edges_to(np.array([row])) == {step.edge for step in path}
+    assert activation.edges_to(rows) == {step.edge for path in paths for step in path}

@@ -138,6 +138,9 @@ class Explanation(Protocol):
     def contributions(self) -> Sequence[Mapping[str, float]]:
         """See `RecalledMemory.contributions`."""
 
+    def edges_to(self, places: Sequence[int]) -> Iterable[EdgeKey]:
+        """Return the edges on the paths to the memories at some places."""
+
 
 class ExplainedMemory(RecalledMemory):
     """A recalled memory whose rank is explained when somebody asks."""
@@ -191,6 +194,10 @@ class ExplainedMemory(RecalledMemory):
         """See `RecalledMemory`."""
         terms = self._why.contributions[self._place]
         return {**terms, **self._gains} if self._gains else terms
+
+    def note_place(self, places: dict[Explanation, list[int]]) -> None:
+        """Add its place to those of the memories with the same explanation."""
+        places.setdefault(self._why, []).append(self._place)
 
     def __reduce__(self) -> tuple[object, ...]:
         return RecalledMemory, self._values(self)
@@ -340,8 +347,14 @@ class Recall:
     @property
     def access(self) -> Access:
         """One access of each memory and of each edge on its path."""
-        edges = (step.edge for memory in self.memories for step in memory.path)
-        return Access.of(self.ids, edges)
+        edges, places = set[EdgeKey](), dict[Explanation, list[int]]()
+        for one in self.memories:
+            if isinstance(one, ExplainedMemory):
+                one.note_place(places)
+            else:
+                edges.update([step.edge for step in one.path])
+        # The paths to the memories that it does not have, such as those that a context cut, are not computed.
+        return Access.of(self.ids, edges.union(*[why.edges_to(some) for why, some in places.items()]))
 
 
 @explains_reading("it is the number of edges, with .gone")

@@ -69,8 +69,8 @@ def length_level(words: int) -> int:
 
 def _digits(number: int, tags: Sequence[str]) -> list[str]:
     """Return the tags of the binary digits of a number; larger numbers get those of the largest possible."""
-    most = 2 ** len(tags) - 1
-    return [tag for digit, tag in enumerate(tags) if min(number, most) >> digit & 1]
+    number = min(number, 2 ** len(tags) - 1)
+    return [tag for digit, tag in enumerate(tags) if number >> digit & 1]
 
 
 def asks(text: str) -> bool:

@@ -303,7 +303,7 @@ class GraphView:
             return Links(*more, codes, forward)
         stored: list[NDArray[Any]] = [*arcs, code, along]
         added: list[NDArray[Any]] = [*more, codes, forward]
-        return Links(*(np.concatenate(columns) for columns in zip(stored, added, strict=True)))
+        return Links._make([np.concatenate(columns) for columns in zip(stored, added, strict=True)])
 
     def term_arcs(self, frontier: Rows) -> Arcs:
         """Return the TERM edges at distinct nodes, computed or stored, both ways."""

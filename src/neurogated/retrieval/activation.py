@@ -14,6 +14,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.columns import begins, firsts, partitioned
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import Kernel
+from neurogated.core.model import EdgeKey
 from neurogated.core.trace import PathStep
 from neurogated.core.view import GraphView, Links, Rows
 from neurogated.errors import ConfigError
@@ -131,8 +132,7 @@ class Activation:
             rows: nodes.
             scales: (n,) multiply the amounts on the path to each node.
         """
-        strongest, anchors = self._strongest(rows), set(self.anchors.rows.tolist())
-        walks = [self._walk(row, strongest, anchors) for row in rows.tolist()]
+        walks = self._walks(rows)
         sizes = [len(walk) for walk in walks]
         hops = [hop for walk in walks for hop, _ in walk]
         if not hops:
@@ -143,6 +143,11 @@ class Activation:
         scaled = chosen._replace(amount=chosen.amount * np.repeat(scales, sizes))
         steps = iter(self._steps(scaled, [hop + 1 for hop in hops]))
         return [tuple(islice(steps, size)) for size in sizes]
+
+    def edges_to(self, rows: Rows) -> set[EdgeKey]:
+        """Return the edges on the strongest paths to some nodes."""
+        steps = {step for walk in self._walks(rows) for step in walk}
+        return {self.view.edge_key(int(self.flows[hop].edge[place])) for hop, place in steps}
 
     def flows_into(self, rows: Rows, scales: Values, hops: int | None = None) -> list[tuple[PathStep, ...]]:
         """Return all flows into each node, strongest first; the amounts add up to its spread activation.
@@ -183,6 +188,10 @@ class Activation:
             found.append(flow.strongest_into(wanted))
             wanted[flow.source[list(found[-1].values())]] = True
         return found[::-1]
+
+    def _walks(self, rows: Rows) -> list[list[tuple[int, int]]]:
+        strongest, anchors = self._strongest(rows), set(self.anchors.rows.tolist())
+        return [self._walk(row, strongest, anchors) for row in rows.tolist()]
 
     def _walk(
         self, row: int, strongest: Sequence[Mapping[int, int]], anchors: Collection[int]

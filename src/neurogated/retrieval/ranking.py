@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.columns import distinct
-from neurogated.core.model import MemoryNode
+from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.core.ports import GraphReader
 from neurogated.core.read_only import ReadOnlyDict
 from neurogated.core.same_as import others_of
@@ -167,6 +167,10 @@ class Explained:
     def paths(self) -> list[tuple[PathStep, ...]]:
         """The strongest path to each memory."""
         return self._activation.paths(self._ranking.likeness.rows, self._scales)
+
+    def edges_to(self, places: Sequence[int]) -> set[EdgeKey]:
+        """Return the edges on the paths to the memories at some places."""
+        return self._activation.edges_to(self._ranking.likeness.rows[list(places)])
 
     @cached_property
     def flows(self) -> list[tuple[PathStep, ...]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -36,7 +36,8 @@ class Column:
 
     def extend(self, values: ArrayLike) -> None:
         """Append `values`."""
-        added = np.asarray(values, dtype=self._buffer.dtype)
+        is_ready = isinstance(values, np.ndarray) and values.dtype == self._buffer.dtype
+        added = cast("NDArray[Any]", values) if is_ready else np.asarray(values, dtype=self._buffer.dtype)
         if not added.size:
             return
         size = self._size + added.size
