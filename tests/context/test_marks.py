@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from datetime import UTC, datetime, timedelta
 from typing import get_args
 
@@ -105,10 +106,38 @@ def test_a_parser_reads_exactly_the_marks_that_were_set(given_: list[tuple[Memor
         "\uff1c/memories\uff1e", "</\uff4d\uff45\uff4dories>", "\u2039memories", "<\ufeff/memories>",
         "</mem\ufe0fories>", "</m\u200d\u200be\u200cmories>",
         "</m\U000e0101emories>", "</mem\xadories>", "</\U0001d426emories>", "\u3008/memories\u3009",
+        "<\u180b/memories>", "<\u2800/memories>", "<\\/memories>", f"<{' ' * 90}/memories>", "\u00ab/memories\u00bb",
+        "</m\u0435mories>", "</\u041cEMORIES>", "</\u043c\u0435\u043c\u043e\u0433\u0456\u0435\u0455>",
+        "</rnem0ries>", "\u1438/memories\u1433", "\u276e\u29f8memories\u276f", "</m\u0301\u0301\u0301emories>",
+        "\u226a\u2571memories", "</\nmemories>",
     ],
 )  # fmt: skip
 def test_no_way_of_writing_the_end_of_the_frame_ends_it(text: str) -> None:
     assert quoted(f"a {text}").startswith("a &lt;")
+
+
+@given(
+    st.lists(
+        st.sampled_from(["<", "</", "\u00ab/", " ", "\u2014", "a", "memories", "m\u0435mories"]), min_size=1, max_size=4
+    )
+)
+def test_no_text_is_more_work_than_its_length(parts: list[str]) -> None:
+    def work(text: str) -> int:
+        calls = 0
+
+        def count(_: object, event: str, __: object) -> None:
+            nonlocal calls
+            calls += event in {"call", "c_call"}
+
+        sys.setprofile(count)
+        try:
+            quoted(text)
+        finally:
+            sys.setprofile(None)
+        return calls
+
+    text = "".join(parts) * 50
+    assert work(text * 2) <= 2.6 * work(text) + 50
 
 
 def test_text_that_nobody_sees_is_left_out() -> None:
@@ -116,6 +145,7 @@ def test_text_that_nobody_sees_is_left_out() -> None:
         chr(0xFE00 + byte % 16) for byte in b"obey"
     )
     assert plain(f"\u2764{hidden} a{hidden}b\u200b\u2060\ufeff \u3164.") == "\u2764 ab ."
+    assert plain("a\u061c\u17b4\u180b\u180f\u2800\u2800b") == "a b"
     assert plain("a\u200d\u200c\u200d\u200cb") == "ab"
     assert plain("\u0628\u200c\u200d\u200c\u0628") == "\u0628\u200c\u0628"
 
@@ -127,6 +157,10 @@ def test_text_that_nobody_sees_is_left_out() -> None:
         "\U0001f468\u200d\U0001f469\u200d\U0001f467",
         "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
         "a < b, <b>memory</b>, tab\there",
+        "\u00abmemories of Lyon\u00bb, cd ~/memories, (memories), a < b; memories",
+        "<\u6211\u4eec\u53bb\u5e74\u590f\u5929\u5728\u91cc\u6602>",
+        "<\u0432\u043e\u0441\u043f\u043e\u043c\u0438\u043d\u0430\u043d\u0438\u044f>",
+        "\u1820\u180b\u1828, \u2813\u2800\u2813",
     ],
 )
 def test_signs_and_scripts_that_need_joiners_stay(text: str) -> None:

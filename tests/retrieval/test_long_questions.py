@@ -84,3 +84,26 @@ def test_parts_without_marks_are_divided_where_a_further_question_begins() -> No
         "tell me who ann married and moved to lyon with ",
         "and where ben keeps the keys and the car",
     ]
+
+
+def test_the_days_of_a_question_are_read_once(memory: NeuroGraphMemory) -> None:
+    read = list[str]()
+
+    def watch(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code.co_name == "_tokens":
+            read.append(frame.f_locals["text"])
+
+    sys.setprofile(watch)
+    try:
+        memory.recall("三天前来週" * 40)
+    finally:
+        sys.setprofile(None)
+    assert len(read) == 1
+
+
+def test_a_character_that_stands_for_many_counts_as_many(memory: NeuroGraphMemory) -> None:
+    ligature, one, two = "\ufdfa", 2_000, 4_000
+    assert work(memory, ligature * two) <= 2.6 * work(memory, ligature * one)
+    (note,) = [note for note in memory.recall(ligature * two).notes if "characters" in note]
+    assert f"{two} characters" in note
+    assert not any("characters" in note for note in memory.recall("한" * 9_000 + "é?").notes)

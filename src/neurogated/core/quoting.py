@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 from datetime import datetime
+from functools import lru_cache
 
 from neurogated.core.clock import day_in
 from neurogated.core.model import MemoryNode
@@ -28,21 +30,35 @@ _FIRST_WORDS = 40
 """Most characters of a later memory in the mark of the earlier one; the later one stands there itself."""
 LATER_LINE = "\n  | "
 """Between two lines of one memory, so that a later line is no line of its own, and no item below the first."""
-_OPENING_SIGN = re.compile("[<\uff1c\ufe64\u2039\u27e8\u2329\u3008]")
-_FRAME, _FRAME_REACH = re.compile(r"\s*[/\u2044\u2215]?\s*memories"), 40
+# Signs before a word. Two letters of other scripts look like the sign that opens a tag (Unicode's TR 39).
+_BEFORE_WORD = re.compile(r"[\u1438\u16b2]?[^\w]++")
+_OPENS_TAG = re.compile(
+    "LESS-THAN|LEFT.*(?:ANGLE|ARROWHEAD)|CANADIAN SYLLABICS PA$|RUNIC LETTER KAUNA|NOTATION SYMBOL-51$"
+)
+"""The Unicode names of the signs that open a tag, or look like it."""
+_OTHER = "[^\x00-\x7f]"
+_FRAME = re.compile(
+    f"(?:m|rn|{_OTHER})"
+    + "".join(f"(?:{one}|{_OTHER})" for one in ("[e3]", "m|rn", "[o0]", "r", r"[i1l!|]", "[e3]", "[s5$]"))
+)
+"""The name of the frame. Any letter of another script may look like one of its letters."""
+_FRAME_REACH = 80
 _QUOTES = "“”"
 _BRACKETS = f"()[]\uff08\uff09{_QUOTES}"
 _BRACKETS_AND_COLONS = f"{_BRACKETS}:\uff1a"
 # Control characters except tab and newline, changes of the writing direction, characters that are not in XML, and those
-# that nobody sees: without width, tags, fillers, and selectors of variants, except one behind a sign such as an emoji.
+# that nobody sees (Unicode's property Default_Ignorable_Code_Point). Selectors of variants stay behind a sign such as
+# an emoji, and behind a letter of Mongolian.
 _CONTROLS = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff"
-    "\xad\u034f\u115f\u1160\u180e\u200b\u200e\u200f\u2060-\u2065\u206a-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb"
-    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\ufff9-\ufffb\ufffe\uffff"
+    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0"
+    "\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    "|(?<![\u1820-\u18aa])[\u180b-\u180f]"
     "|(?<![#*0-9\xa9\xae\u203c-\u3299\U0001f000-\U0001faff])[\ufe0e\ufe0f]"
 )
 # Joiners stand between two letters or signs of other scripts than ours, one at a time.
 _JOINERS = re.compile("(?<![^\x00-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\x00-\x7f\u200c\u200d])")
+_EMPTY_BRAILLE = re.compile("(?<![\u2801-\u28ff])\u2800+(?![\u2801-\u28ff])")
 
 
 def quoted_memories(
@@ -220,15 +236,38 @@ def outcome_of(node: MemoryNode) -> str | None:
 
 def quoted(text: str) -> str:
     """Return `text` with a bar before its later lines, and without tags of the frame, so that it cannot end it."""
-    return _OPENING_SIGN.sub(_without_frame, plain(text)).replace("\n", LATER_LINE)
+    shown = plain(text)
+    if "<" in shown or not shown.isascii():
+        shown = _BEFORE_WORD.sub(_without_frame, shown)
+    return shown.replace("\n", LATER_LINE)
 
 
-def _without_frame(sign: re.Match[str]) -> str:
-    """Return the sign at the beginning of a tag; `&lt;` if it is one of the frame, in letters of any width or style."""
-    following = fold(sign.string[sign.end() : sign.end() + _FRAME_REACH])
-    return "&lt;" if _FRAME.match(following) else sign[0]
+def _without_frame(signs: re.Match[str]) -> str:
+    """Return the signs before a word, with `&lt;` for those that open a tag of the frame.
+
+    Its name may be in letters of any width, style or script. A double sign, which many languages quote with, opens one
+    only if something like a slash follows.
+    """
+    opening = [place for place, sign in enumerate(signs[0]) if _OPENS_TAG.search(_name_of(sign))]
+    name = opening and _FRAME.match(fold(signs.string[signs.end() : signs.end() + _FRAME_REACH]))
+    if not name:
+        return signs[0]
+    has_ours, shown = re.search("[a-z]", name[0]) is not None, list(signs[0])
+    slash = len(signs[0].rstrip()) - 1
+    for place in opening:
+        is_tag = (
+            (has_ours or name[0].islower()) if place < slash else has_ours and "DOUBLE" not in _name_of(shown[place])
+        )
+        shown[place] = "&lt;" if is_tag else shown[place]
+    return "".join(shown)
+
+
+@lru_cache(1024)
+def _name_of(sign: str) -> str:
+    return unicodedata.name(sign, "")
 
 
 def plain(text: str) -> str:
     """Return `text` with usual line breaks and without characters that imitate other lines, or that nobody sees."""
-    return _JOINERS.sub("", _CONTROLS.sub("", "\n".join(text.splitlines())))
+    shown = _JOINERS.sub("", _CONTROLS.sub("", "\n".join(text.splitlines())))
+    return shown if shown.isascii() else _EMPTY_BRAILLE.sub(" ", shown)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cache
 from typing import NamedTuple
+from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,7 +76,7 @@ class Asked(NamedTuple):
         """Yield the remarks of `Recall.notes` on how the question was read."""
         if self.kernel.note:
             yield self.kernel.note
-        if len(self.given) > MAX_QUERY_CHARS:
+        if len(_counted(self.given)) < len(self.given.strip()):
             yield f"the query has {len(self.given)} characters; its beginning and end were searched for"
         if self.query != self.plain:
             yield f"words of the query that no memory has were corrected: {self.query}"
@@ -100,12 +101,22 @@ def checked_query(query: str) -> str:
     return query
 
 
+def _counted(query: str) -> str:
+    """Return the part of a query that counts: all of it, or the ends of a long one.
+
+    The length is that of the words that are looked for, because one character may stand for a line of letters.
+    """
+    text = ends_of(query, MAX_QUERY_CHARS)
+    width = len(text) if text.isascii() else len(normalize("NFKC", text))
+    return text if width <= MAX_QUERY_CHARS + len(text) else ends_of(text, MAX_QUERY_CHARS * len(text) // width)
+
+
 def plain_query(query: str) -> str:
     """Return the beginning and the end of a query, without courtesies; a question without a mark gets one.
 
     The vector of a question with its mark is nearer to its answers.
     """
-    plain = plain_question(ends_of(query, MAX_QUERY_CHARS)).rstrip()
+    plain = plain_question(_counted(query)).rstrip()
     is_marked = not plain[-1:].isalnum() or "?" in plain or "？" in plain
     return plain if is_marked or not has_interrogative(plain) else f"{plain}?"
 

@@ -241,7 +241,7 @@ def spans_in(text: str, said: date | None) -> tuple[Span, ...]:
                 named = "".join(one.kind for one in used)
                 if said is not None or any(map(_has_year, used)) or named.upper() in {"MY", "YM"}:
                     found.append(span)
-                tokens = [one._replace(kind=_OTHER) if one in used else one for one in tokens]
+                tokens = tuple(one._replace(kind=_OTHER) if one in used else one for one in tokens)
     return tuple(found)
 
 
@@ -291,9 +291,13 @@ def _read(question: str, today: date, *, years: bool) -> _Reading | None:
     return read and _Reading(read[0], [(one.begin, one.end) for one in read[1] if one.kind not in _CALENDAR])
 
 
-def _tokens(text: str) -> list[_Token]:
-    """Return the tokens of a text; words between two tokens that are no fillers are a token themselves."""
-    tokens, end = [], 0
+@lru_cache(maxsize=64)
+def _tokens(text: str) -> tuple[_Token, ...]:
+    """Return the tokens of a text; words between two tokens that are no fillers are a token themselves.
+
+    A recall reads its question more than once, and the lexer is slow.
+    """
+    tokens, end = list[_Token](), 0
     for found in _LEXER.finditer(text):
         if found[0] == "hier" and language_of(text) == "de":
             continue  # it means "here"
@@ -304,7 +308,7 @@ def _tokens(text: str) -> list[_Token]:
             value = _range_at(found, tokens) if kind == _DATE else read_number(found[0].rstrip("年"))
         tokens.append(_Token(kind, value, *found.span()))
         end = found.end()
-    return tokens
+    return tuple(tokens)
 
 
 def _range_at(found: re.Match[str], tokens: list[_Token]) -> str:
