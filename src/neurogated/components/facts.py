@@ -104,6 +104,9 @@ class Facts(Component):
             InputError: a filter, a number or a time is invalid.
         """
         self._session.of_user(filters.get("user_id"))
+        for name, wanted in (("subject", subject), ("attribute", attribute)):
+            if not isinstance(wanted, str | None):
+                raise InputError(f"the {name} of facts is {wanted!r:.60}, but must be text")
         end = None if limit is None else checked_count("offset", offset) + checked_count("limit", limit)
         found = read_facts(
             self._session.store,
@@ -147,7 +150,7 @@ def _fact_document(
     """Return a fact as a document, whose id depends on the owner, the three parts and `valid_from`.
 
     Raises:
-        InputError: a part is blank, has NUL or is of a wrong type, or a time is invalid.
+        InputError: a part is blank or of a wrong type, or a time is invalid.
     """
     if not isinstance(value, str | int | float):
         raise InputError(f"the value of a fact is {value!r}, but must be a text, a number or a truth value")
@@ -156,9 +159,6 @@ def _fact_document(
     except ValueError as error:
         raise InputError(f"the value of a fact is no number of JSON: {error}") from None
     statement = Statement(subject, attribute, said)
-    if "\0" in statement.text:
-        # Another text would be cleaned, but the parts of a fact are keys.
-        raise InputError(f"a fact is {statement.text!r}, but must be text without NUL")
     scope, begin = Scope(user_id), checked_moment("valid_from", valid_from, zone)
     parts = [scope.user_id, statement.subject, statement.attribute, statement.value]
     # A fact that holds again after a pause is another fact.

@@ -66,7 +66,7 @@ class Policies(Component):
         Raises:
             ExpressionError: the expression is no policy.
         """
-        policy_call(expression, _probe(checked_text("the event of a policy", when)), {})
+        policy_call(checked_text("a policy", expression), _probe(checked_text("the event of a policy", when)), {})
         owner, now = Scope(**scope), self._session.clock()
         self._session.of_user(owner.user_id)
         name = _id_of(owner, when, expression)

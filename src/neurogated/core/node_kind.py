@@ -78,6 +78,6 @@ def given_kind(kind: str | None) -> str | None:
     Raises:
         InputError: only the memory itself makes nodes of this kind.
     """
-    if kind in _MADE_HERE:
+    if kind is not None and checked_text("a node kind", kind) in _MADE_HERE:
         raise InputError(f"only the memory itself makes nodes of the kind {kind!r}; choose another kind")
     return kind
