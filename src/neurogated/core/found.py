@@ -11,7 +11,7 @@ from typing import Any
 from neurogated.core.clock import checked_moment
 from neurogated.core.read_only import filled
 from neurogated.errors import InputError
-from neurogated.text.strings import checked_name, checked_names
+from neurogated.text.strings import checked_name, checked_names, repaired_text
 from neurogated.text.times import Zone
 
 _LISTS = ("entities", "times", "names")
@@ -47,7 +47,8 @@ class Statement:
 
     def __post_init__(self) -> None:
         for name in _PARTS:
-            text = checked_name(f"the {name} of a fact", getattr(self, name)).strip()
+            part = f"the {name} of a fact"
+            text = checked_name(part, repaired_text(part, getattr(self, name))).strip()
             if not text:
                 raise InputError(f"the {name} of a fact is blank; give all of {', '.join(_PARTS)}")
             object.__setattr__(self, name, text)
