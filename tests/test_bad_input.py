@@ -209,7 +209,7 @@ def test_values_of_the_wrong_kind_are_refused_by_value_and_remedy(
     ("call", "wanted"),
     [
         (lambda memory: memory.facts.add(5, "city", "Lyon"), "the subject of a fact is 5, but must be text"),
-        (lambda memory: memory.facts.add("Ana", "age", float("nan")), "must be finite"),
+        (lambda memory: memory.facts.add("Ana", "age", float("nan")), "no number of JSON"),
         (lambda memory: memory.facts.list(subject=5), "the subject of facts is 5, but must be text"),
         (lambda memory: memory.policies.add(5, when="tick"), "a policy is 5, but must be text"),
         (lambda memory: memory.add("One.", kind=["turn"]), r"a node kind is \['turn'\], but must be text"),
