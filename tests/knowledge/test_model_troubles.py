@@ -76,12 +76,20 @@ def test_a_write_returns_though_the_memory_is_closed_while_the_model_answers(
         assert [one.second for one in found(memory)] == ids
 
 
-def test_a_write_does_not_wait_for_a_slow_model(config: MemoryConfig, model: ModelServer) -> None:
-    answered = threading.Event()
-    model.during = lambda: answered.wait(60)
+def test_no_write_recall_or_context_waits_for_a_slow_model(config: MemoryConfig, model: ModelServer) -> None:
+    asked, answered = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        asked.set()
+        answered.wait(60)
+
+    model.during = hold
     with NeuroGraphMemory(config.replace(llm={"wait": False, "gather_seconds": 0.0})) as memory:
         sides = said(memory, EARLIER), said(memory, LATER, 3)
+        assert asked.wait(60)
         said(memory, OTHERS[0], 4)
+        assert memory.recall("What meat did I eat?", user_id="ana").memories[0].id in sides
+        assert "steak" in memory.get_context("What meat did I eat?", user_id="ana").text
         assert found(memory) == []
         answered.set()
         memory.flush()

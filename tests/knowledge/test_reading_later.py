@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -108,6 +110,39 @@ def test_two_processes_ask_about_each_memory_once(later: MemoryConfig, model: Mo
         assert hobbies(one) == hobbies(other) == set(HOBBIES)
     texts = [line["text"] for lines in model.read for line in lines]
     assert sorted(texts) == sorted(f"Well, my hobby is {thing}." for thing in HOBBIES)
+
+
+_KILLED = """
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.knowledge.reading import ReadingEnquiry
+ReadingEnquiry.together = 3
+NeuroGraphMemory(MemoryConfig.from_mapping({values})).flush()
+"""
+
+
+def test_a_process_that_is_killed_while_it_asks_loses_nothing_and_asks_nothing_twice(
+    later: MemoryConfig, model: ModelServer
+) -> None:
+    with NeuroGraphMemory(later) as memory:
+        say_hobbies(memory, 7)
+    assert model.read == []
+    values = {"save_dir": str(later.save_dir), "embedding_name": "hash", "llm_base_url": model.url}
+    values |= {"llm.cache_bytes": 0, "metabolism.conflict_uncertain": 0}
+    killed = threading.Event()
+    model.during = lambda: len(model.read) == 2 and killed.wait(60)
+    process = subprocess.Popen([sys.executable, "-c", _KILLED.format(values=values)])
+    until(lambda: len(model.read) == 2)
+    process.kill()
+    process.wait(60)
+    killed.set()
+    with NeuroGraphMemory(later) as memory:
+        assert memory.flush() == 0
+        assert hobbies(memory) == set(HOBBIES[:7])
+        assert memory.admin.check() == []
+    first, lost, *rest = ([line["text"] for line in lines] for lines in model.read)
+    assert len(first) == len(lost) == 3
+    # Only the answer that nobody was there to take is asked for again.
+    assert sorted(text for lines in rest for text in lines) == sorted([*lost, f"Well, my hobby is {HOBBIES[6]}."])
 
 
 def test_names_and_causes_come_with_the_claims(later: MemoryConfig, model: ModelServer) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
+from neurogated.dialogue.analysts import OfflineAnalyst
 from neurogated.dialogue.model import ASSISTANT_KNOWLEDGE, KNOWLEDGE, USER_KNOWLEDGE, Page, Record
 from neurogated.dialogue.updater import Conversation, Parts
 
@@ -16,6 +17,7 @@ _DORMANT = 0.5
 """What a dormant segment leaves of the scores of its pages."""
 _KNOWN = 0.7
 """A sentence scores higher than the page that says it; this factor levels knowledge and pages."""
+_NO_MODEL = "profile and knowledge are empty, because only a chat model fills them; give MemoryOS one as llm="
 
 
 class Hit(NamedTuple):
@@ -39,6 +41,7 @@ class Answer(dict[str, str]):
 
     Attributes:
         hits: the merged results, best first.
+        reason: why profile and knowledge are empty; "" if they are not, or if a model may fill them.
     """
 
     _OTHER_NAMES: Mapping[str, str] = {
@@ -46,9 +49,10 @@ class Answer(dict[str, str]):
         "meta_data_text_for_prompt": "conversation_metadata",
     }
 
-    def __init__(self, texts: Mapping[str, str], hits: Sequence[Hit]) -> None:
+    def __init__(self, texts: Mapping[str, str], hits: Sequence[Hit], reason: str = "") -> None:
         super().__init__(texts)
         self.hits = tuple(hits)
+        self.reason = reason
 
     def __missing__(self, key: str) -> str:
         return self[self._OTHER_NAMES[key]]
@@ -119,7 +123,8 @@ class Retriever:
             "assistant_knowledge": _listed(one.text for one in hits if one.tier == ASSISTANT_KNOWLEDGE),
             "conversation_metadata": json.dumps(metadata or {}, ensure_ascii=False, default=str),
         }
-        return Answer(texts, hits)
+        knows = profile.result() or known.result()
+        return Answer(texts, hits, _NO_MODEL if not knows and isinstance(parts.analyst, OfflineAnalyst) else "")
 
     @staticmethod
     def _topic(conversation: Conversation, segment: str | None) -> str:

@@ -95,6 +95,14 @@ def test_the_answer_has_the_parts_under_both_spellings(opened: Open) -> None:
         answer["retrieved"]
 
 
+def test_an_answer_says_why_profile_and_knowledge_are_empty(opened: Open) -> None:
+    memory = opened()
+    memory.save_memory("ana", "s", "Hello", "Good day.")
+    assert "llm=" in memory.search_memory("ana", "hello").reason
+    memory.set_profile("ana", "Living environment", "a house by a pond")
+    assert memory.search_memory("ana", "hello").reason == ""
+
+
 def test_an_overflow_loses_no_pair_and_doubles_none(opened: Open, tmp_path: Path) -> None:
     memory = opened(short_term_max_capacity=3)
     keys = talk(memory, 20)
