@@ -37,7 +37,7 @@ from neurogated.ingestion.importance import ImportanceJudge, OfflineImportanceJu
 from neurogated.ingestion.llm_analysers import LLMImportanceJudge
 from neurogated.ingestion.spacy_entities import SpacyEntityFinder
 from neurogated.knowledge.judging import CrossEncoderJudge, ModelJudge, TextJudge
-from neurogated.llm.base import AUTO, BaseLLM
+from neurogated.llm.base import AUTO, OFF, BaseLLM
 from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
 from neurogated.llm.structured import StructuredLLM
 from neurogated.parts import Parts
@@ -70,12 +70,14 @@ _ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
 _log = logging.getLogger(__name__)
 
 
-def build(config: MemoryConfig, clock: Clock = utc_now, embedder: Embedder | None = None) -> Parts:
+def build(
+    config: MemoryConfig, clock: Clock = utc_now, embedder: Embedder | None = None, llm: BaseLLM | None = None
+) -> Parts:
     """Build the parts that `config` names.
 
     The configured language model judges questions; without one, the offline analysers do. They also find names and
     causes of new texts, which a language model reads later. A given
-    `embedder` takes the place of the one that `config` names.
+    `embedder` or `llm` takes the place of the one that `config` names.
 
     Raises:
         StorageError: the memory cannot be opened; see its subclasses.
@@ -92,7 +94,9 @@ def build(config: MemoryConfig, clock: Clock = utc_now, embedder: Embedder | Non
         _log.info("opened a memory: %s, namespace %r, embedder %s", config.place, config.namespace, embedder.name)
         if config.storage != "memory" and not config.read_only:
             embedder = _cached(embedder, config)
-        llm = build_language_model(config, _answers_file(config))
+        answers = _answers_file(config)
+        own = llm if config.llm.use != OFF else None
+        llm = build_language_model(config, answers) if own is None else with_limits(own, config, answers)
         models = _models(config, embedder, llm)
         return Parts(
             store=store,
@@ -116,17 +120,22 @@ def build(config: MemoryConfig, clock: Clock = utc_now, embedder: Embedder | Non
         raise
 
 
-def open_session(config: MemoryConfig, parts: Parts | None = None, followers: tuple[Subscriber, ...] = ()) -> Session:
+def open_session(
+    config: MemoryConfig,
+    parts: Parts | None = None,
+    followers: tuple[Subscriber, ...] = (),
+    llm: BaseLLM | None = None,
+) -> Session:
     """Return the session of the graph that `config` names, over `parts`, or else over the parts that it names.
 
-    `followers` are notified after all other subscribers.
+    `followers` are notified after all other subscribers. `llm` takes the place of the language model that it names.
 
     Raises:
         ConfigError: a setting does not fit. Other errors are those of `build`.
     """
     if parts is None:
         config = reachable(config)
-    built = build(config) if parts is None else parts
+    built = build(config, llm=llm) if parts is None else parts
     turn = None
     asks = built.language_model is not None or built.text_judge is not None
     if asks and not config.read_only and config.storage != "memory":

@@ -25,6 +25,7 @@ from neurogated.errors import ConfigError, UnknownIdError
 from neurogated.ingestion.contents import AddReport, Content, Message, read_contents
 from neurogated.ingestion.document import Details, Document, read_documents
 from neurogated.ingestion.revision import Changes, revision_of
+from neurogated.llm.base import BaseLLM
 from neurogated.parts import Parts
 from neurogated.plasticity.plasticity_engine import Outcome
 from neurogated.retrieval.neuro_retriever import RecallOptions
@@ -57,6 +58,7 @@ class NeuroGraphMemory:
         *,
         parts: Parts | None = None,
         session: Session | None = None,
+        llm: BaseLLM | None = None,
         **settings: Never,
     ) -> None:
         """Open the memory that `config` describes.
@@ -66,6 +68,8 @@ class NeuroGraphMemory:
                 the environment and the defaults when left out.
             parts: built parts; built from `config` when left out.
             session: an open session, in place of both.
+            llm: a language model of your own in place of the configured one, with the limits of the settings, such as
+                `integrations.langchain.ChatModel`.
             **settings: none; settings are those of `MemoryConfig`.
 
         Raises:
@@ -73,6 +77,10 @@ class NeuroGraphMemory:
             EmbedderMismatchError: the memory was built with another embedder.
             ConfigError: a setting does not fit.
         """
+        if not isinstance(llm, BaseLLM | None):
+            raise TypeError(
+                "llm=… is a setting of MemoryConfig, or a BaseLLM; open NeuroGraphMemory(MemoryConfig(llm=…))"
+            )
         if settings:
             # This raises for a name that is no setting.
             MemoryConfig(**settings)
@@ -86,7 +94,7 @@ class NeuroGraphMemory:
             )
         self._owner = Ownership(owns=session is None)
         if session is None:
-            session = compose.open_session(config or compose.load_config(), parts, (components.run_policies,))
+            session = compose.open_session(config or compose.load_config(), parts, (components.run_policies,), llm)
         self.session = session
         self._parts = session.parts  # for scripts that compare with plain search by the same embedder
         self.config, self.store = session.config, session.store

@@ -27,8 +27,9 @@ from langgraph.checkpoint.memory import InMemorySaver
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.errors import InputError
-from neurogated.integrations.langchain import MemoryChatHistory, MemoryRetriever
+from neurogated.integrations.langchain import ChatModel, MemoryChatHistory, MemoryRetriever
 from neurogated.integrations.langchain_agents import MemoryMiddleware
+from tests.integrations.langgraph.plain_chat import plain_chat
 
 QUESTION = "What is the name of my heron?"
 FACT = "The name of my heron is Ada."
@@ -280,3 +281,15 @@ def test_a_message_with_any_block_is_stored_with_its_text_and_its_original(
         said = memory.find(user_id="ana", session_id=session, order_by="position")
         assert [one.content for one in said] == [words, *answer]
         assert json.loads(said[0].metadata["original"])["data"]["content"] == message.content
+
+
+@pytest.mark.parametrize(("use", "values"), [(None, ["Leeds"]), ("off", [])])
+def test_a_chat_model_is_the_language_model_of_a_memory_unless_models_are_off(
+    use: str | None, values: list[str]
+) -> None:
+    config = MemoryConfig(storage="memory", embedding_name="hash").replace(llm={"use": use})
+    with NeuroGraphMemory(config, llm=ChatModel(plain_chat())) as memory:
+        memory.add({"role": "user", "content": "I live in Leeds."}, user_id="ana")
+        assert memory.flush() == 0
+        assert [fact.value for fact in memory.facts.list(user_id="ana")] == values
+        assert memory.usage().get("calls", 0) == len(values)

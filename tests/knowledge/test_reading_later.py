@@ -126,7 +126,7 @@ def test_a_process_that_is_killed_while_it_asks_loses_nothing_and_asks_nothing_t
     with NeuroGraphMemory(later) as memory:
         say_hobbies(memory, 7)
     assert model.read == []
-    values = {"save_dir": str(later.save_dir), "embedding_name": "hash", "llm_base_url": model.url}
+    values: dict[str, Any] = {"save_dir": str(later.save_dir), "embedding_name": "hash", "llm_base_url": model.url}
     values |= {"llm.cache_bytes": 0, "metabolism.conflict_uncertain": 0}
     killed = threading.Event()
     model.during = lambda: len(model.read) == 2 and killed.wait(60)

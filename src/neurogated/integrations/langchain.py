@@ -1,4 +1,4 @@
-"""LangChain: a retriever and a chat history; see `langchain_agents` for agents."""
+"""LangChain: a retriever, a chat history, and chat models for a memory; see `langchain_agents` for agents."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from neurogated.core.extras import needs_extra
+from neurogated.core.ports import Message
 from neurogated.core.trace import RecalledMemory
+from neurogated.errors import LLMError
 from neurogated.ingestion.messages import ORIGINAL
 from neurogated.integrations.conversation import Conversation, Entry, Owner, details_of, recall_options
+from neurogated.llm.base import BaseLLM, Meta
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
@@ -17,9 +20,34 @@ with needs_extra("langchain"):
     from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
     from langchain_core.chat_history import BaseChatMessageHistory
     from langchain_core.documents import Document
+    from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import BaseMessage, message_to_dict, messages_from_dict
     from langchain_core.retrievers import BaseRetriever
     from pydantic import Field
+
+
+class ChatModel(BaseLLM):
+    """Asks a chat model of LangChain."""
+
+    def __init__(self, model: BaseChatModel) -> None:
+        self._model = model
+
+    @property
+    def name(self) -> str:
+        """The name of the class of the model."""
+        return f"langchain:{self._model.get_name()}"
+
+    def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:  # noqa: ARG002
+        """Return the model's answer; the prompt has the schema in words."""
+        asked = [(message["role"], message["content"]) for message in messages]
+        try:
+            answer = self._model.invoke(asked)
+        except Exception as error:
+            # The errors of the models' providers have no common base.
+            raise LLMError(f"the chat model {self.name!r} failed: {error}") from error
+        used = answer.usage_metadata
+        counts = {"prompt_tokens": used["input_tokens"], "completion_tokens": used["output_tokens"]} if used else {}
+        return str(answer.text), {"model": self.name, **counts}
 
 
 class MemoryRetriever(BaseRetriever):

@@ -6,7 +6,7 @@ import asyncio
 import json
 import secrets
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Self, Unpack
@@ -19,7 +19,7 @@ from langgraph.store.base import BaseStore, Op, PutOp, Result
 from neurogated import compose
 from neurogated.core.clock import Clock, Moment, checked_moment, utc_now
 from neurogated.core.files import replace_file
-from neurogated.core.ports import Embedder, Message
+from neurogated.core.ports import Embedder
 from neurogated.dialogue.analysts import Analyst, ModelAnalyst, OfflineAnalyst
 from neurogated.dialogue.long_term import asked_dimensions, own_trait, profile_changes, standing_knowledge
 from neurogated.dialogue.model import (
@@ -36,41 +36,17 @@ from neurogated.dialogue.model import (
 )
 from neurogated.dialogue.retriever import Answer, Retriever
 from neurogated.dialogue.updater import Backlog, Parts, Updater
-from neurogated.errors import ConfigError, InputError, LLMError
+from neurogated.errors import ConfigError, InputError
+from neurogated.integrations.langchain import ChatModel
 from neurogated.integrations.langgraph.aio import AsyncNeuroStore
 from neurogated.integrations.langgraph.dialogue import ROOT, holds_pages, kept_in, of_users
 from neurogated.integrations.langgraph.embedding import RAM, LangChainEmbedder, checked_type, open_memory
 from neurogated.integrations.langgraph.store import NeuroStore
-from neurogated.llm.base import BaseLLM, Meta
 from neurogated.llm.limits import LimitedLLM
 from neurogated.llm.structured import StructuredLLM
 from neurogated.memory import NeuroGraphMemory
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.strings import checked_name, composed, repaired_text
-
-
-class ChatModel(BaseLLM):
-    """Asks a chat model of LangChain."""
-
-    def __init__(self, model: BaseChatModel) -> None:
-        self._model = model
-
-    @property
-    def name(self) -> str:
-        """The name of the class of the model."""
-        return f"langchain:{self._model.get_name()}"
-
-    def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:  # noqa: ARG002
-        """Return the model's answer; the prompt has the schema in words."""
-        asked = [(message["role"], message["content"]) for message in messages]
-        try:
-            answer = self._model.invoke(asked)
-        except Exception as error:
-            # The errors of the models' providers have no common base.
-            raise LLMError(f"the chat model {self.name!r} failed: {error}") from error
-        used = answer.usage_metadata
-        counts = {"prompt_tokens": used["input_tokens"], "completion_tokens": used["output_tokens"]} if used else {}
-        return str(answer.text), {"model": self.name, **counts}
 
 
 def structured(model: BaseChatModel, *, concurrency: int, max_calls: int | None) -> StructuredLLM:
