@@ -2,8 +2,8 @@
 
 A message is opened first: it is a mapping with a role and bodies, whatever envelope it comes in. Then each part of its
 bodies is identified by its type, or by its telling key where the format has no types, and read as its kind says. Names
-of types and keys are compared in one spelling, so `toolUse`, `tool-use` and `tool_use` are one. `_KINDS` and
-`_ENVELOPES` hold what is known; all else is refused by name.
+of types and keys are compared in one spelling, so `toolUse`, `tool-use` and `tool_use` are one. `formats.py`
+and `_ENVELOPES` hold what is known; all else is refused by name.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from functools import lru_cache
 from string import whitespace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -22,6 +21,27 @@ from typing import Any, NamedTuple
 from neurogated.core.clock import read_expiration, read_moment
 from neurogated.errors import InputError
 from neurogated.ingestion.document import NOW
+from neurogated.ingestion.formats import (
+    ALT_TEXTS,
+    ARGUMENTS,
+    BESIDE,
+    BODIES,
+    CALL_LISTS,
+    INVENTED,
+    KIND_OF,
+    NAME_KEYS,
+    NAMELESS,
+    OF_OBJECTS,
+    OPEN_TYPES,
+    RESULT_KEYS,
+    SYSTEM,
+    TEXT_KEYS,
+    TYPE_KEYS,
+    kind_of,
+    listed,
+    normalised,
+    spelled,
+)
 from neurogated.ingestion.speakers import ROLES
 from neurogated.text.strings import is_blank, one_line, repaired
 
@@ -39,94 +59,22 @@ _LIFETIMES = ("ttl", "expires_at", "valid_from", "valid_to", _EXPIRATION_DATE)
 """The keys, in one spelling, that say until when a message is found, and from when until when it is true."""
 _MAY_BE_LIFETIME = re.compile("ttl|lifetime|expir|(?:in)?valid_(?:at|until|till|since|through|before|after|date)")
 
-_KINDS = {
-    # What is said.
-    "text": "text input_text output_text text_plain summary_text refusal content error_text audio_transcription "
-    "guard_content citations_content json error_json advisor_result",
-    "call": "tool_use server_tool_use mcp_tool_use tool_call server_tool_call invalid_tool_call tool_call_chunk "
-    "server_tool_call_chunk function function_call custom custom_tool_call mcp_call tool_invocation dynamic_tool "
-    "executable_code web_search_call file_search_call code_interpreter_call computer_call local_shell_call shell_call "
-    "apply_patch_call tool_search_call mcp_approval_request tool_approval_request mcp_server_tool_call "
-    "builtin_tool_call program",
-    "result": "tool_result server_tool_result mcp_tool_result function_response function_result tool_response "
-    "function_call_output custom_tool_call_output computer_call_output local_shell_call_output shell_call_output "
-    "apply_patch_call_output tool_search_output code_execution_result web_search_tool_result web_fetch_tool_result "
-    "web_fetch_result code_execution_tool_result bash_code_execution_tool_result bash_code_execution_result "
-    "text_editor_code_execution_tool_result tool_search_tool_result mcp_server_tool_result tool_return "
-    "builtin_tool_return program_output advisor_tool_result",
-    # Pictures, recordings and files. Text that they carry is part of what is said.
-    "media": "image image_url image_file input_image image_data image_file_id image_generation_call audio audio_url "
-    "input_audio output_audio video video_url input_video file input_file file_data file_url file_id file_reference "
-    "document document_url inline_data media blob data uri hosted_file container_upload search_result citable citation "
-    "resource resource_link",
-    # What nobody says. It is kept beside the text.
-    "aside": "thinking redacted_thinking reasoning reasoning_text reasoning_content text_reasoning reasoning_file "
-    "thought cache cache_point step_start source source_url source_document item_reference reference tool_reference "
-    "compaction mcp_list_tools mcp_approval_response tool_approval_response non_standard usage error custom_content "
-    "web_search_result hosted_vector_store additional_tools configuration_update compaction_trigger tool_plan artifact "
-    "advisor_redacted_result mcp_tool_listing tool_addition tool_removal fallback",
-}
-_KIND_OF = {tag: kind for kind, tags in _KINDS.items() for tag in tags.split()}
-# A user interface of Vercel names the tool, or the program's own data, in the type.
-_OPEN_TYPES = {"tool-": "call", "data-": "aside"}
-
-_TYPE_KEYS = ("type", "block_type", "part_kind", "content_type")
-_TEXT_KEYS = ("text", "refusal", "transcript", "value", "content", "json")
-_RESULT_KEYS = ("output", "outputs", "result", "results", "response", "error_text", "error")
-_NAME_KEYS = ("name", "tool_name")
-_ARGUMENTS = ("arguments", "input", "args", "parameters", "tool_kwargs", "action", "code", "queries", "operation")
-_CALL_LISTS = ("tool_calls", "function_call", "tool_invocations")
-_BODIES = ("parts", "content", "contents", "blocks")
-_ALT_TEXTS = (
-    "alt",
-    "alt_text",
-    "title",
-    "filename",
-    "file_name",
-    "name",
-    "display_name",
-    "document_name",
-    "revised_prompt",
-)
-# A framework that needs a name for a file invents one.
-_INVENTED = "LC_AUTOGENERATED"
-_NAMELESS = "UnnamedAgent"
-"""The author of the messages of an agent of Microsoft's Agent Framework that has no name."""
 HELD_IN = ("messages", "conversations", "contents")
 """The keys of a list of messages, as in a state of LangGraph and a record of ShareGPT."""
 
-_SYSTEM = ("system", "system_instruction", "systemInstruction")
-"""The keys beside such a list of what the system says."""
-_BESIDE = {
-    "images": "image",
-    "audio": "audio",
-    "videos": "video",
-    "files": "file",
-    "attachments": "file",
-    "experimental_attachments": "file",
-    "reasoning": "reasoning",
-    "reasoning_content": "reasoning",
-    "thinking": "thinking",
-    "tool_plan": "tool_plan",
-    "artifact": "artifact",
-}
-"""The keys of a message that hold parts beside its bodies, with their types."""
-_OWN_KEYS = frozenset({"role", "name", "id", "metadata", ORIGINAL, *_BODIES})
-_READ = frozenset({*_BODIES, *_BESIDE, "tool_calls", "function_call", "toolInvocations", "tool_results"})
+_OWN_KEYS = frozenset({"role", "name", "id", "metadata", ORIGINAL, *BODIES})
+_READ = frozenset({*BODIES, *BESIDE, "tool_calls", "function_call", "toolInvocations", "tool_results"})
 REPAIRED = "with NUL or half characters, which are now U+FFFD"
 _CUT = "with a part of which only the length is kept, because it is longer than 4,000 characters"
 _UNNAMED = "with a call of a tool that has no name, and is kept beside it only"
 _CALL_SUFFIX = re.compile("_call$")
 _NAMED_BY_TYPE = frozenset({"executable_code", "program"})
 _MEDIUM = re.compile("image|document|audio|video|search_result|file")
-_HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 _LONGEST_CALL = 400
 _LONGEST_PART = 4_000
 """Characters of a part that is kept aside. An image or a recording as base64 is far longer; calls are shorter."""
 _DEEPEST = 120
 """Lists and mappings within each other. Results of tools nest parts in parts."""
-_OF_OBJECTS = frozenset({*_TYPE_KEYS, "function", "custom", *_NAME_KEYS, *_ARGUMENTS, *_TEXT_KEYS, "url", "data"})
-"""Fields of which an object within a message has one."""
 _TOOL, _ASSISTANT = "tool", "assistant"
 
 
@@ -155,7 +103,7 @@ class Said(NamedTuple):
         """The name of the speaker, or of the tool."""
         name = self.fields.get("name") or self.fields.get("author_name")
         # A name of signs that nobody could read is none.
-        is_none = name == _NAMELESS or (isinstance(name, str) and not name.strip(f"{whitespace}\ufeff\ufffd"))
+        is_none = name == NAMELESS or (isinstance(name, str) and not name.strip(f"{whitespace}\ufeff\ufffd"))
         return None if is_none else name
 
 
@@ -188,7 +136,7 @@ def messages_in(content: object) -> tuple[list[object], list[str]] | None:
         return None
     messages: list[object] = []
     beside = {key: value for key, value in opened.items() if key != held and value not in (None, "", [], {})}
-    for key in _SYSTEM:
+    for key in SYSTEM:
         if (said := beside.pop(key, None)) is not None:
             inner = as_mapping(said)
             messages.append({"content": said} if inner is None or "type" in inner else inner)
@@ -229,7 +177,7 @@ def read_message(item: Mapping[str, Any]) -> Said:
     texts += [text for text in _words(item.get("refusal")) + reading.beside if text not in texts]
     if isinstance(role, str) and ROLES.get(role.strip().casefold()) == _TOOL:
         texts, results = texts + results, []
-    own = {*_OWN_KEYS, _time_key(item), *(key for key in item if _spelled(key) in _LIFETIMES)}
+    own = {*_OWN_KEYS, _time_key(item), *(key for key in item if spelled(key) in _LIFETIMES)}
     aside = {
         str(key): reading.bounded(value)
         for key, value in item.items()
@@ -244,25 +192,25 @@ def read_message(item: Mapping[str, Any]) -> Said:
 
 def _sources(item: Mapping[str, Any], reading: _Reading) -> Iterator[_Reading]:
     """Yield a reading of each body and each list of calls of a message; `reading` takes the parts beside them."""
-    for body in filter(None, map(item.get, _BODIES)):
+    for body in filter(None, map(item.get, BODIES)):
         source = reading.another()
         source.add(body)
         yield source
-    spoken = {_spelled(key): value for key, value in item.items()}
+    spoken = {spelled(key): value for key, value in item.items()}
     for extra in (spoken, as_mapping(item.get("additional_kwargs")) or {}):
-        for calls in filter(None, map(extra.get, _CALL_LISTS)):
+        for calls in filter(None, map(extra.get, CALL_LISTS)):
             source = reading.another()
             for call in calls if isinstance(calls, list) else [calls]:
                 source.add_call(as_mapping(call) or {})
             yield source
     for result in item.get("tool_results") or ():  # Cohere
-        reading.results += _words_at(_normalised(as_mapping(result) or {}), _RESULT_KEYS)
-    for key, tag in _BESIDE.items():
+        reading.results += _words_at(normalised(as_mapping(result) or {}), RESULT_KEYS)
+    for key, tag in BESIDE.items():
         values = item.get(key)
         for part in values if isinstance(values, list) else [values]:
             if part not in (None, "", {}, []):
-                inner = _normalised(part) if isinstance(part, Mapping) and tag != "artifact" else {}
-                reading.note(_Part(_KIND_OF[tag], tag, inner))
+                inner = normalised(part) if isinstance(part, Mapping) and tag != "artifact" else {}
+                reading.note(_Part(KIND_OF[tag], tag, inner))
 
 
 def _joined(sources: Iterable[Sequence[str]]) -> list[str]:
@@ -287,7 +235,7 @@ def times_in(item: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     Raises:
         InputError: a value is no time, or both `expires_at` and `expiration_date` have one.
     """
-    named = {_spelled(key): value for key, value in item.items() if value is not None}
+    named = {spelled(key): value for key, value in item.items() if value is not None}
     found = {name: named[name] for name in _LIFETIMES if name in named}
     if _EXPIRATION_DATE in found:
         if "expires_at" in found:
@@ -316,14 +264,14 @@ def _opened(item: Mapping[str, Any]) -> Mapping[str, Any]:
     for is_envelope, opened in _ENVELOPES:
         if is_envelope(item):
             item = opened(item)
-    said = {*_READ, *_CALL_LISTS, "refusal"}
+    said = {*_READ, *CALL_LISTS, "refusal"}
     missing = [] if "role" in item else ["role"]
     missing += ["content"] if said.isdisjoint(item) else []
     if missing:
         kind = item.get("type")
         of_type = f" of the type {kind!r}" if kind is not None else ""
         raise InputError(
-            f"a message{of_type} has no {' and no '.join(missing)}; its keys are {_listed(item)}; "
+            f"a message{of_type} has no {' and no '.join(missing)}; its keys are {listed(item)}; "
             "see docs/how-to/agents.md for the formats that are known"
         )
     return item
@@ -336,7 +284,7 @@ def _role_of_type(kind: object) -> str | None:
 
 def _is_item(item: Mapping[str, Any]) -> bool:
     """Return whether a message is a single part, as of OpenAI's Responses."""
-    kind = _kind_of(item.get("type"))
+    kind = kind_of(item.get("type"))
     return "role" not in item and (kind in {"call", "result", "aside"} or (kind == "media" and _is_call(item["type"])))
 
 
@@ -345,8 +293,8 @@ def _is_call(tag: str) -> bool:
 
 
 def _of_item(item: Mapping[str, Any]) -> dict[str, Any]:
-    role = _TOOL if _kind_of(item.get("type")) == "result" else _ASSISTANT
-    about = {"metadata", ORIGINAL, *TIMES, *(key for key in item if _spelled(key) in _LIFETIMES)}
+    role = _TOOL if kind_of(item.get("type")) == "result" else _ASSISTANT
+    about = {"metadata", ORIGINAL, *TIMES, *(key for key in item if spelled(key) in _LIFETIMES)}
     outside = {key: item[key] for key in ("id", *about) if item.get(key) is not None}
     inside = {key: value for key, value in item.items() if key not in about}
     return {"role": role, "content": [inside], **outside}
@@ -392,7 +340,7 @@ _ENVELOPES: tuple[_Envelope, ...] = (
     ),
     (_is_item, _of_item),
     (lambda item: "role" not in item and {"from", "value"} <= item.keys(), _of_sharegpt),
-    (lambda item: "role" in item and "message" in item and not any(key in item for key in _BODIES), _of_cohere),
+    (lambda item: "role" in item and "message" in item and not any(key in item for key in BODIES), _of_cohere),
     # Whatever else a framework keeps in a session comes with its original.
     (lambda item: "role" not in item and "type" in item and item.get(ORIGINAL) is not None, _without_role),
 )
@@ -435,7 +383,7 @@ class _Reading:
             raise InputError(f"a message has more than {_DEEPEST} lists and mappings within each other")
         if isinstance(value, list | tuple) or (is_own and isinstance(value, Sequence) and not isinstance(value, bytes)):
             return [self.plain(one, is_own=is_own, depth=depth + 1) for one in value]
-        opened = as_mapping(value, _OF_OBJECTS) if is_own else value if isinstance(value, Mapping) else None
+        opened = as_mapping(value, OF_OBJECTS) if is_own else value if isinstance(value, Mapping) else None
         if opened is None:
             return value
         return {key: self.plain(one, is_own=is_own, depth=depth + 1) for key, one in opened.items()}
@@ -489,9 +437,9 @@ class _Reading:
 
     def add_call(self, call: Mapping[str, Any], tag: str = "") -> None:
         """Read a call of a tool; some formats put its result into it."""
-        call = _normalised(call)
+        call = normalised(call)
         inner = call.get("function") or call.get("custom") or call.get("tool_invocation") or call.get("tool_call")
-        named = _normalised(inner) if isinstance(inner, Mapping) else call
+        named = normalised(inner) if isinstance(inner, Mapping) else call
         line = _line_of(named, tag)
         if not line:
             self.names.append("call")
@@ -499,7 +447,7 @@ class _Reading:
         identity = call.get("id") or call.get("call_id") or call.get("tool_call_id")
         self.calls += [one for one in line if identity is None or (identity, one) not in self._ids]
         self._ids.update((identity, one) for one in line)
-        self.results += _words_at(named, _RESULT_KEYS) if tag != "mcp_approval_request" else ()
+        self.results += _words_at(named, RESULT_KEYS) if tag != "mcp_approval_request" else ()
 
 
 def _identified(part: object) -> _Part:
@@ -511,47 +459,26 @@ def _identified(part: object) -> _Part:
     opened = as_mapping(part)
     if opened is None:
         raise InputError(f"is {part!r:.80}, but must be a text, or a mapping with a type")
-    body = _normalised(opened)
-    given = next((body[key] for key in _TYPE_KEYS if isinstance(body.get(key), str)), None)
+    body = normalised(opened)
+    given = next((body[key] for key in TYPE_KEYS if isinstance(body.get(key), str)), None)
     if given is not None:
-        kind, tag = _kind_of(given), _spelled(given)
+        kind, tag = kind_of(given), spelled(given)
         if kind is None:
-            known = ", ".join(sorted(_KIND_OF))
+            known = ", ".join(sorted(KIND_OF))
             raise InputError(f"has the type {given!r}, which is not known; known are {known}")
-        if any(given.startswith(start) for start in _OPEN_TYPES) and tag not in _KIND_OF:
+        if any(given.startswith(start) for start in OPEN_TYPES) and tag not in KIND_OF:
             body.setdefault("tool_name", given.partition("-")[2])
     else:
-        tag = next((key for key in body if key in _KIND_OF), "")
+        tag = next((key for key in body if key in KIND_OF), "")
         if not tag:
-            raise InputError(f"has no type and no key that is known; its keys are {_listed(opened)}")
-        kind = "aside" if body.get("thought") is True else _KIND_OF[tag]
+            raise InputError(f"has no type and no key that is known; its keys are {listed(opened)}")
+        kind = "aside" if body.get("thought") is True else KIND_OF[tag]
         inner = body[tag]
         if kind == "text":
             body = {"value": inner}
         elif isinstance(inner, Mapping):
-            body = _normalised(inner)
+            body = normalised(inner)
     return _Part(kind, tag, body)
-
-
-def _kind_of(given: object) -> str | None:
-    if not isinstance(given, str):
-        return None
-    own = next((kind for start, kind in _OPEN_TYPES.items() if given.startswith(start)), None)
-    return _KIND_OF.get(_spelled(given), own)
-
-
-@lru_cache(4096)
-def _spelled(name: object) -> str:
-    """Return a name of a type or key in one spelling: `toolUse` and `tool-use` are `tool_use`."""
-    return _HUMP.sub("_", str(name)).replace("-", "_").casefold()
-
-
-def _normalised(value: Mapping[str, Any]) -> dict[str, Any]:
-    return {_spelled(key): one for key, one in value.items() if one is not None}
-
-
-def _listed(item: Mapping[str, Any]) -> str:
-    return ", ".join(repr(str(key)[:40]) for key in list(item)[:8]) or "none"
 
 
 # --- Words -----------------------------------------------------------------------------------------------------------
@@ -580,7 +507,7 @@ def _words_of_values(values: Mapping[str, Any], depth: int) -> list[str]:
     """Return the values that a tool returned, as JSON; a single text as it is."""
     if len(values) == 1:
         ((key, value),) = values.items()
-        if isinstance(value, str | list) and key in {*_RESULT_KEYS, "content"}:
+        if isinstance(value, str | list) and key in {*RESULT_KEYS, "content"}:
             return _words(value, depth + 1)
     return [_as_json(values)] if values else []
 
@@ -591,11 +518,11 @@ def _words_of(part: _Part, depth: int = 0) -> list[str]:
         if part.tag.endswith("json"):
             return [_as_json(body.get("value", body.get("json")))]
         # Some formats have the text in a mapping of its own, as in `{"text": {"value": "…"}}`.
-        while isinstance(inner := next((body[key] for key in _TEXT_KEYS if key in body), None), Mapping):
-            body = _normalised(inner)
-        return _words_at(body, _TEXT_KEYS, depth)
+        while isinstance(inner := next((body[key] for key in TEXT_KEYS if key in body), None), Mapping):
+            body = normalised(inner)
+        return _words_at(body, TEXT_KEYS, depth)
     if part.kind == "result":
-        return _words_at(body, (*_RESULT_KEYS, "content", "stdout", "stderr"), depth)
+        return _words_at(body, (*RESULT_KEYS, "content", "stdout", "stderr"), depth)
     return _words_in_medium(part, depth) if part.kind == "media" else []
 
 
@@ -608,23 +535,23 @@ def _words_at(body: Mapping[str, Any], keys: Sequence[str], depth: int = 0) -> l
 def _words_in_medium(part: _Part, depth: int) -> list[str]:
     """Return the name of a picture or file, as in `[document: Lease]`, and the text that it carries."""
     nested = part.body.get(part.tag)
-    inner = _normalised(nested) if isinstance(nested, Mapping) else part.body
-    source = _normalised(one) if isinstance(one := inner.get("source"), Mapping) else {}
+    inner = normalised(nested) if isinstance(nested, Mapping) else part.body
+    source = normalised(one) if isinstance(one := inner.get("source"), Mapping) else {}
     texts = _words_at(inner, ("transcript", "text", "content", "cited_content"), depth)
     texts = texts or _words_at(source, ("text", "content"), depth)
     if not texts and source.get("type") == "text":
         texts = _words(source.get("data"), depth)
     if not texts and inner is not part.body and part.tag == "document":  # Cohere
         texts = _words(inner.get("data"), depth)
-    named = [part.body, *(_normalised(one) for one in part.body.values() if isinstance(one, Mapping))]
-    names = [one[key] for key in _ALT_TEXTS for one in named if isinstance(one.get(key), str) and one[key].strip()]
-    names = [name for name in names if name != _INVENTED]
+    named = [part.body, *(normalised(one) for one in part.body.values() if isinstance(one, Mapping))]
+    names = [one[key] for key in ALT_TEXTS for one in named if isinstance(one.get(key), str) and one[key].strip()]
+    names = [name for name in names if name != INVENTED]
     return [*([f"[{_medium(part)}: {_line(names[0])}]"] if names else []), *texts]
 
 
 def _medium(part: _Part) -> str:
     """Return what a medium is: an image, an audio, a video, a document, or a file of another kind."""
-    values = [part.body, *(_normalised(one) for one in part.body.values() if isinstance(one, Mapping))]
+    values = [part.body, *(normalised(one) for one in part.body.values() if isinstance(one, Mapping))]
     types = [str(one.get(key, "")) for one in values for key in ("mime_type", "media_type")]
     found = _MEDIUM.search(part.tag)
     by_type = next(filter(None, map(re.compile("image|audio|video").match, types)), None)
@@ -633,11 +560,11 @@ def _medium(part: _Part) -> str:
 
 def _line_of(call: Mapping[str, Any], tag: str) -> list[str]:
     """Return a call of a tool as one line; none if it has no name."""
-    given = next((call[key] for key in _NAME_KEYS if isinstance(call.get(key), str)), None)
+    given = next((call[key] for key in NAME_KEYS if isinstance(call.get(key), str)), None)
     name = given or (_CALL_SUFFIX.sub("", tag) if _is_call(tag) or tag in _NAMED_BY_TYPE else "")
     if not name:
         return []
-    arguments: Any = next((call[key] for key in _ARGUMENTS if call.get(key) is not None), {})
+    arguments: Any = next((call[key] for key in ARGUMENTS if call.get(key) is not None), {})
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)
