@@ -215,3 +215,31 @@ def test_the_error_of_a_call_whose_client_has_gone_is_nobodys(caplog: pytest.Log
 
     asyncio.run(run(), debug=True)
     assert not [one for one in caplog.records if one.exc_info]
+
+
+@pytest.mark.parametrize("others", [[], ["ana"]], ids=["alone", "beside another"])
+def test_beside_others_a_user_leaves_them_a_place(others: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    # However slow the machine, no call of this test becomes a long one.
+    monkeypatch.setattr("neurogated.server.queue._LONG", 3600)
+    monkeypatch.setattr("neurogated.server.queue._BESIDE", 3600)
+
+    async def run() -> list[str]:
+        queue, done, started, ended = CallQueue(), list[str](), list[str](), asyncio.Event()
+
+        async def call() -> None:
+            started.append("ben")
+            await ended.wait()
+
+        for user in others:
+            await queue.run("key", "short", lasting(0, done, user), user=user)
+        tasks = [asyncio.create_task(queue.run("key", "same", call, user="ben")) for _ in range(3)]
+        for _ in range(20):
+            await asyncio.sleep(0)
+        for user in others:
+            await queue.run("key", "short", lasting(0, done, user), user=user)
+        ran = [*started, *done]
+        ended.set()
+        await asyncio.gather(*tasks)
+        return ran
+
+    assert asyncio.run(run()) == (["ben", "ana", "ana"] if others else ["ben", "ben"])

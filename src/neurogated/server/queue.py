@@ -26,6 +26,8 @@ _MOST = 5.0
 """Seconds after which a waiting call passes shorter ones."""
 _LONG = 0.25
 """Seconds after which a running call no longer keeps others waiting."""
+_BESIDE = 5.0
+"""Seconds that a user counts as present after asking. Beside others, a user has one call that has not taken long."""
 _RECENT = 0.1
 """The weight of the last duration in the mean of its kind, and in that of all calls."""
 
@@ -47,8 +49,10 @@ class CallQueue:
     def __init__(self) -> None:
         # By key, and by key and user.
         self._running = Counter[Hashable]()
-        # The kinds of the running calls, without those that have taken long.
-        self._kinds = Counter[str]()
+        # The kinds and the users of the running calls, without those that have taken long.
+        self._kinds, self._placed = Counter[str](), Counter[Hashable]()
+        # When each key and user asked last, the latest last; without those that are no longer present.
+        self._asked: dict[Hashable, float] = {}
         # The calls of each user of each key in the order they came; the key and the user whose turn is next are first.
         self._waiting: dict[Hashable, dict[Hashable, list[_Waiting]]] = {}
         self._seconds: dict[str, float] = {}
@@ -77,7 +81,7 @@ class CallQueue:
         """
         has_waited = await self._turn(key, user, kind)
         loop, begin = asyncio.get_running_loop(), time.perf_counter()
-        release = loop.call_later(_LONG, self._release, kind)
+        release = loop.call_later(_LONG, self._release, key, user, kind)
 
         async def wanted() -> T:
             if has_waited and is_gone is not None and await is_gone():
@@ -90,7 +94,7 @@ class CallQueue:
             is_long = loop.time() >= release.when()
             if not is_long:
                 release.cancel()
-            self._release(None if is_long else kind)
+            self._release(key, user, None if is_long else kind)
             if not task.cancelled():
                 # Nobody else looks at the error of a call whose client has gone.
                 task.exception()
@@ -109,6 +113,7 @@ class CallQueue:
 
     async def _turn(self, key: Hashable, user: Hashable, kind: str) -> bool:
         """Wait for the turn of a call; return whether that took time."""
+        self._note(key, user)
         if self._may_run(key, user, kind):
             self._take(key, user, kind)
             return False
@@ -120,14 +125,23 @@ class CallQueue:
         except asyncio.CancelledError:
             if not turn.cancelled():
                 self._leave(key, user)
-                self._release(kind)
+                self._release(key, user, kind)
             raise
         return True
 
     def _may_run(self, key: Hashable, user: Hashable, kind: str) -> bool:
         if self._kinds.total() >= _AT_ONCE or self._running[key] >= _OF_KEY or self._running[key, user] >= _OF_USER:
             return False
+        if self._placed[key, user] and len(self._asked) > 1:
+            return False
         return not (self._is_slow(kind) and any(map(self._is_slow, +self._kinds)))
+
+    def _note(self, key: Hashable, user: Hashable) -> None:
+        """Note that a user asks, and forget those who have not asked for some seconds."""
+        self._asked.pop((key, user), None)
+        self._asked[key, user] = now = time.perf_counter()
+        while now - self._asked[first := next(iter(self._asked))] > _BESIDE:
+            del self._asked[first]
 
     def _is_slow(self, kind: str) -> bool:
         return self._seconds.get(kind, 0.0) > _SLOW * self._mean
@@ -135,16 +149,19 @@ class CallQueue:
     def _take(self, key: Hashable, user: Hashable, kind: str) -> None:
         self._running.update((key, (key, user)))
         self._kinds[kind] += 1
+        self._placed[key, user] += 1
 
     def _leave(self, key: Hashable, user: Hashable) -> None:
         self._running.subtract((key, (key, user)))
         # Users may be many.
         self._running = +self._running
 
-    def _release(self, kind: str | None) -> None:
+    def _release(self, key: Hashable, user: Hashable, kind: str | None) -> None:
         """Free the place of a call, if it still has one, and give the free places to calls that wait."""
         if kind is not None:
             self._kinds[kind] -= 1
+            self._placed.subtract(((key, user),))
+            self._placed = +self._placed
         while (found := self._next()) is not None:
             key, user, call = found
             users = self._waiting.pop(key)
