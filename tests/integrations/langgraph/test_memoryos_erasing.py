@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,8 +13,9 @@ import pytest
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 
-from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated import BaseLLM, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
+from neurogated.core.ports import Message
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import NeuroStore
 from neurogated.testing import ManualClock
@@ -31,6 +32,23 @@ TALK = [
     ("tuesday", "Good night.", "Good night."),
 ]
 Erase = Callable[[MemoryOS, list[str]], None]
+
+
+class _Repeating(BaseLLM):
+    """A language model that always says the word."""
+
+    name = "repeating"
+    parameters: Mapping[str, Any] = {}
+
+    def infer(
+        self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        assert messages or schema
+        return json.dumps({"thought": "t", "answer": WORD}), {"finish_reason": "stop"}
+
+
+def _files_with(folder: Path) -> set[str]:
+    return {path.name for path in folder.rglob("*") if path.is_file() and WORD.encode() in path.read_bytes()}
 
 
 def _opened(store: BaseStore) -> MemoryOS:
@@ -254,3 +272,29 @@ def test_no_file_has_a_deleted_item_after_compaction_though_its_key_is_in_use_ag
         assert store.memory.admin.check() == []
         assert [item.value for item in store.search(("notes",))] == [{"text": "new"}]
     assert not [file for file in tmp_path.rglob("*") if file.is_file() and WORD.encode() in file.read_bytes()]
+
+
+def test_no_file_has_deleted_words_after_compaction_with_a_models_cache_canvases_contexts_and_conversations(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "memory"
+    config = MemoryConfig(save_dir=str(folder), embedding_name="hash", llm={"use": "auto"})
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setattr("neurogated.compose.get_llm", lambda *_, **__: _Repeating())
+    with closing(NeuroGraphMemory(config)) as graph, NeuroStore(graph) as store, _opened(store) as memory:
+        _told(memory, TALK)
+        said = graph.add(
+            [{"role": "user", "content": f"I keep the {WORD} in Bern."}], user_id="ana", session_id="monday"
+        )
+        found = graph.recall(f"Where is the {WORD}?", user_id="ana", session_id="monday")
+        assert WORD in str(graph.answer(found))
+        graph.context.build(f"find the {WORD}", user_id="ana")
+        assert graph.energy.canvas(user_id="ana", session_id="monday")
+        assert {"llm_cache.db-wal", "memory.db-wal"} <= _files_with(folder)
+        memory.delete_session("ana", "monday")
+        graph.delete(list(said))
+        memory.flush()
+        graph.admin.compact()
+        assert graph.admin.check() == []
+        assert _files_with(folder) == set()
+    assert _files_with(folder) == set()
