@@ -278,7 +278,7 @@ def test_no_file_has_deleted_words_after_compaction_with_a_models_cache_canvases
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "memory"
-    config = MemoryConfig(save_dir=str(folder), embedding_name="hash", llm={"use": "auto"})
+    config = MemoryConfig(save_dir=str(folder), embedding_name="hash").replace(llm={"use": "auto"})
     monkeypatch.setenv("OPENAI_API_KEY", "none")
     monkeypatch.setattr("neurogated.compose.get_llm", lambda *_, **__: _Repeating())
     with closing(NeuroGraphMemory(config)) as graph, NeuroStore(graph) as store, _opened(store) as memory:
