@@ -7,7 +7,6 @@ import json
 import logging
 import os
 from collections.abc import Mapping
-from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -111,9 +110,7 @@ def build(
             facts=facts,
             canvas=canvas,
             text_judge=_text_judge(config, models.language_model),
-            graph_algorithms=partial(IgraphMeasures, algorithm=config.manifest.algorithm)
-            if find_spec("igraph")
-            else None,
+            graph_algorithms=IgraphMeasures if find_spec("igraph") else None,
         )
     except BaseException:
         store.close()

@@ -214,28 +214,24 @@ _RESOLUTION = 1.0
 class IgraphMeasures:
     """See `GraphMeasures`."""
 
-    def __init__(self, graph: Graph, algorithm: str = "leiden") -> None:
-        """Take a graph, and `leiden` or `louvain`."""
+    def __init__(self, graph: Graph) -> None:
         self._igraph = import_extra("igraph", "communities")
         # igraph reads a list faster than an array.
         self._graph = self._igraph.Graph(
             graph.nodes, list(zip(graph.source.tolist(), graph.target.tolist(), strict=True))
         )
-        self._weights, self._algorithm = graph.weight.tolist(), algorithm
+        self._weights = graph.weight.tolist()
 
     def communities(self, start: Labels | None = None) -> Labels:
-        """Return (nodes,) numbers of communities; equal graphs have equal ones. Louvain begins without `start`."""
+        """Return (nodes,) numbers of communities; equal graphs have equal ones."""
         with seeded(self._igraph):
-            if self._algorithm == "louvain":
-                found = self._graph.community_multilevel(weights=self._weights, resolution=_RESOLUTION)
-            else:
-                found = self._graph.community_leiden(
-                    "modularity",
-                    weights=self._weights,
-                    resolution=_RESOLUTION,
-                    initial_membership=None if start is None else np.unique(start, return_inverse=True)[1].tolist(),
-                    n_iterations=2,
-                )
+            found = self._graph.community_leiden(
+                "modularity",
+                weights=self._weights,
+                resolution=_RESOLUTION,
+                initial_membership=None if start is None else np.unique(start, return_inverse=True)[1].tolist(),
+                n_iterations=2,
+            )
         return np.array(found.membership, dtype=np.int64)
 
     def betweenness(self) -> NDArray[np.float64]:

@@ -147,7 +147,6 @@ class ManifestSettings:
     cache_ttl_ms: int = setting(
         30_000, "milliseconds after which a manifest is rebuilt if anything has changed; its text stays", low=0
     )
-    algorithm: str = setting("leiden", "how communities are found", choices=("leiden", "louvain"))
 
     def __post_init__(self) -> None:
         check(self, "manifest.")

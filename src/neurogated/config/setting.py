@@ -183,6 +183,7 @@ def _kinds(kind: type) -> dict[str, tuple[type, ...]]:
 
 
 _REMOVED = {
+    "manifest.algorithm": "communities are found by the Leiden algorithm, so leave the setting out",
     "retrieval.canvas_weight": "recalls no longer start from the working canvas, which did not help; read the canvas "
     "itself with memory.energy.canvas(text)",
     "vectors.exact_below": "the number of vectors from which a search uses codes is fixed",
