@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from datetime import datetime
 from itertools import accumulate, chain
-from typing import Protocol
 
 from neurogated.core.contexts import remembered
-from neurogated.core.found import Found, Statement
-from neurogated.core.turns import turn_tags
+from neurogated.core.found import Statement
+from neurogated.core.turns import Described, Text, turn_tags
 from neurogated.text.keywords import ENGLISH_STOP_WORDS, fold, split_keywords
 from neurogated.text.words import split_words
 
@@ -25,46 +23,6 @@ _COMMA = re.compile("[,，]")
 _LONGEST_SUBJECT = 8
 _LONGEST_VALUE = 16
 """Words of a value in its tag."""
-
-
-class Text(Protocol):
-    """The fields of a memory that `render` and `search_text` read: of a node, or of its record in a store."""
-
-    @property
-    def content(self) -> str:
-        """The text."""
-
-    @property
-    def title(self) -> str | None:
-        """The subject of the text."""
-
-    @property
-    def speaker(self) -> str | None:
-        """The person who speaks."""
-
-    @property
-    def found(self) -> Found:
-        """Facts that the memory derived from the text."""
-
-
-class Described(Text, Protocol):
-    """A text with the fields that a store indexes."""
-
-    @property
-    def tags(self) -> Sequence[str]:
-        """Words chosen by the caller."""
-
-    @property
-    def timestamp(self) -> datetime | None:
-        """When the event in the text happened."""
-
-    @property
-    def role(self) -> str | None:
-        """The role of a message: `user`, `assistant`, or another."""
-
-    @property
-    def position(self) -> int | None:
-        """Position in its session; None outside of a session."""
 
 
 def render(node: Text) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from functools import cache
 from typing import Protocol
 
@@ -25,16 +26,36 @@ _NAME = r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*"
 _CALL = re.compile(rf"(?:(?:^|[.!?\u2026\n]\s*)(?:[^\W\d_]+\s)?|,\s)({_NAME})(?=\s*[,!.?\u2026]|\s*$)")
 
 
-class Spoken(Protocol):
-    """The fields of a text that tell whether and how it is a turn."""
+class Text(Protocol):
+    """The fields of a memory that `render` and `search_text` read: of a node, or of its record in a store."""
 
     @property
     def content(self) -> str:
         """The text."""
 
     @property
+    def title(self) -> str | None:
+        """The subject of the text."""
+
+    @property
+    def speaker(self) -> str | None:
+        """The person who speaks."""
+
+    @property
     def found(self) -> Found:
         """Facts that the memory derived from the text."""
+
+
+class Described(Text, Protocol):
+    """A text with the fields that a store indexes."""
+
+    @property
+    def tags(self) -> Sequence[str]:
+        """Words chosen by the caller."""
+
+    @property
+    def timestamp(self) -> datetime | None:
+        """When the event in the text happened."""
 
     @property
     def role(self) -> str | None:
@@ -45,7 +66,7 @@ class Spoken(Protocol):
         """Position in its session; None outside of a session."""
 
 
-def turn_tags(node: Spoken) -> list[str]:
+def turn_tags(node: Described) -> list[str]:
     """Return the tags of a turn of a session; an empty list for any other text."""
     if node.position is None:
         return []
@@ -57,7 +78,7 @@ def turn_tags(node: Spoken) -> list[str]:
     return tags + [call_tag(name) for name in called(node.content, node.found.entities)]
 
 
-def part_of(node: Spoken) -> tuple[int, int]:
+def part_of(node: Described) -> tuple[int, int]:
     """Return the position of a piece in its message, from 0, and the number of words of the message."""
     return node.found.part or (0, count_words([node.content])[0])
 

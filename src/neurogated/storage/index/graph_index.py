@@ -17,7 +17,8 @@ from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.facts import FACTS
 from neurogated.core.files import make_folder
 from neurogated.core.model import MemoryNode
-from neurogated.core.rendering import Described, keyword_text, tags
+from neurogated.core.rendering import keyword_text, tags
+from neurogated.core.turns import Described
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
 from neurogated.slots.claims import entry_of
