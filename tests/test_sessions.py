@@ -127,7 +127,7 @@ def test_two_processes_lose_no_turn_of_one_session(tmp_path: Path) -> None:
         ({"content": "x"}, "no role"),
         ({"role": "user"}, "no content"),
         ({"role": 5, "content": "x"}, "the role 5 is unknown"),
-        ({"role": "user", "content": "x", "name": ["Ann"]}, "name of a message must be text, not list"),
+        ({"role": "user", "content": "x", "name": ["Ann"]}, r"the name of a message is \['Ann'\], but must be text"),
         ({"role": "user", "content": "x", "timestamp": "today"}, "timestamp"),
         ({"role": "user", "content": "x", "metadata": {"x": {1}}}, "not JSON"),
         ({"role": "user", "content": "x", "id": ""}, "id"),
