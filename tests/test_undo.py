@@ -291,3 +291,18 @@ def test_a_use_that_wakes_a_memory_is_nothing_that_was_done(
     assert memory.history.list()[-1].changes.keys() == {"nodes changed"}
     memory.undo(user_id=user)
     assert memory.find(only_ids=["last"], user_id=user) == []
+
+
+@pytest.mark.parametrize("user", [None, "ana"])
+def test_undo_goes_past_a_memory_that_has_expired(
+    memory: NeuroGraphMemory, clock: ManualClock, user: str | None
+) -> None:
+    (kept,) = memory.add("The barn is red.", user_id=user)
+    memory.add("The field is dry.", user_id=user)
+    memory.add("A tram at noon.", user_id=user, ttl=timedelta(hours=9))
+    clock.advance(timedelta(hours=10))
+    memory.maintenance()
+    assert memory.undo(user_id=user)
+    assert [node.id for node in memory.list(user_id=user)] == [kept]
+    assert memory.undo(user_id=user)
+    assert memory.count(user_id=user) == 0

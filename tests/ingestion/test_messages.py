@@ -564,3 +564,13 @@ def test_the_first_text_of_a_tuple_of_two_is_a_role(memory: NeuroGraphMemory) ->
         with pytest.raises(InputError, match="'Customer '"):
             memory.add(content)
     assert memory.count() == 1
+
+
+def test_an_owner_in_a_message_is_not_followed_and_is_told(memory: NeuroGraphMemory) -> None:
+    report = memory.add({"role": "user", "content": "I keep bees.", "user_id": "bob", "importance": 1})
+    node = memory.get(report[0])
+    assert (node.scope.user_id, node.metadata["message"]) == (None, {"user_id": "bob", "importance": 1})
+    assert [note.split(",")[0] for note in report.notes] == [
+        "1 of the texts is with 'importance'",
+        "1 of the texts is with 'user_id'",
+    ]

@@ -62,6 +62,8 @@ Content = str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[s
 """A text, a message, or a list of them. A tuple of two texts is a message, too, as `("user", "Hello.")`;
 its role is a known one, or in `role_map`."""
 
+_DETAILS = {"user_id", "agent_id", "session_id", "tags", "importance", "kind"}
+"""Arguments of `add` that a message does not have: otherwise, who writes a message would choose its owner."""
 _BLANK = "blank, and left out"
 
 
@@ -177,6 +179,8 @@ def _read(
     aside = {key: kept for key, kept in ((KEPT_ASIDE, said.aside or None), (ORIGINAL, original)) if kept is not None}
     times, unread = times_in(said.fields)
     told.update(f"with {key!r}, which is kept beside it and not read; expires_at and valid_to are" for key in unread)
+    details = _DETAILS.intersection(said.aside) if original is None else ()
+    told.update(f"with {key!r}, which is kept beside it and not read; give it to add" for key in sorted(details))
     if not {"ttl", "expires_at"}.isdisjoint(times):
         given = {name: value for name, value in given.items() if name not in {"ttl", "expires_at"}}
     own = {**given, **times, **({"id": said.fields["id"]} if said.fields.get("id") is not None else {})}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
@@ -129,7 +129,7 @@ def undo(store: GraphStorePort, to: int | None, clock: Clock, *, user_id: str | 
     for one in _done(store) if user_id is None else _done_to(store, user_id):
         undone = _undo_to(store, one.entry.sequence - 1, clock, part=one.part, reason=one.reason)
         # A compaction erased a change that has no effect any more; the changes before it are not the last one.
-        if undone is not None or (one.entry.changes and not one.is_partly_undone):
+        if undone is not None or (one.entry.changes and not one.has_no_effect):
             return undone
     return None
 
@@ -142,13 +142,14 @@ class _Done(NamedTuple):
     """What it changed."""
     reason: str
     """That of its undo."""
-    is_partly_undone: bool = False
-    """Whether a user has taken back it, or an earlier change, since."""
+    has_no_effect: bool = False
+    """Whether it may be gone already: a user has taken back it, or an earlier change, or its memories have expired."""
 
 
 def _done(store: GraphStorePort) -> Iterator[_Done]:
     """Yield the things that were done and not undone yet, latest first."""
     later, undone, partly = list[GraphDelta](), set[int](), list[tuple[int, Part]]()
+    expired = set[str]()
     for back, (entry, delta) in enumerate(_backwards(store), 1):
         if (of := undone_by(entry.reason)) is not None:
             if is_whole_undo(entry.reason):
@@ -159,13 +160,16 @@ def _done(store: GraphStorePort) -> Iterator[_Done]:
             # What users have taken back of this change, and of earlier ones, does not return with its undo.
             own = [one for of_change, one in partly if of_change >= back]
             part = Part.of(delta).followed(later).without(own)
-            yield _Done(entry, part, undo_of(entry.reason, back, is_whole=True), bool(own))
+            is_gone = bool(own) or _is_gone(Part.of(delta), expired)
+            yield _Done(entry, part, undo_of(entry.reason, back, is_whole=True), is_gone)
+        expired.update(_expired_by(entry, delta))
         later.append(delta)
 
 
 def _done_to(store: GraphStorePort, user_id: str) -> Iterator[_Done]:
     """Yield the same as `_done` for one user's memories; raises as `undo`."""
     own, later, undone = _ids(store, ScopeFilter(user_id, alone=True)), list[GraphDelta](), set[int]()
+    expired = set[str]()
     for back, (entry, delta, gone) in enumerate(backwards_of(store, user_id), 1):
         if back > _MOST:
             raise InputError(
@@ -185,8 +189,20 @@ def _done_to(store: GraphStorePort, user_id: str) -> Iterator[_Done]:
                 undone.add(back + of)
             elif back not in undone:
                 _check_not_shared(store, entry, delta, user_id)
-                yield _Done(entry, part.followed(later, own), undo_of(entry.reason, back, is_whole=False))
+                whole = part.followed(later, own)
+                yield _Done(
+                    entry, whole, undo_of(entry.reason, back, is_whole=False), bool(expired) and part.nodes <= expired
+                )
+        expired.update(_expired_by(entry, delta))
         later.append(delta)
+
+
+def _is_gone(part: Part, expired: AbstractSet[str]) -> bool:
+    return bool(part.nodes) and part.nodes <= expired
+
+
+def _expired_by(entry: HistoryEntry, delta: GraphDelta) -> Collection[str]:
+    return delta.removed_nodes if comes_with_time(entry.reason) else ()
 
 
 def _blocks(store: GraphStorePort, before: int) -> Iterator[list[_Change]]:
