@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone
+from functools import partial
+from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
@@ -11,12 +13,16 @@ from hypothesis import given
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.config.retrieval_settings import RetrievalSettings
+from neurogated.core.model import MemoryNode
+from neurogated.core.view import Rows
+from neurogated.storage.index.records import said_of
+from neurogated.storage.reader import Reader
 from neurogated.text import time_spans
 from neurogated.text.time_spans import Span, span_of
 
 NOW = datetime(2026, 5, 13, 15, tzinfo=UTC)
 """A Wednesday."""
-TENSE = time_spans._Tense(ahead=False, past=False)
+TENSE = partial(time_spans._Tense, ahead=False, past=False)
 WEEK = (date(2026, 5, 4), date(2026, 5, 10))
 
 
@@ -200,3 +206,37 @@ def test_a_question_without_a_word_of_time_is_not_cut_into_tokens(monkeypatch: p
 def test_a_span_at_the_end_of_the_calendar_is_widened_within_it() -> None:
     assert Span(date.min, date.min).widened() == Span(date.min, date.min + timedelta(1))
     assert Span(date.max, date.max).widened() == Span(date.max - timedelta(1), date.max)
+
+
+def test_a_question_whose_days_need_no_tense_compiles_no_patterns_of_the_past() -> None:
+    time_spans._tells_of_past.cache_clear()
+    time_spans._past_forms.cache_clear()
+    assert span_of("What did I do last week?", NOW) == WEEK
+    assert time_spans._past_forms.cache_info().currsize == 0
+    assert span_of("What did I do on Friday?", NOW) == (date(2026, 5, 8), date(2026, 5, 8))
+    assert time_spans._past_forms.cache_info().currsize == 1
+
+
+@pytest.mark.parametrize("storage", ["memory", "sqlite"])
+def test_a_question_about_days_reads_few_whole_memories(tmp_path: Path, storage: str) -> None:
+    decoded = list[MemoryNode]()
+    with NeuroGraphMemory(MemoryConfig(embedding_name="hash", storage=storage, save_dir=str(tmp_path))) as memory:
+        for n in range(60):
+            moment = (NOW - timedelta(days=n)).astimezone(timezone(timedelta(hours=n % 5)))
+            memory.add(f"I walked {n} miles" + " on 3 May 2026" * (n % 2), timestamp=moment)
+        reader = memory.store.reader()
+        rows = reader.view.known_rows([one.id for one in memory.store.all_nodes()])
+        assert reader.said(rows) == dict(zip(rows.tolist(), map(said_of, reader.nodes(rows)), strict=True))
+
+        read = Reader.nodes
+
+        def watched(self: Reader, rows: Rows) -> list[MemoryNode]:
+            found = read(self, rows)
+            decoded.extend(found)
+            return found
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Reader, "nodes", watched)
+            found = memory.recall("How far did I walk last week?", now=NOW, top_n=3)
+    assert len(found) == 3
+    assert len(decoded) < 30

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 from neurogated.core.clock import checked_moment
 from neurogated.core.read_only import filled
@@ -137,7 +137,7 @@ class Found:
     @property
     def zone(self) -> Zone:
         """The zone in which the timestamp was given, None if it named none; its day counts if the reader names none."""
-        return None if self.offset is None else timezone(timedelta(minutes=self.offset))
+        return zone_of(self.offset)
 
     def changed(self, **fields: Any) -> Found:  # noqa: ANN401
         """Return the findings with other values of some fields, which must be valid; it skips validation."""
@@ -180,6 +180,21 @@ class Found:
             if name in values:
                 fields[name] = tuple(values[name])
         return filled(cls, fields)
+
+
+class Said(NamedTuple):
+    """What tells on which day a text was said, and of which days it tells."""
+
+    timestamp: datetime | None
+    zone: Zone
+    """See `Found.zone`."""
+    dated: str
+    """The text if it has time expressions, else empty."""
+
+
+def zone_of(offset: int | None) -> Zone:
+    """Return the zone that is `offset` minutes ahead of UTC; None for None."""
+    return None if offset is None else timezone(timedelta(minutes=offset))
 
 
 def _checked_part(part: Sequence[int]) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from neurogated.core.delta import LATEST, GraphDelta, HistoryEntry, JournalEntry, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter
+from neurogated.core.found import Said
 from neurogated.core.judgements import CausalJudgement, QuestionJudgement
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Neighbor, Vector
@@ -273,6 +274,12 @@ class GraphReader(Protocol):
 
     def nodes(self, rows: Rows) -> list[MemoryNode]:
         """Return the nodes at rows of the view, without those that a compaction has erased since."""
+
+    def said(self, rows: Rows) -> dict[int, Said]:
+        """Return when the nodes at rows of the view were said, by row, without those erased since.
+
+        It reads no whole nodes.
+        """
 
     def rare_rows_with(self, limits: Mapping[str, int]) -> dict[str, Rows]:
         """Return the nodes with each term, except terms that more nodes have than their limit."""

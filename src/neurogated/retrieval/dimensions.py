@@ -16,8 +16,8 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import day_in, from_micros, local
 from neurogated.core.columns import distinct
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.found import Said
 from neurogated.core.kernel import CAUSE, EFFECT, PLACE, SENTIMENT, SPAN, Kernel
-from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphReader
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.view import Rows, best_places
@@ -152,23 +152,23 @@ class Dimensions:
             dated, _ = self._reader.keyword_search(words, self._config.retrieval.candidates)
             self._likeness.of(np.sort(dated))
         rows = self._likeness.admitted.rows
-        nodes = self._reader.nodes(rows)
-        fits = {one.id: 1.0 for one in nodes if self._is_of(one, span)}
+        said = self._reader.said(rows)
+        fits = {row: 1.0 for row, one in said.items() if self._is_of(one, span)}
         if fits and self._is_relative:
             # "Last week" means these days; a month may also be the subject of what was said in another one.
             far = span.widened(span.last - span.first)
-            others = (one for one in nodes if one.timestamp is not None and one.id not in fits)
-            fits |= {one.id: _FAR for one in others if not far.holds(one.timestamp, self._zone)}
-        return _looked_up(rows, np.array([fits.get(self._view.ids[row], 0.0) for row in rows.tolist()]))
+            others = [(row, one.timestamp) for row, one in said.items() if one.timestamp and row not in fits]
+            fits |= {row: _FAR for row, moment in others if not far.holds(moment, self._zone)}
+        return _looked_up(rows, np.array([fits.get(row, 0.0) for row in rows.tolist()]))
 
-    def _is_of(self, node: MemoryNode, span: Span) -> bool:
-        zone = self._zone or node.found.zone
-        if span.holds(node.timestamp, zone):
+    def _is_of(self, said: Said, span: Span) -> bool:
+        zone = self._zone or said.zone
+        if span.holds(said.timestamp, zone):
             return True
-        if not node.found.times:
+        if not said.dated:
             return False
-        said = node.timestamp and day_in(node.timestamp, zone)
-        return any(map(span.meets, spans_in(node.content, said)))
+        day = said.timestamp and day_in(said.timestamp, zone)
+        return any(map(span.meets, spans_in(said.dated, day)))
 
     def _place(self) -> Callable[[Rows], Values] | None:
         """Match memories of events at the place. Of these, the most similar to the question are proposed."""

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 from neurogated.core.derivation import are_original
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Condition, Filter
+from neurogated.core.found import Said
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector, checked_count
 from neurogated.core.ports import GraphReader
 from neurogated.core.rendering import own_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
 from neurogated.storage.index.graph_state import GraphState
-from neurogated.storage.index.records import RecordsErasedError, portions
+from neurogated.storage.index.records import RecordsErasedError, portions, said_of
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.live_graph import LiveGraph
 
@@ -106,6 +107,13 @@ class Reader(GraphReader):
             return state.nodes(state.view.rows(one for one in names if state.view.find(one) is not None), self._now)
 
         return self._graph.read(left)
+
+    def said(self, rows: Rows) -> dict[int, Said]:
+        state, view = self._state, self.view
+        try:
+            return dict(zip(rows.tolist(), state.records.said(state.rows_of(view, rows)), strict=True))
+        except RecordsErasedError:
+            return {row: said_of(one) for one in self.nodes(rows) if (row := view.find(one.id)) is not None}
 
     def ids_with(self, terms: Collection[str], limit: int | None) -> list[str]:
         """Return the result of `nodes_with`; see `GraphStorePort`."""

@@ -6,10 +6,10 @@ The table `_WORDS` turns a question into tokens. The kind of a token is a letter
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta, tzinfo
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from neurogated.text.calendar_words import MONTHS, NUMBERS, UNITS, WEEKDAYS, any_of
@@ -133,9 +133,12 @@ _WORDS: list[tuple[str, int | str, str, str]] = [
 _LATIN_ROWS, _HAN_ROWS = ([row for row in _WORDS if row[column]] for column in (-2, -1))
 _ROWS = [*_LATIN_ROWS, *_HAN_ROWS]
 """The row of each group of the lexer."""
+_HAN = re.compile("[\u3400-\u9fff]")
+# Other characters begin no word: each word begins with a digit or with a character of its pattern.
+_FIRST = "".join(sorted(set(_HAN.findall("".join(row[-1] for row in _HAN_ROWS)))))
 _LEXER = re.compile(
     rf"(?<!\w)(?:{'|'.join(f'({row[-2]})' for row in _LATIN_ROWS)})(?!\w)"
-    rf"|(?=[\d\u3400-\u9fff])(?:{'|'.join(f'({row[-1]})' for row in _HAN_ROWS)})"
+    rf"|(?=[\d{_FIRST}])(?:{'|'.join(f'({row[-1]})' for row in _HAN_ROWS)})"
 )
 # Matches where a day may be named. Each rule needs such a word, and the lexer is slow.
 _DAY_WORDS = "|".join(row[-2] for row in _LATIN_ROWS if row[0] in "DWwEMU")
@@ -145,7 +148,6 @@ _DAY_BEFORE = re.compile(rf"(?<![\d.:/€$-])(\d\d?)(?:st|nd|rd|th|er|\.)?(?:{_T
 _DAY_AFTER = re.compile(rf"(?:{_TO.pattern})(\d\d?)(?:st|nd|rd|th|[日号號])?(?![\w:]|\.\d)")
 _RANGE, _REACH = "|", 20
 """Between the first and the last day in the value of a token, and how far before the last one the first one is."""
-_HAN = re.compile("[\u3400-\u9fff]")
 _FILLER = re.compile(r"[\s,，'’()\uff08\uff09]*(?:(?:the|of|des?|del|du|la|dem|der|den|l|的)(?!\w)[\s,，'’]*)*")
 _BETWEEN = re.compile(r"(\d{4}-\d\d-\d\d)\b\D{1,12}(\d{4}-\d\d-\d\d)\b")
 # In the order in which they are tried
@@ -234,7 +236,7 @@ def spans_in(text: str, said: date | None) -> tuple[Span, ...]:
     """Return the days that a text names, which was said on a day; if that is unknown, only dates with a year."""
     found = list[Span]()
     for sentence in split_sentences(text) if _NAMES_DAY.search(_plain(text)) else ():
-        tokens, tense = _tokens(_plain(sentence)), _Tense(ahead=not _tells_of_past(sentence), past=False)
+        tokens, tense = _tokens(_plain(sentence)), partial(_tense_of_text, sentence)
         with suppress(ValueError, OverflowError):
             while len(found) < _MOST_DATES and (read := _span(tokens, said or date.min, tense, years=False)):
                 span, used = read
@@ -267,6 +269,16 @@ def _past_forms(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return others, past
 
 
+def _tense_of_text(sentence: str) -> _Tense:
+    return _Tense(ahead=not _tells_of_past(sentence), past=False)
+
+
+def _tense_of_question(question: str) -> _Tense:
+    past = _tells_of_past(question)
+    return _Tense(ahead=not past and bool(_COMING.search(_plain(question))), past=past)
+
+
+@lru_cache(maxsize=64)
 def _tells_of_past(text: str) -> bool:
     """Return whether a text tells of the past: a day in it without a week, month or year is the latest such day."""
     flat = " ".join(text.split())[:_LONGEST]
@@ -282,10 +294,7 @@ def _read(question: str, today: date, *, years: bool) -> _Reading | None:
             return _Reading(Span(first, last), [found.span()])
         if not _NAMES_DAY.search(text):
             return None
-        past = _tells_of_past(question)
-        read = _span(
-            _tokens(text), today, _Tense(ahead=not past and bool(_COMING.search(text)), past=past), years=years
-        )
+        read = _span(_tokens(text), today, partial(_tense_of_question, question), years=years)
     except (ValueError, OverflowError):
         return None
     return read and _Reading(read[0], [(one.begin, one.end) for one in read[1] if one.kind not in _CALENDAR])
@@ -323,10 +332,10 @@ def _range_at(found: re.Match[str], tokens: list[_Token]) -> str:
     return f"{found[0]}{_RANGE}{after[1]}" if after else found[0]
 
 
-def _span(tokens: Sequence[_Token], today: date, tense: _Tense, *, years: bool) -> _Read | None:
+def _span(tokens: Sequence[_Token], today: date, tense: Callable[[], _Tense], *, years: bool) -> _Read | None:
     """Return the days that the first rule that fits reads relative to `today`, and the tokens that it reads.
 
-    A year alone counts only with `years`.
+    A year alone counts only with `years`. Few rules ask for the tense, whose patterns take long to compile.
     """
     kinds = "".join(token.kind for token in tokens)
     matches = ((name, pattern.search(kinds)) for name, pattern in _RULES.items() if years or name != "year")
@@ -344,7 +353,8 @@ def _span(tokens: Sequence[_Token], today: date, tense: _Tense, *, years: bool) 
     if name == "date":
         first, last = (dates := _dates(values[_DATE]))[0], dates[-1]
         last = last._replace(year=last.year or first.year, month=last.month or first.month)
-        day = last.near(today, ahead=tense.ahead, latest=tense.past or is_since)
+        told = tense()
+        day = last.near(today, ahead=told.ahead, latest=told.past or is_since)
         begin = date(first.year or day.year, first.month or day.month, first.day)
         if begin > day and begin.month > day.month and first.year is None:
             begin = begin.replace(year=day.year - 1)
@@ -361,7 +371,9 @@ def _span(tokens: Sequence[_Token], today: date, tense: _Tense, *, years: bool) 
     else:
         named = next(token for token in used if token.kind in "WwMmEe")
         year = int(values[_DATED]) if name == "dated" else None
-        span = _named(named, today, _side(values) if name == "side" else None, year, ahead=tense.ahead and not is_since)
+        span = _named(
+            named, today, _side(values) if name == "side" else None, year, ahead=not is_since and tense().ahead
+        )
     used += [] if inner is None else [inner]
     if is_since:
         span = Span(span.first, today) if span.first <= today else span

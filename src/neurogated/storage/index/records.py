@@ -10,7 +10,7 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Any, Protocol, Self, TypeVar
 
-from neurogated.core.found import Found
+from neurogated.core.found import Found, Said
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import Rows
 from neurogated.errors import UnknownIdError
@@ -70,6 +70,11 @@ class EdgeRecord:
         return cls(**{name: getattr(edge, name) for name in cls.__slots__})
 
 
+def said_of(node: NodeRecord | MemoryNode) -> Said:
+    """Return when a node was said, and its text if that names times."""
+    return Said(node.timestamp, node.found.zone, node.content if node.found.times else "")
+
+
 class RecordsErasedError(Exception):
     """A record was erased after the state was taken."""
 
@@ -79,6 +84,9 @@ class Records(Protocol):
 
     def nodes(self, rows: Rows) -> Sequence[NodeRecord]:
         """Return the records of nodes in the order of `rows`; raises RecordsErasedError."""
+
+    def said(self, rows: Rows) -> Sequence[Said]:
+        """Return when nodes were said in the order of `rows`; raises RecordsErasedError."""
 
     def edges(self, rows: Rows) -> Sequence[EdgeRecord]:
         """Return the records of edges in the order of `rows`; raises RecordsErasedError."""
@@ -109,6 +117,9 @@ class MemoryRecords:
         # Callers may change the metadata, which must not change the store.
         records = _found(self.node_payloads, rows)
         return [replace(record, metadata=deepcopy(record.metadata)) for record in records]
+
+    def said(self, rows: Rows) -> list[Said]:
+        return list(map(said_of, _found(self.node_payloads, rows)))
 
     def edges(self, rows: Rows) -> list[EdgeRecord]:
         return _found(self.edge_payloads, rows)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from neurogated.core.clock import from_micros
+from neurogated.core.found import Said, zone_of
 from neurogated.core.view import Rows
 from neurogated.storage.index.records import EdgeRecord, NodeRecord, RecordsErasedError
 from neurogated.storage.log.sqlite.connection import fetch
@@ -16,6 +17,11 @@ from neurogated.storage.log.sqlite.node_rows import RECORD, moment_or_none, reco
 
 _NODES = (
     f"SELECT v.node, {RECORD} FROM node_versions v "
+    f"WHERE {HOLDS.format('v')} AND v.node IN (SELECT value FROM json_each(:keys))"
+)
+_SAID = (
+    "SELECT v.node, v.timestamp, json_extract(v.found, '$.offset'), "
+    "iif(json_extract(v.found, '$.times') IS NULL, '', v.content) FROM node_versions v "
     f"WHERE {HOLDS.format('v')} AND v.node IN (SELECT value FROM json_each(:keys))"
 )
 _EDGES = (
@@ -38,6 +44,10 @@ class SqliteRecords:
 
     def nodes(self, rows: Rows) -> list[NodeRecord]:
         return list(map(record_of, self._select(_NODES, self.node_keys[rows])))
+
+    def said(self, rows: Rows) -> list[Said]:
+        found = self._select(_SAID, self.node_keys[rows])
+        return [Said(moment_or_none(micros), zone_of(offset), dated) for micros, offset, dated in found]
 
     def edges(self, rows: Rows) -> list[EdgeRecord]:
         found = self._select(_EDGES, self.edge_keys[rows])
