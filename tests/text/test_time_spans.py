@@ -240,3 +240,9 @@ def test_a_question_about_days_reads_few_whole_memories(tmp_path: Path, storage:
             found = memory.recall("How far did I walk last week?", now=NOW, top_n=3)
     assert len(found) == 3
     assert len(decoded) < 30
+
+
+@given(st.text("一二三四五六七八九十两百天周月年号前上2", max_size=12))
+def test_any_row_of_chinese_numbers_can_be_read(text: str) -> None:
+    for written in (text, f"十十{text}"):
+        assert len(time_spans.spans_in(written, NOW.date())) <= 8

@@ -124,7 +124,7 @@ _WORDS: list[tuple[str, int | str, str, str]] = [
     (_EVERY, 0, "every|each|jede[nrms]?|chaque|tous les|les|los|cada", "每[个個]?"),
     (_THE, 0, "le", ""),
     (_ON, 0, "on|in|at|over|during|am|im|dentro de|dans|en|au mois de|el|by|until|till|bis|para|antes del", "在"),
-    (_NUMBER, "", "", f"[二三四五六七八九]?十[{_HAN_NUMBER}]?"),
+    (_NUMBER, "", "", f"[二三四五六七八九]?十[{_HAN_NUMBER[:9]}]?"),
     # A part of "twenty-one" is no number.
     *((_NUMBER, place + 1, f"(?<!-)(?:{'|'.join(NUMBERS[language][place] for language in NUMBERS)})(?!-)", han)
       for place, han in enumerate(("一", "[二两兩]", *_HAN_NUMBER[2:9], *[""] * 11))),
