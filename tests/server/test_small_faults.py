@@ -15,7 +15,7 @@ from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.server import create_app
 from neurogated.testing import ManualClock
 
-Ask = Callable[[str, str], httpx.Response]
+Ask = Callable[..., httpx.Response]
 
 
 @pytest.fixture
@@ -32,12 +32,12 @@ def memory(clock: ManualClock) -> Iterator[NeuroGraphMemory]:
 
 @pytest.fixture
 def ask(memory: NeuroGraphMemory) -> Ask:
-    async def send(method: str, path: str) -> httpx.Response:
+    async def send(method: str, path: str, json: object = None) -> httpx.Response:
         transport = httpx.ASGITransport(create_app(memory))
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
-            return await client.request(method, path)
+            return await client.request(method, path, json=json)
 
-    return lambda method, path: asyncio.run(send(method, path))
+    return lambda *words, **body: asyncio.run(send(*words, **body))
 
 
 def test_health_answers_requests_for_its_head(ask: Ask) -> None:
@@ -84,3 +84,10 @@ def test_an_error_names_an_edge_by_its_type_and_ends() -> None:
     store = GraphStore()
     with pytest.raises(InputError, match="removes edge SEQ from 'a' to 'b' 2 times"):
         store.apply(GraphDelta(removed_edges=(key, key)))
+
+
+def test_an_owner_in_a_body_is_told_where_it_belongs(ask: Ask) -> None:
+    for path, body in (("/v1/recall", {"query": "x"}), ("/v1/memories", {"content": "x"})):
+        answer = ask("POST", path, json={**body, "user_id": "ana"})
+        assert answer.status_code == 422
+        assert "'user_id' is not known here and belongs in the address" in answer.json()["error"]["message"]

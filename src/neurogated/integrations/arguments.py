@@ -156,8 +156,10 @@ def body_of(operation: Operation) -> type[Body]:
     return made
 
 
-_ADVICE = {"missing": "is missing", "extra_forbidden": "is not known; leave it out"}
-"""What to do about an error of pydantic, by its type."""
+_ADVICE = {"missing": "is missing", "extra_forbidden": "is not known here"}
+"""What is wrong, by the type of pydantic's error."""
+_OWNER = "user_id"
+_IN_ADDRESS = " and belongs in the address over REST, as in ?user_id=ana"
 
 
 def advice(errors: Sequence[Mapping[str, Any]], depth: int = 0) -> str:
@@ -177,6 +179,9 @@ def advice(errors: Sequence[Mapping[str, Any]], depth: int = 0) -> str:
         longest = max(len(one["loc"]) for one in tries)
         best = [one for one in tries if len(one["loc"]) == longest]
         inner = {str(one["loc"][-1]): _ADVICE[one["type"]] for one in best if one["type"] in _ADVICE}
+        if inner.get(_OWNER) == _ADVICE["extra_forbidden"]:
+            # Without it, the words of a user would become everybody's.
+            inner[_OWNER] += _IN_ADDRESS
         wrong = inner or {name: ", or ".join(one["msg"][:1].lower() + one["msg"][1:] for one in best)}
         told += (f"{place!r} {text}" if inner else f"{place!r}: {text}" for place, text in wrong.items())
     return "; ".join(told)
