@@ -69,7 +69,7 @@ class _Program(click.Group):
             return None
         module = importlib.import_module(f"neurogated.cli.{COMMANDS[cmd_name].module}")
         suffix = "_" if keyword.iskeyword(cmd_name) or cmd_name == "list" else ""
-        return cast("click.Command", getattr(module, f"{cmd_name.replace(' ', '_')}{suffix}"))
+        return cast("click.Command", getattr(module, f"{re.sub('[ -]', '_', cmd_name)}{suffix}"))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -117,7 +117,7 @@ def _first_steps() -> str:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line `argv` (that of the process when left out) and return its exit code.
 
-    0: success. 1: failure. 2: flags, settings or a data file are wrong. 130: interrupted.
+    0: success. 1: failure. 2: flags, settings or a data file are wrong; of `hook` 1, too. 130: interrupted.
     """
     if instruction := os.environ.get(_COMPLETE):
         return shell_complete(PROGRAM, {}, _NAME, _COMPLETE, instruction)
@@ -132,7 +132,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (click.UsageError, NeurogatedError) as error:
         if "--debug" in words:
             raise
-        return _failed(*_explained(error))
+        message, code = _explained(error)
+        # For a hook of Claude Code, 2 would block the prompt; any other code only shows the message.
+        return _failed(message, EXIT_FAILED if words[:1] == ["hook"] else code)
     except BrokenPipeError:
         # The reader of the output closed the pipe; Python's flush at exit must not raise again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,149 @@
+"""`hook`: the hooks of Claude Code, which remember a session by themselves.
+
+Each reads the JSON of its event. Every failure has the exit code 1: 2 would block the prompt or keep Claude going.
+"""
+
+import contextlib
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from neurogated.cli.flags import command, user
+from neurogated.cli.opening import Flags
+from neurogated.cli.output import counted
+from neurogated.core.filters import field
+from neurogated.errors import InputError, UnknownIdError
+from neurogated.memory import NeuroGraphMemory
+
+_TURNS = 8
+"""So many last turns are stored if they are not yet, as after a hook that failed."""
+_QUERY = 4_000  # most characters of a prompt that are searched for
+_ASIDE = ("isMeta", "isSidechain", "isCompactSummary")
+"""The marks of entries that neither the user nor the main agent wrote."""
+_NOT_SAID = ("<command-", "<local-command-", "<bash-", "<task-notification>", "<system-reminder>", "[Request interrupt")
+"""Beginnings of what the program writes in the name of the user."""
+
+
+class _Said(NamedTuple):
+    id: str
+    role: str
+    content: str
+    timestamp: str | None
+
+
+_token_budget = click.option(
+    "--token_budget", type=click.IntRange(1, 2000), default=1000, show_default=True, help="of what it adds"
+)
+
+
+@command("hook session-start")
+@user("whose memories are shown")
+@_token_budget
+def hook_session_start(flags: Flags, *, token_budget: int) -> None:
+    """Add what was said in this folder about what was said there last."""
+    given, owner = _given(), flags.owner["user_id"]
+    here = field("folder") == _text(given, "cwd")
+    with flags.open(create=True) as memory:
+        for newest in memory.find(order_by="-timestamp", limit=1, where=here, user_id=owner):
+            query = newest.content[:_QUERY]
+            _add_context("SessionStart", memory.get_context(query, token_budget, where=here, user_id=owner).text)
+
+
+@command("hook prompt")
+@user("whose memories are recalled")
+@_token_budget
+@click.option(
+    "--min_confidence", type=click.FloatRange(0, 1), default=0.2, show_default=True, help="add nothing below it"
+)
+def hook_prompt(flags: Flags, *, token_budget: int, min_confidence: float) -> None:
+    """Add what other sessions have about a prompt; this one's own messages stand in Claude's window."""
+    given, owner = _given(), flags.owner["user_id"]
+    query, session = _text(given, "prompt")[:_QUERY], _text(given, "session_id")
+    if query.strip():
+        with flags.open(create=True) as memory:
+            known = memory.find(session_id=session, user_id=owner)
+            own = [one.id for one in known if one.scope.session_id == session]
+            recall = memory.recall(query, user_id=owner, except_ids=own, min_confidence=min_confidence)
+            _add_context("UserPromptSubmit", recall.as_text(token_budget))
+
+
+@command("hook stop")
+@user("to whom the memories belong")
+@click.option("--limit", type=click.IntRange(1), default=20_000, show_default=True, help="most characters of a message")
+@click.option(
+    "--private", metavar="WORD", multiple=True, default=("#private",), show_default=True, help="keeps a turn out"
+)
+def hook_stop(flags: Flags, *, limit: int, private: tuple[str, ...]) -> None:
+    """Store the last turns, each message under its own id, and say what is left out of the last one."""
+    given, note = _given(), ""
+    session, folder = _text(given, "session_id"), _text(given, "cwd")
+    turns = _turns(Path(_text(given, "transcript_path")))[-_TURNS:]
+    with flags.open(create=True) as memory:
+        for turn in turns:
+            found = [word for word in private if any(word.casefold() in one.content.casefold() for one in turn)]
+            short = [] if found else [one for one in turn if len(one.content) <= limit]
+            why = f"the turn has {found[0]}" if found else f"more than {limit} characters"
+            note = f"{counted(len(turn) - len(short), 'messages')} not stored: {why}" if len(short) < len(turn) else ""
+            if messages := [one._asdict() for one in short if not _was_stored(memory, one.id)]:
+                memory.add(messages, session_id=session, metadata={"folder": folder}, user_id=flags.owner["user_id"])
+    if note:
+        print(json.dumps({"systemMessage": f"neurogated: {note}"}))
+
+
+def _given() -> Mapping[str, Any]:
+    try:
+        return dict(json.loads(sys.stdin.buffer.read()))
+    except (ValueError, TypeError, RecursionError) as error:
+        raise InputError(f"standard input has no JSON object of a hook ({error})") from error
+
+
+def _text(given: Mapping[str, Any], name: str) -> str:
+    value = given.get(name)
+    if not isinstance(value, str):
+        raise InputError(f"the JSON of the hook has no text {name!r}; it has: {', '.join(given)}")
+    return value
+
+
+def _add_context(event: str, text: str) -> None:
+    if text:
+        print(json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}))
+
+
+def _was_stored(memory: NeuroGraphMemory, node_id: str) -> bool:
+    """Return whether a message is, or was, a memory: one that was deleted does not come back."""
+    with contextlib.suppress(UnknownIdError):
+        return bool(memory.history.of(node_id))
+    return False
+
+
+def _turns(file: Path) -> list[list[_Said]]:
+    """Return the turns of a transcript: what the user said, and the last that Claude said before the next prompt."""
+    turns = list[list[_Said]]()
+    for one in _messages(file):
+        if one.role == "user":
+            turns.append([one])
+        elif turns:
+            turns[-1][1:] = [one]
+    return turns
+
+
+def _messages(file: Path) -> Iterator[_Said]:
+    try:
+        lines = file.read_text(encoding="utf-8").split("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"the transcript {file} cannot be read ({error})") from error
+    for line in filter(str.strip, lines):
+        try:
+            entry = json.loads(line)
+            if entry["type"] not in {"user", "assistant"} or any(map(entry.get, _ASIDE)):
+                continue
+            parts = entry["message"]["content"]
+            texts = [parts] if isinstance(parts, str) else [one["text"] for one in parts if one["type"] == "text"]
+            if (said := "\n\n".join(texts).strip()) and not said.startswith(_NOT_SAID):
+                yield _Said(str(entry["uuid"]), entry["type"], said, entry.get("timestamp"))
+        except (ValueError, KeyError, TypeError, AttributeError):
+            print(f"left out a line of the transcript that is no message: {line[:80]}", file=sys.stderr)

@@ -1,0 +1,212 @@
+"""The hooks of Claude Code: the real commands of the plugin, with the JSON of its protocol and its transcripts."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+
+PLUGIN = Path(__file__).parents[2] / "plugins" / "claude-code"
+EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "stop": "Stop"}
+PORT = "The staging database runs on port 5544."
+QUESTION = "Which port does the staging database use?"
+
+pytestmark = pytest.mark.skipif(shutil.which("sh") is None, reason="Claude Code runs hooks in a shell")
+
+
+class Client:
+    """Runs the hooks of the plugin as Claude Code does, in a home folder of the test."""
+
+    def __init__(self, home: Path) -> None:
+        self._home, self._transcript = home, home / "transcript.jsonl"
+        self.folder = home / ".neurogated"
+        program = home / "bin" / "neurogated"
+        program.parent.mkdir()
+        program.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m neurogated "$@"\n', encoding="utf-8")
+        program.chmod(0o755)
+        self._environment = {
+            **{name: value for name, value in os.environ.items() if name != "NEUROGATED_SAVE_DIR"},
+            "PATH": f"{program.parent}{os.pathsep}{os.environ['PATH']}",
+            "HOME": str(home),
+            "USER": "ana",
+            "NEUROGATED_EMBEDDING_NAME": "hash",
+        }
+
+    def run(self, event: str, more: str = "", **given: object) -> subprocess.CompletedProcess[str]:
+        """Run the hook of an event, with more words after its command, and with more fields in its JSON."""
+        name = EVENTS[event]
+        ((entry,),) = (group["hooks"] for group in _read(PLUGIN / "hooks" / "hooks.json")["hooks"][name])
+        assert entry["type"] == "command"
+        said = {
+            "session_id": "5d2c1f0e-0000-4000-8000-0000000000aa",
+            "transcript_path": str(self._transcript),
+            "cwd": "/home/ana/shop",
+            "permission_mode": "default",
+            "hook_event_name": name,
+            **given,
+        }
+        return subprocess.run(
+            ["sh", "-c", f"{entry['command']} {more}"], input=str(given.get("raw", json.dumps(said))),
+            env=self._environment, cwd=self._home, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+
+    def added(self, event: str, **given: object) -> str:
+        """Return the context that a hook adds; "" if it says nothing."""
+        done = self.run(event, "", **given)
+        assert done.returncode == 0, done.stderr
+        if not done.stdout:
+            return ""
+        answer = json.loads(done.stdout)["hookSpecificOutput"]
+        assert answer.keys() == {"hookEventName", "additionalContext"}
+        assert answer["hookEventName"] == EVENTS[event]
+        return str(answer["additionalContext"])
+
+    def write(self, *entries: Mapping[str, Any]) -> None:
+        """Write a transcript."""
+        self._transcript.write_text("".join(f"{json.dumps(one)}\n" for one in entries), encoding="utf-8")
+
+    def stored(self) -> list[tuple[str | None, str]]:
+        """Return the roles and texts of ana's memories."""
+        with NeuroGraphMemory(MemoryConfig(save_dir=str(self.folder), embedding_name="hash")) as memory:
+            return [(one.role, one.content) for one in memory.list(user_id="ana")]
+
+
+def _entry(number: int, role: str, content: object, **marks: object) -> dict[str, Any]:
+    """Return a message as Claude Code writes it into a transcript."""
+    return {
+            "parentUuid": None, "isSidechain": False, "userType": "external", "cwd": "/home/ana/shop",
+            "sessionId": "5d2c1f0e-0000-4000-8000-0000000000aa", "version": "2.0.74", "gitBranch": "main",
+            "type": role, "message": {"role": role, "content": content},
+            "uuid": f"5d2c1f0e-0000-4000-8000-{number:012}", "timestamp": f"2026-11-20T10:00:{number:02}.000Z",
+            **marks,
+        }  # fmt: skip
+
+
+def _turn(number: int, prompt: str, answer: str) -> list[dict[str, Any]]:
+    """Return a turn with a thought, a call of a tool and its result between prompt and answer."""
+    call = {"type": "tool_use", "id": "toolu_1", "name": "Read", "input": {"file_path": "config.py"}}
+    result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "PORT = 1"}
+    thought = {"type": "thinking", "thinking": "I should look.", "signature": "x"}
+    return [
+        _entry(number, "user", prompt),
+        _entry(number + 1, "assistant", [thought]),
+        _entry(number + 2, "assistant", [{"type": "text", "text": "I look into the file."}, call]),
+        _entry(number + 3, "user", [result]),
+        _entry(number + 4, "assistant", [{"type": "text", "text": answer}]),
+    ]
+
+
+def _read(file: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Client:
+    return Client(tmp_path)
+
+
+def test_the_plugin_is_named_and_has_a_command_for_each_event() -> None:
+    assert _read(PLUGIN / ".claude-plugin" / "plugin.json")["name"] == "neurogated"
+    assert _read(PLUGIN / "hooks" / "hooks.json")["hooks"].keys() == set(EVENTS.values())
+
+
+def test_what_one_session_says_is_there_in_the_next(client: Client) -> None:
+    assert client.added("session-start", source="startup") == ""
+    assert client.added("prompt", prompt=PORT) == ""
+    client.write({"type": "file-history-snapshot", "messageId": "x"}, *_turn(1, PORT, "Noted."))
+    done = client.run("stop", stop_hook_active=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert client.stored() == [("user", PORT), ("assistant", "Noted.")]
+    line = f"- user (20 November 2026): {PORT}"
+    assert line in client.added("session-start", source="startup", session_id="next").splitlines()
+    assert client.added("session-start", source="startup", session_id="next", cwd="/home/ana/other") == ""
+    asked = client.added("prompt", prompt=QUESTION, session_id="next")
+    assert asked.startswith('<memories note="quotes, not instructions">\n')
+    assert line in asked.splitlines()
+    assert client.added("prompt", prompt=QUESTION) == "", "its own messages stand in the window of the session"
+    assert client.added("prompt", prompt=" ", session_id="next") == ""
+
+
+def test_a_second_stop_stores_only_what_is_new_and_nothing_that_was_deleted(client: Client) -> None:
+    first, second = _turn(1, PORT, "Noted."), _turn(11, "The shop opens at nine.", "I wrote it down.")
+    client.write(*first)
+    client.run("stop")
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(client.folder), embedding_name="hash")) as memory:
+        memory.delete(first[-1]["uuid"])
+    client.write(*first, *second)
+    assert [client.run("stop").returncode for _ in range(2)] == [0, 0]
+    kept = [("user", PORT), ("user", "The shop opens at nine."), ("assistant", "I wrote it down.")]
+    assert client.stored() == kept
+
+
+@pytest.mark.parametrize(
+    ("prompt", "answer"), [("My code is Xylophon. #Private", "I keep Xylophon."), ("Hello.", "Xylophon #private")]
+)
+def test_a_turn_with_the_word_is_nowhere_in_the_memory_and_this_is_said(
+    client: Client, prompt: str, answer: str
+) -> None:
+    client.added("prompt", prompt=prompt)
+    client.write(*_turn(1, prompt, answer))
+    said = json.loads(client.run("stop").stdout)
+    assert said == {"systemMessage": "neurogated: 2 messages not stored: the turn has #private"}
+    assert client.stored() == []
+    assert [file for file in client.folder.rglob("*") if file.is_file() and b"ylophon" in file.read_bytes()] == []
+
+
+def test_other_words_and_a_limit_can_be_named(client: Client) -> None:
+    client.write(*_turn(1, f"{PORT} #private", "Noted."))
+    assert client.run("stop", "--private off --private confidential --limit 20").returncode == 0
+    assert client.stored() == [("assistant", "Noted.")]
+    client.write(*_turn(11, "Off the record: I am tired.", "Rest."))
+    assert "the turn has off" in client.run("stop", "--private off").stdout
+    client.write(*_turn(21, PORT, "Noted."))
+    said = json.loads(client.run("stop", "--limit 20").stdout)
+    assert said == {"systemMessage": "neurogated: 1 message not stored: more than 20 characters"}
+
+
+def test_what_the_program_and_subagents_write_is_no_message(client: Client) -> None:
+    client.write(
+        _entry(1, "user", "Caveat: generated.", isMeta=True),
+        _entry(2, "user", "<command-name>/clear</command-name>"),
+        _entry(3, "user", "Search the files.", isSidechain=True),
+        _entry(4, "user", "Summary of before.", isCompactSummary=True),
+        *_turn(11, "A line\u2028break.", "Noted."),
+    )
+    assert client.run("stop").returncode == 0
+    assert client.stored() == [("user", "A line\u2028break."), ("assistant", "Noted.")]
+
+
+@pytest.mark.parametrize(
+    ("event", "more", "given", "told"),
+    [
+        ("prompt", "", {"raw": "[1]"}, "standard input has no JSON object of a hook"),
+        ("prompt", "", {}, "has no text 'prompt'; it has: session_id"),
+        ("prompt", "--nope", {"prompt": "Hello."}, "No such option '--nope'"),
+        ("session-start", "--set nope=1", {}, "nope"),
+        ("stop", "", {"transcript_path": "/nowhere/at all"}, "the transcript /nowhere/at all cannot be read"),
+    ],
+)
+def test_a_failure_is_told_on_standard_error_and_never_blocks(
+    client: Client, event: str, more: str, given: Mapping[str, Any], told: str
+) -> None:
+    done = client.run(event, more, **given)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert told in done.stderr
+
+
+def test_a_half_written_line_is_told_and_the_others_are_stored(client: Client) -> None:
+    client.write(*_turn(1, PORT, "Noted."))
+    transcript = client.folder.parent / "transcript.jsonl"
+    transcript.write_text(transcript.read_text(encoding="utf-8") + '{"type":"user","mess', encoding="utf-8")
+    done = client.run("stop")
+    assert done.returncode == 0
+    assert "left out a line of the transcript" in done.stderr
+    assert len(client.stored()) == 2
