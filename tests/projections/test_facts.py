@@ -68,7 +68,7 @@ def test_the_same_fact_is_one_memory(memory: NeuroGraphMemory) -> None:
 @pytest.mark.parametrize(
     "arguments",
     [("", "city", "Lyon"), ("Ana", " ", "Lyon"), ("Ana", "city", ""), ("Ana", "city", None), ("Ana", "city", ["Lyon"]),
-     ("Ana", 5, "Lyon"), ("Ana\0", "city", "Lyon"), ("Ana", "city", "\ud800")],
+     ("Ana", 5, "Lyon")],
 )  # fmt: skip
 def test_a_fact_without_parts_is_refused(memory: NeuroGraphMemory, arguments: tuple[Any, ...]) -> None:
     with pytest.raises(InputError):
