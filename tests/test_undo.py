@@ -306,3 +306,8 @@ def test_undo_goes_past_a_memory_that_has_expired(
     assert [node.id for node in memory.list(user_id=user)] == [kept]
     assert memory.undo(user_id=user)
     assert memory.count(user_id=user) == 0
+
+
+def test_a_negative_number_of_a_change_is_refused(memory: NeuroGraphMemory) -> None:
+    with pytest.raises(InputError, match=r"a sequence of history\.list\(\)"):
+        memory.undo(to=-1)

@@ -76,7 +76,8 @@ class History(Component):
         """Take back changes; see `NeuroGraphMemory.undo`."""
         if to is not None and user_id is not None:
             raise InputError("give either the change to go back to, or a user_id")
-        if to is not None and (isinstance(to, bool) or not isinstance(to, int) or to < 0):
+        is_number = isinstance(to, int) and not isinstance(to, bool)
+        if to is not None and (not is_number or to < 0):
             raise InputError(f"the change to go back to is {to!r}, but must be a sequence of history.list()")
         with self._session.exclusively():
             store, clock = self._session.store, self._session.clock
