@@ -209,7 +209,7 @@ def measure(
         except OSError as error:
             raise StorageError(f"cannot create {folder} ({error}); choose another save_dir") from error
         break
-    golds, kinds = zip(*((one.question.gold, one.question.kind) for one in results), strict=True)
+    golds, kinds = [one.question.gold for one in results], [one.question.kind for one in results]
     rankings = {name: [one.plain[name] for one in results] for name in baselines}
     ours = [one.ranked for one in results]
     report = RunReport(

@@ -571,13 +571,9 @@ def _line_of(call: Mapping[str, Any], tag: str) -> list[str]:
         except (ValueError, RecursionError):
             return [_line(f"{name}({arguments})")]
     if isinstance(arguments, Mapping):
-        written = ", ".join(f"{key}={_written(value)}" for key, value in arguments.items())
+        written = ", ".join(f"{key}={_as_json(value)}" for key, value in arguments.items())
         return [_line(f"{name}({written})")]
-    return [_line(f"{name}({_written(arguments)})")]
-
-
-def _written(value: object) -> str:
-    return _as_json(value)
+    return [_line(f"{name}({_as_json(arguments)})")]
 
 
 def _as_json(value: object) -> str:
