@@ -80,9 +80,11 @@ def _here(jobs: Sequence[_Job], workers: int) -> Iterator[None]:
     spawn = multiprocessing.get_context("spawn")
     told, parent = spawn.Pipe(duplex=False)
     # The pipe closes before the pool waits for its processes, so an error or Ctrl-C ends them at once.
-    with ProcessPoolExecutor(min(workers, len(jobs)), spawn, _end_with, (told,)) as pool, closing(parent):
+    # Each process starts with all jobs, and the queue has their numbers only: a job larger than a pipe holds would keep
+    # the pool waiting for ever if a process dies before it has read it (Python 3.11).
+    with ProcessPoolExecutor(min(workers, len(jobs)), spawn, _begin, (told, jobs)) as pool, closing(parent):
         try:
-            started = [pool.submit(_index, job) for job in jobs]
+            started = [pool.submit(_index_job, number) for number in range(len(jobs))]
         # One that dies while the next is started leaves the pool half closed, which Python says in several ways.
         except (BrokenProcessPool, OSError, ValueError) as error:
             raise StorageError(_DIED) from error
@@ -93,8 +95,20 @@ def _here(jobs: Sequence[_Job], workers: int) -> Iterator[None]:
             raise StorageError(_DIED) from error
 
 
-def _end_with(parent: Connection) -> None:
-    """End this process when its parent closes the pipe or dies, and at Ctrl-C; a memory survives that at any line."""
+_jobs: list[_Job] = []
+"""The jobs of a process of the pool."""
+
+
+def _index_job(number: int) -> None:
+    _index(_jobs[number])
+
+
+def _begin(parent: Connection, jobs: Sequence[_Job]) -> None:
+    """Keep the jobs. End this process when its parent closes the pipe or dies, and at Ctrl-C.
+
+    A memory survives that at any line.
+    """
+    _jobs[:] = jobs
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
 
