@@ -17,7 +17,7 @@ from neurogated import ANY_USER, EdgeType, GraphDelta, MemoryConfig, MemoryEdge,
 from neurogated.compose import build
 from neurogated.errors import InputError, StorageError, UnknownIdError
 from neurogated.storage.log.sqlite.journal import SqliteJournal
-from neurogated.testing.model import ManualClock
+from neurogated.testing import ManualClock
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 

@@ -14,7 +14,7 @@ import pytest
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.errors import InputError
-from neurogated.testing.model import ManualClock
+from neurogated.testing import ManualClock
 from tests.sessions import NOON, TALK, following_of, message_of, order_of
 
 

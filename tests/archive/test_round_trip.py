@@ -9,14 +9,14 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from graph_store_kit.contract.base import plain
+from graph_store_kit.contract.history import found_by, live_through
 from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory, compose
 from neurogated.archive import export, importing
 from neurogated.archive.manifest import ExportManifest
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import StorageError
 from neurogated.testing import ManualClock
-from neurogated.testing.contract.base import plain
-from neurogated.testing.contract.history import found_by, live_through
 from tests.archive.stores import OpenStore
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)

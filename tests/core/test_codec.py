@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graph_store_kit.histories import history_of
 from neurogated.core.codec import decode, encode
 from neurogated.core.delta import Access, Charge, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
@@ -21,7 +22,6 @@ from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.scope import Scope
 from neurogated.errors import CorruptMemoryError, FormatVersionError
 from neurogated.testing import ManualClock
-from neurogated.testing.histories import history_of
 
 AT = datetime(2031, 2, 3, 4, 5, 6, 789, tzinfo=UTC)
 KEY = EdgeKey("a", "b", EdgeType.CAUSE)

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
+from graph_store_kit.histories import node
 from neurogated.config.groups import RuntimeSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import GraphDelta
 from neurogated.errors import MemoryLockedError, StorageError
 from neurogated.storage.postgres_store import PostgresStore
-from neurogated.testing.histories import node
 from tests.postgres_server import Postgres
 
 pytestmark = pytest.mark.slow

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from graph_store_kit.histories import node
 from neurogated.core.clock import utc_now
 from neurogated.core.delta import GraphDelta
 from neurogated.errors import StorageError
 from neurogated.storage.postgres_store import PostgresStore
-from neurogated.testing.histories import node
 from tests.postgres_server import Postgres
 from tests.served import Servers, client
 

@@ -20,7 +20,7 @@ from neurogated.errors import ConfigError, InputError
 from neurogated.slots.claims import claim_node
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.verify import disagreements
-from neurogated.testing.model import ManualClock
+from neurogated.testing import ManualClock
 from tests.knowledge.plain_reader import config_of
 
 START = datetime(2024, 1, 1, tzinfo=UTC)

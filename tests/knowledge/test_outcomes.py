@@ -16,7 +16,7 @@ from neurogated.compose import build
 from neurogated.core.conflicts import CONFLICT
 from neurogated.core.filters import Filter
 from neurogated.errors import InputError, UnknownIdError
-from neurogated.testing.model import ManualClock
+from neurogated.testing import ManualClock
 
 YEAR = timedelta(days=365)
 START = datetime(2020, 1, 1, tzinfo=UTC)

@@ -13,7 +13,7 @@ import pytest
 
 from neurogated import Conflict, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
-from neurogated.testing.model import ManualClock
+from neurogated.testing import ManualClock
 
 
 def year(number: int) -> datetime:

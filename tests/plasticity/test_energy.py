@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from graph_store_kit.histories import START
 from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.clock import to_micros
@@ -19,7 +20,6 @@ from neurogated.plasticity.energy import USE_GAIN, EnergyController
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.plasticity.undo import undo
 from neurogated.testing import ManualClock
-from neurogated.testing.histories import START
 
 DAY = timedelta(days=1)
 SETTINGS = MetabolismSettings(half_life_days=10.0, half_lives="fact=100, turn=1")

@@ -9,7 +9,7 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory, Recall
 from neurogated.compose import build
-from neurogated.testing.model import ManualClock
+from neurogated.testing import ManualClock
 
 TEXTS = [f"The {place} opens at {hour}." for place in ("pool", "museum", "bakery", "library") for hour in (7, 9)]
 QUESTIONS = ["When does the pool open?", "museum", "What opens at 9?", "Is the bakery open?"]

@@ -7,13 +7,13 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
+from graph_store_kit import GraphStoreContract, store_machine
 from neurogated import GraphStore
 from neurogated.config.groups import RuntimeSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
 from neurogated.core.ports import GraphStorePort
 from neurogated.storage.sqlite_store import SqliteStore
-from neurogated.testing import GraphStoreContract, store_machine
 from tests.storage.short_machine import shortened
 
 # Few, so that the overlay merges often.

@@ -5,12 +5,12 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
+from graph_store_kit import GraphStoreContract, store_machine
 from neurogated.config.groups import RuntimeSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
 from neurogated.core.ports import GraphStorePort
 from neurogated.storage.neo4j_store import Neo4jStore
-from neurogated.testing import GraphStoreContract, store_machine
 from tests.bolt_server import BoltServer
 from tests.storage.short_machine import shortened
 

@@ -6,12 +6,12 @@ from weakref import WeakKeyDictionary
 
 import pytest
 
+from graph_store_kit import GraphStoreContract, store_machine
 from neurogated.config.groups import RuntimeSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
 from neurogated.core.ports import GraphStorePort
 from neurogated.storage.postgres_store import PostgresStore
-from neurogated.testing import GraphStoreContract, store_machine
 from tests.postgres_server import Postgres
 from tests.storage.short_machine import shortened
 

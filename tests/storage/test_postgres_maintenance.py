@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from psycopg.pq import TransactionStatus
 
+from graph_store_kit.histories import node
 from neurogated import MemoryConfig
 from neurogated.administration import re_embed
 from neurogated.config.groups import RuntimeSettings
@@ -17,8 +18,7 @@ from neurogated.core.model import MemoryNode
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import MemoryLockedError
 from neurogated.storage.postgres_store import PostgresStore
-from neurogated.testing.histories import node
-from neurogated.testing.model import ManualClock
+from neurogated.testing import ManualClock
 from tests.storage.test_postgres_store import HURRIED, names, put
 
 

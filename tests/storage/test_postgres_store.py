@@ -12,6 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from graph_store_kit.histories import node
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.config.groups import RuntimeSettings
 from neurogated.core.codec import decode
@@ -31,7 +32,6 @@ from neurogated.storage import freshness
 from neurogated.storage.log.log import Position
 from neurogated.storage.log.postgres.postgres_log import PostgresLog
 from neurogated.storage.postgres_store import PostgresStore
-from neurogated.testing.histories import node
 
 HURRIED = MemoryConfig(runtime=RuntimeSettings(write_lock_seconds=0.2))
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from hypothesis import Phase, settings
 
+from graph_store_kit import GraphStoreContract, store_machine
 from neurogated import GraphDelta, GraphStore, GraphView, MemoryNode
 from neurogated.core.clock import Clock
 from neurogated.core.delta import LATEST, HistoryEntry, JournalEntry
@@ -16,7 +17,6 @@ from neurogated.core.model import Vector
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import tags
 from neurogated.errors import NeurogatedError
-from neurogated.testing import GraphStoreContract, store_machine
 
 
 class Sound(GraphStore):

@@ -10,9 +10,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-import neurogated.testing
+import graph_store_kit
 
-README = (Path(neurogated.testing.__file__).parent / "README.md").read_text(encoding="utf-8")
+README = (Path(graph_store_kit.__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 
 pytestmark = pytest.mark.slow
@@ -62,11 +62,11 @@ def test_missing_abilities_of_the_example_are_skipped_with_the_reason(results: d
 
 
 def test_the_tables_name_the_hooks_and_abilities_there_are() -> None:
-    from neurogated.testing import GraphStoreContract
+    from graph_store_kit import GraphStoreContract
 
     for hook in re.findall(r"^\| `(\w+)\(", README.split("## Hooks")[1].split("## Tests")[0], flags=re.MULTILINE):
         assert callable(getattr(GraphStoreContract, hook))
-    sources = "".join(path.read_text("utf-8") for path in Path(neurogated.testing.__file__).parent.rglob("*.py"))
+    sources = "".join(path.read_text("utf-8") for path in Path(graph_store_kit.__file__).parent.rglob("*.py"))
     assert set(re.findall(r"^\| `(Supports\w+)`", README, flags=re.MULTILINE)) == set(
         re.findall(r"\bable\([^()]*(?:\([^()]*\))?[^()]*, (Supports\w+)\)", sources)
     )

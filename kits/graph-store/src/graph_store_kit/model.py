@@ -1,10 +1,10 @@
-"""A reference model of a graph, slow and obviously right: dictionaries of nodes and edges; and a clock for tests."""
+"""A reference model of a graph, slow and obviously right: dictionaries of nodes and edges."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 
 from neurogated.core.delta import Decay, GraphDelta, PendingTask
 from neurogated.core.model import MOST_COUNTED, EdgeKey, MemoryEdge, MemoryNode
@@ -112,18 +112,3 @@ def _holds(thing: MemoryNode | MemoryEdge, moment: datetime | None) -> bool:
         return True
     begun = thing.valid_from is None or thing.valid_from <= moment
     return begun and (thing.valid_to is None or moment < thing.valid_to)
-
-
-class ManualClock:
-    """A clock that stands still until `advance` moves it."""
-
-    def __init__(self, start: datetime = datetime(2026, 1, 1, tzinfo=UTC)) -> None:
-        self.now = start
-
-    def __call__(self) -> datetime:
-        """Return the time it shows."""
-        return self.now
-
-    def advance(self, by: timedelta) -> None:
-        """Move it forward; a negative `by` moves it back."""
-        self.now += by

@@ -11,13 +11,14 @@ from typing import Any, ClassVar
 import numpy as np
 import pytest
 
+from graph_store_kit.model import GraphModel
 from neurogated.core.clock import Clock, to_micros
 from neurogated.core.delta import GraphDelta, JournalEntry
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView
-from neurogated.testing.model import GraphModel, ManualClock
+from neurogated.testing import ManualClock
 
 NewStore = Callable[[], GraphStorePort]
 """Creates another new, empty store."""

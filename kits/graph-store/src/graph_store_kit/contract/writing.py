@@ -10,15 +10,16 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+from graph_store_kit.contract.base import ContractBase, NewStore, apply, assert_tells
+from graph_store_kit.histories import edge, history_of, node
+from graph_store_kit.model import GraphModel
 from neurogated.core.delta import Access, GraphDelta, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import Found
 from neurogated.core.model import EdgeKey
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
-from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_tells
-from neurogated.testing.histories import edge, history_of, node
-from neurogated.testing.model import GraphModel, ManualClock
+from neurogated.testing import ManualClock
 
 # Several classes run each property, on a new store for each example.
 PROPERTY = settings(

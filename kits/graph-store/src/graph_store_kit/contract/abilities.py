@@ -13,6 +13,12 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+from graph_store_kit.contract.base import NewStore, apply, assert_shows, assert_tells
+from graph_store_kit.contract.history import assert_searched_alike, found_by, live_through, replayed
+from graph_store_kit.contract.namespaces import ADVERSARIAL, NamespacesContract
+from graph_store_kit.contract.writing import PROPERTY, three_nodes
+from graph_store_kit.histories import edge, node
+from graph_store_kit.model import GraphModel
 from neurogated.core.abilities import (
     SupportsCheck,
     SupportsCompaction,
@@ -26,12 +32,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import EmbedderMismatchError, InputError, MemoryClosedError
-from neurogated.testing.contract.base import NewStore, apply, assert_shows, assert_tells
-from neurogated.testing.contract.history import assert_searched_alike, found_by, live_through, replayed
-from neurogated.testing.contract.namespaces import ADVERSARIAL, NamespacesContract
-from neurogated.testing.contract.writing import PROPERTY, three_nodes
-from neurogated.testing.histories import edge, node
-from neurogated.testing.model import GraphModel, ManualClock
+from neurogated.testing import ManualClock
 
 _WORKERS = 4
 _STEPS = 12

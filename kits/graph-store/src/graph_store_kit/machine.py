@@ -15,6 +15,10 @@ import pytest
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from graph_store_kit.contract.base import assert_shows, assert_tells, journaled, shown_by, unused
+from graph_store_kit.contract.reading import assert_searches_agree, keyword_scores
+from graph_store_kit.histories import NAMES, TYPES, WORDS, edge, node, random_delta
+from graph_store_kit.model import GraphModel
 from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import Clock
 from neurogated.core.delta import Access, Charge, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
@@ -24,10 +28,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView
 from neurogated.errors import NeurogatedError
 from neurogated.plasticity.undo import delta_back_to
-from neurogated.testing.contract.base import assert_shows, assert_tells, journaled, shown_by, unused
-from neurogated.testing.contract.reading import assert_searches_agree, keyword_scores
-from neurogated.testing.histories import NAMES, TYPES, WORDS, edge, node, random_delta
-from neurogated.testing.model import GraphModel, ManualClock
+from neurogated.testing import ManualClock
 
 _QUERY = (1.0, 0.5)
 _OWN = None

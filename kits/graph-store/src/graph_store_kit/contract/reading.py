@@ -12,6 +12,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from graph_store_kit.contract.base import ContractBase, NewStore, apply, assert_shows, shown_by
+from graph_store_kit.contract.writing import PROPERTY, three_nodes
+from graph_store_kit.histories import QUERIES, edge, history_of, node
 from neurogated.core.abilities import SupportsExactSearch
 from neurogated.core.clock import from_micros
 from neurogated.core.delta import Decay, WeightChange
@@ -22,10 +25,7 @@ from neurogated.core.ports import SCORE_TOLERANCE, GraphStorePort
 from neurogated.core.rendering import TIME, document_tag, keyword_text, speaker_tag, subject_tag, tags, trait_tag
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError, UnknownIdError
-from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_shows, shown_by
-from neurogated.testing.contract.writing import PROPERTY, three_nodes
-from neurogated.testing.histories import QUERIES, edge, history_of, node
-from neurogated.testing.model import ManualClock
+from neurogated.testing import ManualClock
 from neurogated.text.keywords import search_terms
 
 _TIMED = trait_tag(TIME)

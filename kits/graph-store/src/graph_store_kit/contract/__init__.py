@@ -1,11 +1,11 @@
 """`GraphStoreContract`: the contract of every store, as tests that its author inherits."""
 
-from neurogated.testing.contract.abilities import AbilitiesContract
-from neurogated.testing.contract.history import HistoryContract
-from neurogated.testing.contract.reading import ReadingContract
-from neurogated.testing.contract.scopes import ScopesContract
-from neurogated.testing.contract.times import TimesContract
-from neurogated.testing.contract.writing import WritingContract
+from graph_store_kit.contract.abilities import AbilitiesContract
+from graph_store_kit.contract.history import HistoryContract
+from graph_store_kit.contract.reading import ReadingContract
+from graph_store_kit.contract.scopes import ScopesContract
+from graph_store_kit.contract.times import TimesContract
+from graph_store_kit.contract.writing import WritingContract
 
 __all__ = ["GraphStoreContract"]
 

@@ -7,12 +7,13 @@ from datetime import datetime, timedelta
 from random import Random
 from typing import Any
 
+from graph_store_kit.model import GraphModel
 from neurogated.core.delta import Access, Charge, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.scope import Scope
-from neurogated.testing.model import GraphModel, ManualClock
+from neurogated.testing import ManualClock
 
 START = ManualClock().now
 NAMES = tuple("abcdef")

@@ -10,15 +10,16 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+from graph_store_kit.contract.base import ContractBase, NewStore, apply, assert_tells
+from graph_store_kit.contract.reading import assert_searches_agree, keyword_scores
+from graph_store_kit.contract.writing import PROPERTY
+from graph_store_kit.histories import node, random_delta
+from graph_store_kit.model import GraphModel
 from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.delta import PendingTask
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import EmbedderMismatchError, InputError, MemoryClosedError, UnknownIdError
-from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_tells
-from neurogated.testing.contract.reading import assert_searches_agree, keyword_scores
-from neurogated.testing.contract.writing import PROPERTY
-from neurogated.testing.histories import node, random_delta
-from neurogated.testing.model import GraphModel, ManualClock
+from neurogated.testing import ManualClock
 
 ADVERSARIAL = (
     "",

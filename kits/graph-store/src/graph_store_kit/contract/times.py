@@ -9,15 +9,16 @@ from typing import Any
 import hypothesis.strategies as st
 from hypothesis import given
 
+from graph_store_kit.contract.base import ContractBase, NewStore, assert_shows, assert_tells
+from graph_store_kit.contract.reading import assert_searches_agree
+from graph_store_kit.contract.writing import PROPERTY
+from graph_store_kit.histories import NAMES, START, edge, node
+from graph_store_kit.model import GraphModel
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import subject_tag
-from neurogated.testing.contract.base import ContractBase, NewStore, assert_shows, assert_tells
-from neurogated.testing.contract.reading import assert_searches_agree
-from neurogated.testing.contract.writing import PROPERTY
-from neurogated.testing.histories import NAMES, START, edge, node
-from neurogated.testing.model import GraphModel, ManualClock
+from neurogated.testing import ManualClock
 
 _HOUR = timedelta(hours=1)
 _INSTANT = timedelta(microseconds=1)

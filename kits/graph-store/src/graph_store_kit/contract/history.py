@@ -9,6 +9,11 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+from graph_store_kit.contract.base import ContractBase, NewStore, apply, assert_tells, journaled, unused
+from graph_store_kit.contract.reading import assert_searches_agree
+from graph_store_kit.contract.writing import PROPERTY, three_nodes
+from graph_store_kit.histories import QUERIES, edge, history_of, node
+from graph_store_kit.model import GraphModel
 from neurogated.core.delta import Access, Charge, Decay, GraphDelta, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey
@@ -16,11 +21,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.errors import InputError
 from neurogated.plasticity.undo import delta_back_to
 from neurogated.storage.graph_store import GraphStore
-from neurogated.testing.contract.base import ContractBase, NewStore, apply, assert_tells, journaled, unused
-from neurogated.testing.contract.reading import assert_searches_agree
-from neurogated.testing.contract.writing import PROPERTY, three_nodes
-from neurogated.testing.histories import QUERIES, edge, history_of, node
-from neurogated.testing.model import GraphModel, ManualClock
+from neurogated.testing import ManualClock
 
 _QUERY = (1.0, 0.5)
 _SEQ = EdgeKey("a", "b", EdgeType.SEQ)

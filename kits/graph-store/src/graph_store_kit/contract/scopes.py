@@ -10,6 +10,9 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
+from graph_store_kit.contract.base import ContractBase, NewStore, apply
+from graph_store_kit.contract.writing import PROPERTY
+from graph_store_kit.histories import QUERIES, START, WORDS, edge, node
 from neurogated.core.abilities import SupportsCompaction
 from neurogated.core.clock import to_micros
 from neurogated.core.delta import Access, Charge, GraphDelta, NodeChange
@@ -20,10 +23,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import subject_tag
 from neurogated.core.scope import ANY_USER, Scope, ScopeFilter
 from neurogated.errors import InputError
-from neurogated.testing.contract.base import ContractBase, NewStore, apply
-from neurogated.testing.contract.writing import PROPERTY
-from neurogated.testing.histories import QUERIES, START, WORDS, edge, node
-from neurogated.testing.model import ManualClock
+from neurogated.testing import ManualClock
 
 _USERS = (None, "ana", "bob")
 _AGENTS = (None, "robot", "other")
