@@ -76,3 +76,16 @@ def test_force_index_from_scratch_forgets_the_graph_and_keeps_the_vectors(config
     with NeuroGraphMemory(config.replace(force_index_from_scratch=True)) as memory:
         assert memory.retrieve("ferry") == []
     assert (Path(config.save_dir) / "embedding_cache.db").stat().st_size > 0
+
+
+def test_the_same_messages_in_the_same_order_have_the_same_scores_in_every_run(
+    tmp_path: Path, clock: ManualClock
+) -> None:
+    def told(name: str) -> list[tuple[int, float]]:
+        config = MemoryConfig(save_dir=tmp_path / name)
+        with NeuroGraphMemory(config, parts=build(config, clock)) as memory:
+            # Many equal texts, so that the order of equal scores decides which take part.
+            added = [memory.add(STORY[place % 3], session_id=f"s{place // 4}")[0] for place in range(48)]
+            return [(added.index(one.id), one.score) for one in memory.recall("Who lit the lantern?", top_n=8).memories]
+
+    assert told("one") == told("two")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Unpack
-from uuid import uuid4
 
 from neurogated.components.recalls import Recalls
 from neurogated.components.texts import Texts
@@ -25,6 +24,7 @@ from neurogated.plasticity.plasticity_engine import ASSOC_WEIGHT, Outcome, stren
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.session import Notice, Session
+from neurogated.utils.hash_utils import arrival_id
 
 # Tokens of the budget for each memory that is recalled for a context.
 _CONTEXT_DEPTH = 8
@@ -102,7 +102,7 @@ class AgentContext:
         if isinstance(event, Sequence) and not isinstance(event, str):
             raise InputError("an event is one text or message; record each event by a call of its own")
         strength = None if outcome is None else strength_of(outcome)
-        details.setdefault("id", f"{EVENT}-{uuid4().hex}")
+        details.setdefault("id", arrival_id(f"{EVENT}-"))
         details.setdefault("kind", EVENT)
         given = list(listed(used))
         ids = list(dict.fromkeys(map(id_of, given)))

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain, count, pairwise
-from uuid import uuid4
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, offset_in_minutes, to_utc
@@ -31,7 +30,7 @@ from neurogated.ingestion.titles import find_names
 from neurogated.ingestion.user_graph import RecentNodes, UserGraph
 from neurogated.text.times import find_times
 from neurogated.text.words import count_words
-from neurogated.utils.hash_utils import compute_mdhash_id
+from neurogated.utils.hash_utils import arrival_id, compute_mdhash_id
 
 _CHUNK = "chunk-"
 _CHUNK_END = re.compile("#[0-9]+$")
@@ -306,7 +305,7 @@ class Planner:
         document_id = None if document.in_session or document.id is not None else document.document_id
         outcome = (document.outcome or 0.0) if document.kind == EVENT else None
         offset = offset_in_minutes(document.timestamp)
-        base = document.id or f"turn-{uuid4().hex}"
+        base = document.id or arrival_id("turn-")
         for passage in document.passages:
             metadata = json_metadata({**document.metadata, **passage.metadata})
             first = json_metadata({**passage.aside, **metadata}) if passage.aside else metadata
@@ -319,7 +318,7 @@ class Planner:
                 if document.id is not None or passage.part:
                     node_id = f"{base}{passage.part}" + (f"#{place}" if place else "")
                 elif document_id is None:
-                    node_id = f"turn-{uuid4().hex}" if drafts else base
+                    node_id = arrival_id("turn-") if drafts else base
                 else:
                     # The hash includes the position, so that a repeated chunk gets a node of its own.
                     node_id = compute_mdhash_id(f"{document_id}\n{len(drafts)}\n{chunk}", prefix=_CHUNK)

@@ -7,7 +7,6 @@ import logging
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice, takewhile
 from typing import Any, NamedTuple, TypedDict
-from uuid import uuid4
 
 from neurogated.core.model import MemoryNode
 from neurogated.core.trace import RecalledMemory
@@ -17,7 +16,7 @@ from neurogated.ingestion.speakers import ROLES
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.text.strings import repaired
-from neurogated.utils.hash_utils import compute_mdhash_id
+from neurogated.utils.hash_utils import arrival_id, compute_mdhash_id
 
 _log = logging.getLogger(__name__)
 # Memories of a session that are searched for the present turn: most turns are short.
@@ -61,7 +60,7 @@ class Conversation:
         add_said(
             self.memory,
             [
-                {**entry.message, "id": f"message-{uuid4().hex}", ORIGINAL: json.dumps(entry.original)}
+                {**entry.message, "id": arrival_id("message-"), ORIGINAL: json.dumps(entry.original)}
                 for entry in entries
             ],
             self._owner,
