@@ -82,7 +82,7 @@ def test_the_same_messages_in_the_same_order_have_the_same_scores_in_every_run(
     tmp_path: Path, clock: ManualClock
 ) -> None:
     def told(name: str) -> list[tuple[int, float]]:
-        config = MemoryConfig(save_dir=tmp_path / name)
+        config = MemoryConfig(save_dir=str(tmp_path / name))
         with NeuroGraphMemory(config, parts=build(config, clock)) as memory:
             # Many equal texts, so that the order of equal scores decides which take part.
             added = [memory.add(STORY[place % 3], session_id=f"s{place // 4}")[0] for place in range(48)]

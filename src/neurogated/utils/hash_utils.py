@@ -20,6 +20,6 @@ def compute_mdhash_id(content: str, prefix: str = "") -> str:
 def arrival_id(prefix: str) -> str:
     """Return `prefix` and 32 hexadecimal digits, in order of the calls in a process; half of them are random.
 
-    Equal scores are in order of id. With such ids, the same messages in the same order have the same scores in every run.
+    Equal scores are in order of id. So the same messages in the same order have the same scores in every run.
     """
     return f"{prefix}{next(_ARRIVALS):014x}{secrets.token_hex(9)}"
