@@ -154,3 +154,15 @@ def slow_chunks(sentences: list[str], size: int, overlap: int) -> list[list[str]
             for start in range(begin + 1, end + 1)
             if tokens(sentences[start:end]) <= overlap and tokens(sentences[start : end + 1]) <= size
         )
+
+
+def test_no_tokenizer_reads_the_whole_of_a_long_text() -> None:
+    longest = 0
+
+    def count(texts: Sequence[str]) -> list[int]:
+        nonlocal longest
+        longest = max(longest, *map(len, texts))
+        return count_words(texts)
+
+    assert len(Chunker(100, 20, count).split("Ann moved to Lyon in May. " * 10_000)) > 100
+    assert longest <= 20_000

@@ -81,7 +81,8 @@ def cut_to(text: str, most: int, count: TokenCounter) -> str:
 def graphemes_of(text: str) -> list[str]:
     """Return the characters of a text as people see them, such as a letter with its accents (UAX 29)."""
     found = list(matches(_GRAPHEME, text))
-    if max(map(len, found), default=0) <= _LONGEST_GRAPHEME:
+    # Other threads run between the steps of a loop, not within one call of `max`.
+    if all(len(one) <= _LONGEST_GRAPHEME for one in found):
         return found
     return [one[at : at + _LONGEST_GRAPHEME] for one in found for at in range(0, len(one), _LONGEST_GRAPHEME)]
 

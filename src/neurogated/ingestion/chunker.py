@@ -12,6 +12,7 @@ from neurogated.core.ports import Embedder
 from neurogated.core.tokens import fitting, graphemes_of, window_tokens
 from neurogated.ingestion.markdown import Block, blocks, is_markdown
 from neurogated.text.sentences import sentences_of
+from neurogated.text.strings import SECTION
 
 # Units of a sentence that is longer than a chunk: words, or characters in scripts without spaces. Combining marks and
 # punctuation stay with the preceding character.
@@ -88,6 +89,9 @@ class Chunker:
         return [chunk for chunk in chunks if chunk]
 
     def _fits(self, text: str) -> bool:
+        # The beginning of a long text says enough, and other threads wait while a tokenizer reads a whole one.
+        if len(text) > SECTION and self._count_tokens([text[:SECTION]])[0] > 2 * self._size:
+            return False
         return self._count_tokens([text])[0] <= self._size
 
     def _sentences(self, text: str, room: int) -> Iterator[_Piece]:
