@@ -50,11 +50,6 @@ def test_a_text_that_cannot_be_remembered_is_refused_and_nothing_is_lost(
     assert kept.retrieve("ferry") == [GOOD]
 
 
-def test_a_text_just_within_the_limit_is_taken(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config.replace(indexing={"max_document_chars": 200_000})) as memory:
-        assert memory.add_document("A word and another word. " * 8_000)
-
-
 @pytest.mark.parametrize(
     "metadata", [{"when": object()}, {"x": float("nan")}, {1: 1, "1": 2}, {"x": [{1: 1, "1": 2}]}, [1], [("a", 1)], 5]
 )
@@ -74,17 +69,6 @@ def test_metadata_that_is_no_json_object_is_refused_everywhere(
         with pytest.raises(InputError, match="metadata"):
             call()
     assert len(kept.history.list()) == 1
-
-
-@pytest.mark.parametrize("id", ["\0", "a\nb", "a\x7f"])
-def test_an_id_with_control_characters_is_refused(kept: NeuroGraphMemory, id: str) -> None:  # noqa: A002 - as in `add`
-    for call in (lambda: kept.add("Another text.", id=id), lambda: kept.add_documents([{"text": "A.", "id": id}])):
-        with pytest.raises(InputError, match="control character"):
-            call()
-    assert len(kept.history.list()) == 1
-
-
-DAY = "2026-05-04"
 
 
 def test_no_memory_imitates_lines_of_the_quotation(kept: NeuroGraphMemory) -> None:
@@ -141,17 +125,6 @@ def test_a_read_only_disk_is_a_clear_error(read_only: Path) -> None:
     with pytest.raises(StorageError):
         NeuroGraphMemory(MemoryConfig(save_dir=str(read_only), embedding_name="hash"))
     assert (read_only / "memory" / "memory.db").stat().st_size > 0
-
-
-def test_a_cache_that_cannot_be_written_never_stops_the_memory(
-    config: MemoryConfig, caplog: pytest.LogCaptureFixture
-) -> None:
-    (Path(config.save_dir) / "embedding_cache.db").mkdir(parents=True)
-    with NeuroGraphMemory(config) as memory:
-        for text in (GOOD, "The lantern was lit.", "The mill burned."):
-            memory.add(text)
-        assert memory.retrieve("When did the ferry leave?", top_n=1) == [GOOD]
-    assert caplog.text.count("so nothing is cached") == 1
 
 
 @pytest.mark.parametrize(
@@ -223,10 +196,3 @@ def test_a_value_of_a_wrong_kind_is_refused_by_name(
         with pytest.raises(InputError, match=wanted):
             call(memory)
         assert memory.count() == 0
-
-
-def test_the_parts_of_a_fact_are_repaired_as_texts_are(tmp_path: Path) -> None:
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
-        memory.facts.add("Ana\ud83d", "ci\0ty", "Lyon \ud83d\ude00")
-        (fact,) = memory.facts.list()
-        assert (fact.subject, fact.attribute, fact.value) == ("Ana\ufffd", "ci\ufffdty", "Lyon \U0001f600")

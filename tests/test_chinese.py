@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pytest
 
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
-from neurogated.core.rendering import TIME
 
 PASSAGES = {
     "苏州园林": "苏州园林以假山和池塘闻名，拙政园是其中最大的一座。",
@@ -70,22 +69,6 @@ def test_a_question_of_two_steps_finds_the_second_passage_among_the_first_three(
     chinese: NeuroGraphMemory, question: str, title: str
 ) -> None:
     assert title in titles(chinese, question, 3)
-
-
-def test_a_question_that_names_a_subject_says_so_in_its_parts(chinese: NeuroGraphMemory) -> None:
-    recall = chinese.recall("候鸟吃什么？", top_n=12)
-    assert {str(one.node.title) for one in recall if one.parts["subject"]} == {"候鸟（动物）"}  # noqa: RUF001
-
-
-@pytest.mark.parametrize("embedder", EMBEDDERS)
-def test_a_question_for_a_time_prefers_the_memory_that_tells_one(embedder: str) -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name=embedder)) as memory:
-        memory.add_documents(["小明搬家到了上海，很高兴。", "小明去年三月搬家到了上海。"], progress=False)
-        recall = memory.recall("小明是什么时候搬家的？", top_n=2)
-        assert recall[0].content == "小明去年三月搬家到了上海。"
-        assert recall.kernel.tags[TIME] > 0.5
-        assert recall[0].parts["tags"] > recall[1].parts["tags"] == 0.0
-        assert memory.recall("小明搬家到了哪里？", top_n=2).kernel.tags.get(TIME, 0.0) < 0.5
 
 
 def test_parts_of_words_find_a_text_but_join_none() -> None:

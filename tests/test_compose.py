@@ -10,7 +10,6 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build, load_config
-from neurogated.errors import ConfigError
 from neurogated.llm.factory import llm_is_configured
 
 YAML = "TOP_K_ANCHORS: 7\nMAX_HOPS: 4\nENERGY_DECAY_RATE: 0.25\nllm_base_url: null\n"
@@ -42,46 +41,6 @@ def test_memory_without_settings_takes_those_of_the_environment(
     with NeuroGraphMemory() as memory:
         assert memory.config == MemoryConfig(embedding_name="hash", save_dir=str(tmp_path / "here"))
     assert (tmp_path / "here" / "memory").is_dir()
-
-
-def test_number_that_yaml_takes_for_text_is_still_read_as_a_number(tmp_path: Path) -> None:
-    """YAML 1.1 reads `1e-3` as text, because it has no dot."""
-    assert load_config(_written(tmp_path, "s.yaml", "MIN_EDGE_WEIGHT: 1e-3\n"), {}).MIN_EDGE_WEIGHT == 0.001
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("s.yaml", "TOP_K_ANCHORS: [1\n"),
-        ("s.yaml", "\tTOP_K_ANCHORS: 1\n"),
-        ("s.yaml", "TOP_K_ANCHORS: 2020-13-45\n"),
-        ("s.json", "{TOP_K_ANCHORS: 1}"),
-        ("s.json", ""),
-    ],
-    ids=["open bracket", "tab", "no such date", "yaml in json", "empty json"],
-)
-def test_broken_settings_file_is_named(tmp_path: Path, name: str, text: str) -> None:
-    path = _written(tmp_path, name, text)
-    with pytest.raises(ConfigError) as caught:
-        load_config(path, {})
-    assert f"settings file {path} cannot be read" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "kind"),
-    [("s.yaml", "- MAX_HOPS\n", "list"), ("s.yaml", "MAX_HOPS\n", "str"), ("s.json", "7", "int")],
-)
-def test_settings_file_must_hold_names_and_values(tmp_path: Path, name: str, text: str, kind: str) -> None:
-    path = _written(tmp_path, name, text)
-    with pytest.raises(ConfigError) as caught:
-        load_config(path, {})
-    assert str(caught.value) == f"settings file {path} holds a {kind}, but must hold names and values"
-
-
-@pytest.mark.parametrize("text", ["MAX_HOP: 1\n", "7: 1\n"])
-def test_unknown_name_in_a_settings_file_is_refused(tmp_path: Path, text: str) -> None:
-    with pytest.raises(ConfigError):
-        load_config(_written(tmp_path, "s.yaml", text), {})
 
 
 # The built parts

@@ -55,13 +55,6 @@ def test_an_export_of_a_user_has_the_memories_of_both_forms(memory: NeuroGraphMe
     assert memory.admin.users() == {JOSE: 2}
 
 
-def test_the_words_of_a_memory_and_its_metadata_stay_as_they_were_written(memory: NeuroGraphMemory) -> None:
-    text = normalize("NFD", "Ça été.")
-    (name,) = memory.add(text, metadata={"file": JOSE_NFD}, user_id=JOSE)
-    node = memory.get(name)
-    assert (node.content, node.metadata["file"]) == (text, JOSE_NFD)
-
-
 def test_owners_of_scopes_keys_and_dialogues_are_composed() -> None:
     assert Scope(JOSE_NFD, JOSE_NFD, JOSE_NFD) == Scope(JOSE, JOSE, JOSE)
     assert ScopeFilter(JOSE_NFD).admits(Scope(JOSE))

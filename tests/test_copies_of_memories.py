@@ -25,14 +25,3 @@ def test_a_copy_of_an_open_memory_is_refused_in_words(
         # Warnings are errors, also those of objects that are collected.
         gc.collect()
         assert memory.add("The memory goes on.")
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_a_copy_of_a_store_that_fails_prints_nothing(
-    tmp_path: Path, way: Callable[[object], object], capsys: pytest.CaptureFixture[str]
-) -> None:
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
-        with pytest.raises(TypeError):
-            way(memory.store)
-        gc.collect()
-    assert capsys.readouterr().err == ""

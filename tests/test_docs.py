@@ -97,31 +97,8 @@ def test_each_example_imports_what_it_uses(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", TEXTS)
-def test_no_block_of_code_is_hidden_from_the_tests(name: str) -> None:
-    assert not re.findall(r"^[ \t]+```|^```(?:py3|python3|pycon|shell|zsh)\b", TEXTS[name], flags=re.MULTILINE)
-    assert not [
-        text for text in _blocks(name, "text") if re.search(r"^(?:import|from|def|class|async) ", text, re.MULTILINE)
-    ]
-
-
-@pytest.mark.parametrize("name", _pages_with("sh"))
-def test_every_target_and_extra_that_a_page_names_exists(name: str) -> None:
-    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
-    for line in "".join(_blocks(name, "sh")).splitlines():
-        words = shlex.split(line, comments=True)
-        if words[:1] == ["make"]:
-            assert re.search(rf"^{words[1]}:", makefile, flags=re.MULTILINE), line
-
-
-@pytest.mark.parametrize("name", TEXTS)
 def test_every_extra_that_a_page_names_exists(name: str) -> None:
     assert set(re.findall(r"neurogated\[([\w-]+)\]", TEXTS[name])) <= EXTRAS.keys()
-
-
-def test_every_decision_is_listed() -> None:
-    pages = {page.name for page in (ROOT / "docs" / "adr").glob("0*.md")}
-    listed = re.findall(r"\]\((0\S+)\)", (ROOT / "docs" / "adr" / "index.md").read_text(encoding="utf-8"))
-    assert sorted(listed) == sorted(pages)
 
 
 def test_the_reference_has_every_public_name() -> None:

@@ -75,18 +75,6 @@ def test_an_error_has_a_kind_and_names_value_or_remedy(tmp_path: Path, mistake: 
     assert remedy in str(caught.value)
 
 
-def test_a_message_shows_the_ends_of_what_is_longer_than_anyone_reads(tmp_path: Path) -> None:
-    memory = opened(tmp_path)
-    for mistake in (lambda: memory.get("k" * 100_000), lambda: memory.recall("x", kinds=("k" * 100_000,))):
-        with pytest.raises(NeurogatedError) as caught:
-            mistake()
-        assert "k" * 900 in str(caught.value)
-        assert len(str(caught.value)) < 3_000
-    with pytest.raises(errors.UnknownIdError) as caught:
-        memory.get("no such")
-    assert str(caught.value).endswith(str(caught.value.args[0])[-20:])
-
-
 def test_a_fault_of_this_package_is_not_called_a_missing_package() -> None:
     with pytest.raises(ModuleNotFoundError, match="no_such_module"):
         import_extra("neurogated.no_such_module", "facts")

@@ -62,15 +62,6 @@ def test_a_recall_can_be_stored_and_copied(read_by_model: Mapping[str, Any], act
     assert dataclasses.asdict(recall)["memories"][0]["node"]["content"] == recall[0].content
 
 
-def test_the_users_are_counted(memory: NeuroGraphMemory) -> None:
-    memory.add(["One.", "Two."], user_id="bob")
-    memory.add("Three.", user_id="ana", session_id="s")
-    memory.add("Of nobody.")
-    assert memory.admin.users() == {"ana": 1, "bob": 2}
-    memory.delete(user_id="bob")
-    assert memory.admin.users() == {"ana": 1}
-
-
 def test_one_place_applies_the_deltas_of_a_memory() -> None:
     rooms = ["ingestion", "conflict", "plasticity", "consolidation", "tiers", "context", "components"]
     files = [*SOURCE.glob("*.py"), *(file for room in rooms for file in (SOURCE / room).rglob("*.py"))]

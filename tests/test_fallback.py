@@ -12,7 +12,6 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory, fallback
-from neurogated.cli.app import main
 from neurogated.core.abilities import SupportsCopies
 from neurogated.core.clock import utc_now
 from neurogated.core.ports import GraphStorePort
@@ -264,18 +263,6 @@ def test_a_reader_reads_the_fallback_and_takes_nothing_over(config: MemoryConfig
     _taken_over(config).close()
 
 
-def test_starting_from_scratch_deletes_the_fallback_too(config: MemoryConfig, gate: Gate) -> None:
-    scratch = config.replace(force_index_from_scratch=True)
-    with _away(config, gate) as memory:
-        memory.add("Ada plays chess.", user_id="ada")
-        gate.shut()
-        with pytest.raises(UnreachableError):
-            NeuroGraphMemory(scratch)
-    with NeuroGraphMemory(scratch) as memory:
-        assert memory.count(user_id="ada") == 0
-    assert not _folders(config)
-
-
 def test_vectors_of_another_model_are_refused_and_kept(config: MemoryConfig, gate: Gate) -> None:
     with NeuroGraphMemory(config) as memory:
         memory.add("Ben is well.", user_id="ben")
@@ -286,15 +273,3 @@ def test_vectors_of_another_model_are_refused_and_kept(config: MemoryConfig, gat
     assert len(_folders(config)) == 1
     with NeuroGraphMemory(config.replace(fallback=False)) as memory:
         assert memory.count(user_id="ben") == 1
-
-
-def test_a_command_announces_the_fallback(config: MemoryConfig, gate: Gate, capsys: pytest.CaptureFixture[str]) -> None:
-    flags = ["--storage", config.storage, "--save_dir", config.save_dir, "--embedding_name", "hash", "--fallback"]
-    gate.shut()
-    assert main(["add", "Ada plays chess.", "--user_id", "ada", *flags]) == 0
-    assert "cannot be reached" in capsys.readouterr().err
-    gate.open()
-    assert main(["list", "--user_id", "ada", *flags]) == 0
-    shown = capsys.readouterr()
-    assert "Ada plays chess." in shown.out
-    assert "is back" in shown.err

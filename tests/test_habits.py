@@ -1,15 +1,12 @@
 """Calls as in other libraries are refused in a sentence with the right name."""
 
-import copy
-from collections.abc import Callable, Iterable
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import neurogated
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.core.habits import explains_habits
 from neurogated.errors import ConfigError, InputError
 
 
@@ -108,19 +105,6 @@ def test_the_right_name_is_told(call: Call, kind: type[Exception], told: str) ->
         call(memory)
 
 
-def test_an_error_within_a_call_stays_as_it_is() -> None:
-    @explains_habits
-    class Adder:
-        def add(self, number: int) -> int:
-            return number + 1
-
-    with pytest.raises(TypeError, match=r"^can only concatenate[^;]*$"):
-        Adder().add("x")  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match=r"write add\(number\)$"):
-        Adder().add()  # type: ignore[call-arg]
-    assert not hasattr(Adder(), "search")
-
-
 def test_a_recalled_memory_has_the_fields_of_its_node_that_one_reads_first() -> None:
     with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
         said = {"role": "user", "name": "Ann", "content": "I like tea.", "timestamp": "2026-05-04T09:00:00Z"}
@@ -128,41 +112,6 @@ def test_a_recalled_memory_has_the_fields_of_its_node_that_one_reads_first() -> 
         found = memory.recall("tea")[0]
         assert (found.role, found.speaker, found.title) == ("user", "Ann", "Drinks")
         assert found.timestamp == found.node.timestamp is not None
-
-
-def test_a_memory_is_opened_by_its_folder(tmp_path: Path) -> None:
-    """The folder is a setting like any other; the rest has the defaults."""
-    for folder in (tmp_path / "mine", str(tmp_path / "mine")):
-        with NeuroGraphMemory(folder) as memory:
-            assert memory.config == MemoryConfig(save_dir=str(tmp_path / "mine"))
-            memory.add("Ann likes tea.")
-            assert memory.count() == 1
-    with pytest.raises(ConfigError, match="must be a folder or a MemoryConfig"):
-        NeuroGraphMemory(3)  # type: ignore[arg-type]
-
-
-def test_results_are_shown_on_a_line() -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
-        (name,) = memory.add("Ann likes tea. " * 30)
-        recall, context = memory.recall("tea"), memory.get_context("tea")
-        for one in (recall, recall[0], context, memory.get(name), memory.manifest.get()):
-            assert repr(one).startswith("<")
-            assert len(repr(one)) < 240
-        assert repr(recall[0]).startswith(f"<RecalledMemory {name}: score ")
-        assert repr(memory.get(name)).startswith(f"<MemoryNode {name}: episode 'Ann likes tea.")
-
-
-def test_results_are_sequences_and_memories_are_not() -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
-        ids = memory.add("Ann likes tea.")
-        recalled = memory.recall("tea")
-        assert [one.id for one in recalled] == [recalled[0].id] == list(ids)
-        assert (len(recalled), len(memory.list()), memory.list()[0].id) == (1, 1, ids[0])
-        for one in (recalled[0], recalled[0].node):
-            assert not isinstance(one, Iterable)
-            with pytest.raises(TypeError, match="not iterable"):
-                iter(one)  # type: ignore[call-overload]
-            assert copy.deepcopy(one) == one
 
 
 def test_results_show_themselves_as_tables_in_a_notebook_and_no_text_becomes_markup() -> None:

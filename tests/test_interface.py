@@ -264,21 +264,3 @@ def test_forgetting_counts_time_and_not_calls(days: list[int]) -> None:
     once = _faded(clock, [30])
     assert _faded(clock, [*sorted(days), 30]) == pytest.approx(once, rel=1e-9)
     assert once == pytest.approx(0.9**29)
-
-
-def test_a_recall_is_printed_in_one_short_line(memory: NeuroGraphMemory) -> None:
-    memory.add_documents([f"Heron {number} stands by the upper gate of the old mill. " * 9 for number in range(5)])
-    for recall in (
-        memory.recall("Where does the heron stand? " * 30),
-        memory.recall("Where?", user_id="ana", min_score=9.0),
-    ):
-        shown = repr(recall)
-        assert shown == str(recall)
-        assert str(len(recall)) in shown
-        assert "Where" in shown
-        assert len(shown) < 250
-        assert "\n" not in shown
-
-
-def test_the_choice_of_all_users_is_shown_by_its_name() -> None:
-    assert repr(ANY_USER) == str(ANY_USER) == "ANY_USER"

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.cli import main
 from neurogated.compose import load_config
-from neurogated.errors import ConfigError, DatasetError, InputError
+from neurogated.errors import ConfigError, DatasetError
 from neurogated.evaluation.datasets import load_dataset
 from neurogated.integrations.mcp.clients import install
 from neurogated.server.keys import Keys
@@ -69,17 +68,3 @@ def test_a_line_of_it_costs_no_other_line(tmp_path: Path, text: str) -> None:
     with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
         memory.admin.import_from("mem0", tmp_path / "mem0.jsonl")
         assert [one.content for one in memory.list()] == ["Ana likes tea.", "Ana likes jam."]
-
-
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), 10**5_000], ids=["nan", "infinity", "digits"])
-def test_a_fact_holds_no_number_that_json_lacks(value: float) -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
-        with pytest.raises(InputError, match="the value of a fact is no number of JSON"):
-            memory.facts.add("Ana", "age", value)
-        assert not memory.facts.list()
-
-
-@ODD
-def test_a_flag_takes_it_as_text(tmp_path: Path, text: str) -> None:
-    folder = ["--save_dir", str(tmp_path), "--embedding_name", "hash"]
-    assert main(["add", "Ana likes tea.", "--metadata", f"key={text}", *folder]) == 0

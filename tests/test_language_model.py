@@ -131,35 +131,6 @@ def test_a_recall_asks_the_model_nothing_unless_a_setting_says_so(config: Memory
     assert model.requests == []
 
 
-def test_the_model_answers_from_the_recalled_memories(with_model: MemoryConfig, model: Model) -> None:
-    with NeuroGraphMemory(with_model) as memory:
-        memory.add_documents([STORY])
-        recall = memory.recall("What broke?")
-        answer = memory.answer(recall)
-        assert (answer, answer.sources) == ("the dam", (recall.ids[0],))
-        assert "(undated, “Flood”): The dam broke at dawn." in model.requests[-1]["messages"][-1]["content"]
-
-
-def test_the_model_is_not_asked_about_what_was_never_said(with_model: MemoryConfig, model: Model) -> None:
-    with NeuroGraphMemory(with_model) as memory:
-        memory.add("The dam broke at dawn.", user_id="ana")
-        assert memory.answer("Which dam broke at dawn?", user_id="ana", min_confidence=0) == "the dam"
-        model.requests.clear()
-        unknown = memory.answer("Which dam broke at dawn?", user_id="ben")
-        assert (unknown, unknown.sources) == ("I don't know", ())
-        assert not [one for one in model.requests if "passages" in one["messages"][0]["content"]]
-
-
-def test_asking_and_indexing_again_asks_the_model_nothing(with_model: MemoryConfig, model: Model) -> None:
-    for _ in range(2):
-        with NeuroGraphMemory(with_model) as memory:
-            memory.add_documents([STORY])
-            memory.flush()
-            memory.recall("Why were the fields under water?")
-        seen = len(model.requests)
-    assert len(model.requests) == seen == 2
-
-
 def test_when_the_model_fails_a_question_is_judged_offline_and_the_recall_says_so(
     with_model: MemoryConfig, model: Model
 ) -> None:

@@ -9,9 +9,8 @@ from datetime import timedelta
 
 import pytest
 
-from neurogated import EdgeType, GraphDelta, MemoryConfig, NeuroGraphMemory
+from neurogated import GraphDelta, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
-from neurogated.config.groups import IndexingSettings
 from neurogated.core.judgements import CausalJudgement
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import LLMError, StorageError
@@ -46,17 +45,6 @@ def memory(config: MemoryConfig, clock: ManualClock) -> Iterator[NeuroGraphMemor
 
 def _weights(memory: NeuroGraphMemory) -> dict[object, float]:
     return {edge.key: edge.weight for edge in memory.store.all_edges()}
-
-
-def _ids(memory: NeuroGraphMemory) -> list[str]:
-    return [node.id for node in memory.store.all_nodes()]
-
-
-def test_indexing_finds_causes_in_pairs_of_equal_weight(memory: NeuroGraphMemory) -> None:
-    causes = {edge.key[:2]: edge.weight for edge in memory.store.all_edges() if edge.type is EdgeType.CAUSE}
-    first, second = _ids(memory)[:2]
-    assert (first, second) in causes
-    assert all(causes[target, source] == weight for (source, target), weight in causes.items())
 
 
 def test_maintenance_fades_idle_edges_and_reports_how_many_are_gone(
@@ -116,26 +104,6 @@ class _Flaky:
         if self.broken:
             raise LLMError("the server is down")
         return tuple(text.split()[:1])
-
-
-def test_judgements_of_a_failing_model_are_queued_and_made_later(caplog: pytest.LogCaptureFixture) -> None:
-    flaky = _Flaky()
-    parts = Parts(GraphStore(), HashEmbedder(), UniformKernelSource(), flaky, flaky)
-    with NeuroGraphMemory(
-        MemoryConfig(storage="memory", indexing=IndexingSettings(batch_size=3)), parts=parts
-    ) as memory:
-        memory.add_documents([STORY])
-        assert len(_ids(memory)) == 4
-        assert memory.admin.stats()["pending"] == 4 + 6
-        assert "queued for a retry" in caplog.text
-        assert memory.learning.resume() == (0, 10)
-        gone = _ids(memory)[-1]
-        memory.store.apply(GraphDelta(removed_nodes=(gone,)))
-        flaky.broken = False
-        assert memory.learning.resume() == (10, 0)
-        assert memory.admin.stats()["pending"] == 0
-        assert memory.admin.stats()["edges"]["CAUSE"] == 2
-        assert all(node.found.entities == (node.content.split()[0],) for node in memory.store.all_nodes())
 
 
 def test_resume_keeps_changes_made_while_it_judged() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
-from neurogated.errors import InputError, StorageError
 from neurogated.testing import ManualClock
 
 STORY = (
@@ -24,12 +23,6 @@ def timed(config: MemoryConfig, clock: ManualClock) -> Iterator[NeuroGraphMemory
         yield memory
 
 
-@pytest.mark.parametrize("bad", [" ", {"title": "no text"}, 42, {"text": 42}])
-def test_a_bad_document_is_named_by_its_position(memory: NeuroGraphMemory, bad: object) -> None:
-    with pytest.raises(InputError):
-        memory.add_documents([STORY[0], bad])  # type: ignore[list-item]
-
-
 def test_use_is_marked_now_and_then_and_on_close(timed: NeuroGraphMemory, clock: ManualClock) -> None:
     (first,) = timed.add_document(STORY[0])
     clock.advance(timedelta(seconds=1))
@@ -43,21 +36,6 @@ def test_use_is_marked_now_and_then_and_on_close(timed: NeuroGraphMemory, clock:
     timed.close()
     with NeuroGraphMemory(timed.config) as again:
         assert again.store.get_node(first).last_accessed == clock()
-
-
-def test_a_question_is_answered_when_use_cannot_be_marked(
-    timed: NeuroGraphMemory, clock: ManualClock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    timed.add_document(STORY[0])
-
-    def full(_: object) -> int:
-        raise StorageError("disk full")
-
-    monkeypatch.setattr(timed.store, "apply", full)
-    clock.advance(timedelta(hours=1))
-    assert timed.retrieve("ferry") == [STORY[0]]
-    assert "disk full" in caplog.text
-    monkeypatch.undo()
 
 
 def test_namespaces_share_the_file_and_never_the_memories(memory: NeuroGraphMemory) -> None:

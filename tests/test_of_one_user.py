@@ -44,14 +44,6 @@ def test_an_undo_of_a_late_turn_joins_its_neighbours_again(memory: NeuroGraphMem
     assert memory.admin.check() == []
 
 
-def test_an_undo_of_a_user_without_memories_changes_nothing(memory: NeuroGraphMemory) -> None:
-    memory.add("Bob's words.", user_id="bob")
-    assert memory.undo(user_id="ana") is None
-    assert memory.count(user_id="bob") == 1
-    with pytest.raises(InputError):
-        memory.undo(1, user_id="bob")
-
-
 @given(st.lists(st.tuples(st.sampled_from(["ana", "bob"]), st.sampled_from("abcd")), min_size=1, max_size=6))
 def test_undos_of_a_user_take_back_one_turn_after_another_and_never_touch_the_other(
     said: list[tuple[str, str]],
@@ -109,13 +101,3 @@ def test_the_history_of_a_user_has_her_changes_only(memory: NeuroGraphMemory) ->
     memory.feedback(memory.add("An owl.", user_id="ana"))
     assert memory.history.list(user_id="bob") == every[1:]
     assert len(memory.history.list(user_id="ana")) == 3
-
-
-def test_a_list_of_a_session_has_this_session_only(memory: NeuroGraphMemory) -> None:
-    memory.add("In no session.", user_id="ana")
-    memory.add("In another session.", user_id="ana", session_id="tuesday")
-    memory.add("In this session.", user_id="ana", session_id="monday")
-    for found in (memory.list(user_id="ana", session_id="monday"), memory.find(user_id="ana", session_id="monday")):
-        assert [node.content for node in found] == ["In this session."]
-    assert memory.count(user_id="ana", session_id="monday") == 1
-    assert "In no session." in memory.retrieve("session", user_id="ana", session_id="monday")

@@ -149,28 +149,6 @@ def test_a_value_that_is_neither_text_nor_message_is_refused_by_name(
     assert memory.history.list() == []
 
 
-@pytest.mark.parametrize(
-    ("details", "message"),
-    [
-        ({"usr_id": "ana"}, "unknown argument usr_id; known are user_id, agent_id, session_id, path, id"),
-        ({"speaker": "Ann", "when": 1}, "unknown argument speaker, when"),
-        ({"id": "two"}, "'two' is given for 2 memories; give every message its own id"),
-        ({"importance": 2.0}, "importance"),
-        ({"tags": "home"}, "tags"),
-        ({"ttl": 0}, "above 0"),
-        ({"user_id": ""}, "user_id is empty"),
-        ({"path": "home"}, "path"),
-        ({"valid_from": NOON, "valid_to": NOON}, "must lie after"),
-    ],
-)
-def test_an_argument_that_is_unknown_or_does_not_fit_is_refused_by_name(
-    memory: NeuroGraphMemory, details: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(InputError, match=message):
-        memory.add(["One.", "Two."], **details)
-    assert memory.history.list() == []
-
-
 def test_an_expired_turn_leaves_one_chain() -> None:
     clock = ManualClock()
     with NeuroGraphMemory(

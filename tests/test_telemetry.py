@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 
 import pytest
@@ -15,7 +14,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.config.groups import RuntimeSettings
-from neurogated.errors import MissingExtraError, UnknownIdError
+from neurogated.errors import UnknownIdError
 
 SPANS, METRICS = InMemorySpanExporter(), InMemoryMetricReader()
 
@@ -55,12 +54,6 @@ def test_each_call_has_a_span_and_a_duration(memory: NeuroGraphMemory) -> None:
         if isinstance(point, HistogramDataPoint) and point.attributes is not None
     }
     assert counted["recalling", "success"] == counted["updating", "error"] == 1
-
-
-def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "opentelemetry", None)
-    with pytest.raises(MissingExtraError):
-        NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash", runtime=RuntimeSettings(telemetry=True)))
 
 
 def test_spans_tell_nothing_of_texts_and_users(memory: NeuroGraphMemory) -> None:

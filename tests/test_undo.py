@@ -131,16 +131,6 @@ def test_each_undo_takes_back_the_thing_before(memory: NeuroGraphMemory, user: s
     assert _state(memory, user) == states[0]
 
 
-def test_an_undo_for_all_passes_what_was_undone_for_one_user(memory: NeuroGraphMemory) -> None:
-    states = _add_one_by_one(memory, "ana")
-    memory.add("Bob has a heron.", id="heron", user_id="bob")
-    memory.undo(user_id="ana")
-    memory.undo()
-    assert not memory.store.has_node("heron")
-    memory.undo()
-    assert _state(memory, "ana") == states[1]
-
-
 def test_an_undo_for_all_does_not_bring_back_what_a_user_has_taken_back_since(memory: NeuroGraphMemory) -> None:
     memory.add("The heron of the pier.", id="first", user_id="ana")
     memory.add("Bob has a heron.", id="heron", user_id="bob")
@@ -210,13 +200,6 @@ def test_the_last_thing_is_undone_without_reading_the_whole_memory(
     assert not memory.store.has_node("third")
 
 
-def test_an_undo_for_a_user_who_does_nothing_ends(memory: NeuroGraphMemory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("neurogated.plasticity.undo._MOST", 2)
-    _add_one_by_one(memory, "ana")
-    with pytest.raises(InputError, match="bob"):
-        memory.undo(user_id="bob")
-
-
 @pytest.mark.parametrize("user", ["ana", None])
 def test_a_memory_is_taken_back_with_what_policies_did_because_it_was_added(
     memory: NeuroGraphMemory, user: str | None
@@ -264,22 +247,6 @@ def test_what_also_changed_shared_memories_is_not_taken_back_for_one_user(memory
 
 
 @pytest.mark.parametrize("user", ["ana", None])
-def test_an_undo_of_a_deletion_leaves_out_edges_to_what_has_expired_since(
-    memory: NeuroGraphMemory, clock: ManualClock, user: str | None
-) -> None:
-    _fill(memory, clock, user)
-    memory.add("A tram at noon.", id="short", user_id=user, ttl=timedelta(hours=9))
-    memory.graph.associate("first", "short", "near", 0.5, user_id=user)
-    memory.delete("first")
-    clock.advance(timedelta(days=1))
-    memory.maintenance()
-    memory.undo(user_id=user)
-    assert memory.get("first").content == "The heron of the pier."
-    assert not memory.store.has_node("short")
-    assert memory.admin.check() == []
-
-
-@pytest.mark.parametrize("user", ["ana", None])
 def test_a_use_that_wakes_a_memory_is_nothing_that_was_done(
     memory: NeuroGraphMemory, clock: ManualClock, user: str | None
 ) -> None:
@@ -306,8 +273,3 @@ def test_undo_goes_past_a_memory_that_has_expired(
     assert [node.id for node in memory.list(user_id=user)] == [kept]
     assert memory.undo(user_id=user)
     assert memory.count(user_id=user) == 0
-
-
-def test_a_negative_number_of_a_change_is_refused(memory: NeuroGraphMemory) -> None:
-    with pytest.raises(InputError, match=r"a sequence of history\.list\(\)"):
-        memory.undo(to=-1)

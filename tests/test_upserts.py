@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
 
 from neurogated import ANY_USER, EdgeType, GraphDelta, MemoryConfig, MemoryNode, NeuroGraphMemory, Scope
-from neurogated.errors import InputError, UnknownIdError
+from neurogated.errors import InputError
 from tests.sessions import LONG, NOON, following_of, memories_of, message_of, order_of, turns_of
 
 OTHER = "A heron stood by the mill. The mill was closed on Sunday."
@@ -94,14 +93,6 @@ def test_a_longer_version_of_a_turn_goes_on_where_the_turn_stands(small: NeuroGr
     ]
 
 
-def test_a_turn_that_has_to_move_may_be_replaced_by_the_same_call(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as memory:
-        memory.add(message_of("Turn 1.", id="one", timestamp=NOON), session_id="s")
-        earlier = message_of("Turn 0.", timestamp=NOON - timedelta(hours=1))
-        memory.add([message_of("Turn one.", id="one"), earlier], session_id="s")
-        assert order_of(memory) == ["Turn 0.", "Turn one."]
-
-
 @pytest.mark.parametrize("owner", ["ana", None])
 @pytest.mark.parametrize("thief", ["bob", None])
 def test_an_id_of_another_user_is_refused(small: NeuroGraphMemory, owner: str | None, thief: str | None) -> None:
@@ -160,23 +151,6 @@ def test_a_reader_never_sees_half_of_two_texts(config: MemoryConfig) -> None:
 
 
 @pytest.mark.parametrize("session", [None, "s"])
-def test_an_id_deletes_its_whole_text(small: NeuroGraphMemory, session: str | None) -> None:
-    told: list[Sequence[str]] = []
-    small.on("deleted", told.append)
-    small.add(["Before.", message_of(LONG, id="note"), "After."], session_id=session)
-    assert small.delete("note") == 3
-    assert [node.content for node in small.list()] == ["Before.", "After."]
-    assert told == [["note", "note#1", "note#2"]]
-    assert small.delete("note") == 0
-    if session:
-        assert order_of(small) == ["Before.", "After."]
-    assert small.add(LONG, id="note", session_id=session) == ["note", "note#1", "note#2"]
-    # The id of a single chunk names that chunk.
-    assert small.delete("note#1") == 1
-    assert small.delete("note") == 2
-
-
-@pytest.mark.parametrize("session", [None, "s"])
 def test_an_id_updates_its_whole_text(small: NeuroGraphMemory, session: str | None) -> None:
     small.add(["Before.", message_of(LONG, id="note"), "After."], session_id=session)
     sequence = small.store.view().sequence
@@ -225,23 +199,3 @@ def test_nobody_takes_or_learns_the_id_of_the_text_of_another_user(memory: Neuro
 
 
 # Refusals
-
-
-def test_a_document_is_deleted_by_the_id_that_the_caller_gave(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as memory:
-        ids = memory.add(" ".join(f"Rule {number} is about the pump." for number in range(200)), id="handbook")
-        memory.add(OTHER, id="other")
-        assert len(ids) > 1
-        assert memory.delete_document("handbook") == len(ids)
-        assert [node.id for node in memory.find()] == ["other"]
-        with pytest.raises(UnknownIdError, match="your own id"):
-            memory.delete_document("handbook")
-
-
-def test_the_mark_of_the_byte_order_is_no_part_of_a_text(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as memory:
-        (name,) = memory.add("\ufeffThe pump broke.")
-        assert memory.get(name).content == "The pump broke."
-        assert memory.add("The pump broke.") == [name]
-        with pytest.raises(InputError, match="blank"):
-            memory.add("\ufeff")

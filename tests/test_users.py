@@ -24,7 +24,6 @@ from neurogated import (
 )
 from neurogated.core.filters import NO_MEMORIES
 from neurogated.core.found import Found
-from neurogated.errors import InputError
 from neurogated.ingestion.document import Document, Passage
 
 ANA = [
@@ -190,19 +189,6 @@ def test_a_search_that_hides_a_memory_counts_its_words_with_and_without_other_us
     store.apply(GraphDelta(nodes=(MemoryNode("bob", "clock clock", scope=Scope("bob")),)))
     assert store.keyword_search("clock", 5, store.view(filters=nobody)) == before
     assert len(before) == 1
-
-
-def test_unknown_keys_and_names_are_errors(memory: NeuroGraphMemory) -> None:
-    with pytest.raises(InputError, match="userid"):
-        memory.add_documents([{"text": "My salary is 100.", "userid": "bob"}], progress=False)
-    with pytest.raises(InputError, match="nope"):
-        memory.add_document("A clock.", nope=1)  # type: ignore[call-arg]
-    for call in (memory.recall, memory.retrieve):
-        with pytest.raises(InputError, match="user"):
-            call("salary", user="bob")  # type: ignore[call-arg]
-    with pytest.raises(InputError, match="kind"):
-        memory.find(kind="fact")  # type: ignore[call-arg]
-    assert memory.admin.stats()["nodes"] == 0
 
 
 def test_a_document_of_another_user_is_no_neighbour(memory: NeuroGraphMemory) -> None:

@@ -1,8 +1,6 @@
 """`memory.view()`: a snapshot of the graph, and as a networkx graph."""
 
-import copy
 from collections.abc import Iterator
-from dataclasses import replace
 
 import hypothesis.strategies as st
 import networkx as nx
@@ -11,7 +9,6 @@ import pytest
 from hypothesis import given
 
 from neurogated import ANY_USER, EdgeType, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory
-from neurogated.errors import MissingExtraError
 
 
 @pytest.fixture
@@ -41,12 +38,6 @@ def test_a_networkx_graph_shows_no_memory_of_another_user(memory: NeuroGraphMemo
     assert len(graph) == 2
 
 
-def test_without_networkx_the_error_names_its_extra(memory: NeuroGraphMemory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "networkx", None)
-    with pytest.raises(MissingExtraError):
-        memory.view().to_networkx()
-
-
 @given(
     st.lists(
         st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from([EdgeType.SEQ, EdgeType.SIM])), max_size=20
@@ -67,15 +58,3 @@ def test_arcs_of_both_directions_are_those_of_each(ends: list[tuple[int, int, Ed
         found = list(zip(*(column.tolist() for column in both[:3]), strict=True))
         assert sorted(found) == apart
         assert [(origin, edge) for origin, _, edge in found] == sorted((origin, edge) for origin, _, edge in found)
-
-
-def test_an_explanation_is_computed_when_it_is_read_and_can_be_copied(memory: NeuroGraphMemory) -> None:
-    memory.add("A heron stands in the river.")
-    memory.add("A stone lies in the river.")
-    recall = memory.recall("Where does the heron stand?")
-    best = recall[0]
-    copied = copy.deepcopy(recall)
-    assert (copied[0].parts, copied[0].contributions) == (best.parts, best.contributions)
-    assert (copied[0].path, copied[0].flows, copied.relays) == (best.path, best.flows, recall.relays)
-    assert sum(best.contributions.values()) == pytest.approx(best.score)
-    assert replace(best, path=(), flows=()).parts == best.parts

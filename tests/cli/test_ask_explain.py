@@ -33,12 +33,3 @@ def test_the_page_is_written_and_named_beside_the_answer(
     page = file.read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
     assert "Because the pump failed, the field was flooded." in page
-
-
-def test_a_page_that_cannot_be_written_is_one_line_on_stderr(
-    words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*words, "--explain", str(tmp_path / "missing" / "why.html")]) == 1
-    error = capsys.readouterr().err.splitlines()[-1]
-    assert error.startswith("error: ")
-    assert "choose another file" in error

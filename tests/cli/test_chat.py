@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -47,13 +46,6 @@ def test_it_talks_about_the_sample_where_there_is_no_memory(chat: Chat) -> None:
     assert "memories. " in chat("/quit", "never read")
 
 
-def test_the_sample_stays_as_it_is(chat: Chat) -> None:
-    out = chat("I moved to Lyon.", "Who moved to Lyon?")
-    assert "--user_id NAME" in out
-    assert "remembered as" not in out
-    assert "I moved to Lyon." not in chat("Who moved to Lyon?")
-
-
 def test_an_added_text_is_remembered_the_next_time(chat: Chat) -> None:
     flags = ("--dataset", "mine", "--user_id", "ana")
     assert "remembered as chunk-" in chat("/add The heron stands by the upper gate.", flags=flags)
@@ -69,32 +61,12 @@ def test_what_it_is_told_is_remembered_and_a_question_is_not(chat: Chat) -> None
     assert "1 memory. " in chat(flags=flags)
 
 
-def test_a_user_begins_a_memory_without_the_sample(chat: Chat) -> None:
-    assert "0 memories. " in chat("/add A heron.", flags=("--user_id", "ana"))
-    assert "1 memory. " in chat("/quit", flags=("--user_id", "ana"))
-    assert "0 memories. " in chat("/quit")
-
-
-def test_it_counts_the_memories_that_its_user_sees(chat: Chat) -> None:
-    chat("/add A heron.", "/add A swan.", flags=("--dataset", "mine", "--user_id", "ana"))
-    chat("/add The office opens at nine.", flags=("--dataset", "mine"))
-    for user, count in (("ana", "3 memories"), ("bob", "1 memory")):
-        assert f"{count}. " in chat("/quit", flags=("--dataset", "mine", "--user_id", user))
-    assert "1 memory. " in chat("/quit", flags=("--dataset", "mine"))
-
-
 def test_feedback_is_for_the_last_answer(chat: Chat) -> None:
     out = chat("/good", "/add The pump failed.", "/add The field is dry.", "Which pump failed?", "/good", "/bad",
                flags=("--user_id", "ana"))  # fmt: skip
     assert "/quit" in out
     assert re.search(r"^[1-9] edges? made stronger$", out, re.MULTILINE)
     assert re.search(r"^[1-9] edges? made weaker$", out, re.MULTILINE)
-
-
-def test_an_error_does_not_end_the_conversation(chat: Chat) -> None:
-    out = chat("/add ", "/what", "/add A swan.", "swan?", flags=("--user_id", "ana"))
-    assert "error: " in out
-    assert " A swan.\n   score" in out
 
 
 ANA = ("--user_id", "ana")
@@ -109,12 +81,6 @@ def _at_odds(folder: Path) -> None:
     with NeuroGraphMemory(MemoryConfig(save_dir=str(folder), embedding_name="hash")) as memory:
         for city in ("Leeds", "York"):
             memory.facts.add("user", "home", city, user_id="ana")
-
-
-@pytest.mark.parametrize("end", ["exit", "quit", "/quit", "/exit", "Exit", "exit.", "Quit!", "exit()", "/quit ."])
-def test_words_that_end_it_are_no_memories(chat: Chat, tmp_path: Path, end: str) -> None:
-    chat("I keep bees.", end, "never read", flags=ANA)
-    assert _contents(tmp_path) == [("user", "I keep bees.")]
 
 
 def test_commands_and_bare_replies_are_no_memories(chat: Chat, tmp_path: Path) -> None:
@@ -146,12 +112,6 @@ def test_only_what_this_chat_has_changed_is_taken_back(chat: Chat, tmp_path: Pat
     assert _contents(tmp_path) == [("user", "I keep bees.")]
 
 
-def test_an_answer_is_needed_before_a_memory_of_it_is_forgotten(chat: Chat) -> None:
-    out = chat("/forget 1", "Who keeps bees?", "/forget 1", flags=ANA)
-    assert out.count("the last answer has no memories; /forget N deletes memory N of one that has") == 2
-    assert "1 to 0" not in out
-
-
 def test_a_memory_is_forgotten_by_its_number_or_right_after_it_was_told(chat: Chat, tmp_path: Path) -> None:
     lines = (
         "I keep bees.",
@@ -169,17 +129,6 @@ def test_a_memory_is_forgotten_by_its_number_or_right_after_it_was_told(chat: Ch
     assert _contents(tmp_path) == []
 
 
-def test_the_scores_of_the_last_answer_are_explained(chat: Chat) -> None:
-    assert "ask something first" in chat("/why", flags=ANA)
-    assert re.search(r"score \d\.\d{3} = similarity", chat("I keep bees.", "Who keeps bees?", "/why", flags=ANA))
-
-
-def test_facts_are_listed(chat: Chat, tmp_path: Path) -> None:
-    _at_odds(tmp_path)
-    out = chat("/facts", flags=ANA)
-    assert "  user home: Leeds\n  user home: York\n2 facts\n" in out
-
-
 def test_a_contradiction_is_asked_about_once_and_answered(chat: Chat, tmp_path: Path) -> None:
     _at_odds(tmp_path)
     question = "What is the home of the user?"
@@ -188,11 +137,3 @@ def test_a_contradiction_is_asked_about_once_and_answered(chat: Chat, tmp_path: 
     assert "/answer is 'neither', but must be 1, 2, both or changed" in out
     assert "the other is wrong; /undo takes it back" in out
     assert "I have asked nothing about a contradiction" in out
-
-
-@pytest.mark.parametrize("plain", [True, False])
-def test_colours_are_for_terminals(chat: Chat, monkeypatch: pytest.MonkeyPatch, plain: bool) -> None:  # noqa: FBT001
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    flags = ("--dataset", "mine", "--user_id", "ana", *(["--plain"] if plain else []))
-    out = chat("/add A swan.", "swan?", flags=flags)
-    assert ("\033[" in out) != plain

@@ -11,10 +11,8 @@ from typing import Any
 
 import pytest
 
-import neurogated
-from neurogated.cli import main, measuring
+from neurogated.cli import main
 from neurogated.compose import OFFLINE_NOTICE
-from neurogated.errors import ConfigError, DatasetError, NeurogatedError
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = {
@@ -48,11 +46,6 @@ def _one_error_line(captured: str) -> str:
     return line.removeprefix("error: ")
 
 
-def test_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--version"]) == 0
-    assert capsys.readouterr().out == f"neurogated {neurogated.__version__}\n"
-
-
 # Run
 
 
@@ -69,56 +62,6 @@ def test_run_prints_its_figures_and_their_folder(
         assert re.search(rf"^{kind} +{row['questions']} +{recalls}$", shown, flags=re.MULTILINE), kind
     assert "all except embed" in shown
     assert shown.endswith(f"Written to {metrics_file.parent}\n")
-
-
-@pytest.mark.parametrize(
-    ("words", "value"),
-    [
-        ([], False),
-        (["--force_index_from_scratch"], True),
-        (["--force_index_from_scratch", "true"], True),
-        (["--force_index_from_scratch", "false"], False),
-        (["--force_index_from_scratch", "--MAX_HOPS", "1"], True),
-    ],
-)
-def test_switch_is_turned_by_its_bare_flag_or_by_a_word(
-    sample: list[str],
-    tmp_path: Path,
-    words: list[str],
-    value: bool,  # noqa: FBT001
-) -> None:
-    assert main([*sample, *words]) == 0
-    assert _settings_of_the_only_run(tmp_path)["force_index_from_scratch"] is value
-
-
-@pytest.mark.parametrize("flag", ["--top_n", "--TOP_N_RETRIEVAL"])
-def test_top_n_is_short_for_the_setting(sample: list[str], tmp_path: Path, flag: str) -> None:
-    assert main([*sample, flag, "25"]) == 0
-    assert _settings_of_the_only_run(tmp_path)["TOP_N_RETRIEVAL"] == 25
-    (rankings,) = (tmp_path / "out" / "sample").glob("*/rankings.jsonl")
-    for line in rankings.read_text(encoding="utf-8").splitlines():
-        assert len(json.loads(line)["ranked"]) >= 25
-
-
-def test_locomo_file_is_read_when_the_format_says_so(flags: list[str], tmp_path: Path) -> None:
-    turn = {"speaker": "Ann", "dia_id": "D1:1", "text": "Bees hum."}
-    qa = [{"question": "Who hums?", "category": 1, "evidence": ["D1:1"], "answer": "bees"}]
-    talk = [{"sample_id": "c", "conversation": {"session_1": [turn]}, "qa": qa}]
-    (tmp_path / "talk.json").write_text(json.dumps(talk), encoding="utf-8")
-    words = ["--dataset", "talk", "--format", "locomo", *flags, "--dataset_dir", str(tmp_path)]
-    assert main(words) == 0
-    (rankings,) = (tmp_path / "out" / "talk").glob("*/rankings.jsonl")
-    line = json.loads(rankings.read_text(encoding="utf-8"))
-    assert {name: line[name] for name in ("id", "ranked", "gold")} == {
-        "id": "c:0",
-        "ranked": ["D1:1"],
-        "gold": ["D1:1"],
-    }
-
-
-def test_an_unknown_baseline_is_refused_and_named(sample: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([*sample, "--baseline", "dense,cosine"]) == 2
-    assert "cosine is not one of dense, bm25, hybrid" in capsys.readouterr().err
 
 
 # Sources of settings
@@ -182,32 +125,6 @@ def test_the_sample_is_in_a_folder_of_its_own_whatever_the_environment_names(
     assert not rows.exists()
 
 
-def test_a_sample_of_another_model_says_which_folder_to_delete(
-    flags: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["demo", *flags]) == 0
-    capsys.readouterr()
-    assert main(["chat", *flags, "--embedding_name", "all-MiniLM-L6-v2"]) == 1
-    assert f"delete {tmp_path / 'out' / 'sample'}" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(("words", "opens"), [([], True), (["--no_browser"], False), (["--json"], False)])
-def test_demo_opens_its_page_in_the_browser_of_a_terminal(
-    flags: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    words: list[str],
-    opens: bool,  # noqa: FBT001
-) -> None:
-    opened: list[str] = []
-    monkeypatch.setattr("webbrowser.open", opened.append)
-    assert main(["demo", *flags, *words]) == 0
-    assert opened == []
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    assert main(["demo", *flags, *words]) == 0
-    assert opened == ([(tmp_path / "out" / "sample" / "why.html").as_uri()] if opens else [])
-
-
 # Errors
 
 
@@ -228,32 +145,6 @@ def test_wrong_setting_is_one_line_on_stderr_and_exit_code_2(
     assert _one_error_line(captured.err).startswith(message)
     assert captured.out == ""
     assert not (tmp_path / "out").exists()
-
-
-@pytest.mark.parametrize("text", ["MAX_HOPS: [1\n", "- 1\n", "MAX_HOP: 1\n", "MAX_HOPS: 2020-13-45\n"])
-def test_wrong_settings_file_is_one_line_on_stderr_and_exit_code_2(
-    sample: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
-) -> None:
-    file = tmp_path / "settings.yaml"
-    file.write_text(text, encoding="utf-8")
-    assert main([*sample, "--config", str(file)]) == 2
-    assert _one_error_line(capsys.readouterr().err)
-
-
-def test_folder_that_cannot_be_made_is_one_line_on_stderr_and_exit_code_1(
-    sample: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "out").write_text("a file is in the way", encoding="utf-8")
-    assert main(sample) == 1
-    assert "choose another save_dir" in _one_error_line(capsys.readouterr().err)
-
-
-@pytest.mark.parametrize(
-    ("words", "kind"), [(["--storage", "redis"], ConfigError), (["--dataset", "absent"], DatasetError)]
-)
-def test_debug_lets_the_error_through(sample: list[str], words: list[str], kind: type[NeurogatedError]) -> None:
-    with pytest.raises(kind):
-        main([*sample, *words, "--debug"])
 
 
 @pytest.mark.parametrize(
@@ -278,17 +169,6 @@ def test_words_that_are_no_command_line_exit_with_code_2(
     assert captured.out == ""
 
 
-def test_interrupt_is_said_and_exits_with_code_130(
-    sample: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(measuring, "measure", interrupted)
-    assert main(sample) == 130
-    assert "interrupted" in _one_error_line(capsys.readouterr().err)
-
-
 # The ways to start it
 
 
@@ -296,12 +176,6 @@ def _started(program: str, words: list[str], folder: Path) -> subprocess.Complet
     return subprocess.run(
         [*PROGRAMS[program], *words], cwd=folder, capture_output=True, text=True, check=False, timeout=120
     )
-
-
-@pytest.mark.parametrize("program", PROGRAMS)
-def test_every_way_to_start_it_shows_the_version(program: str, tmp_path: Path) -> None:
-    done = _started(program, ["--version"], tmp_path)
-    assert (done.returncode, done.stdout) == (0, f"neurogated {neurogated.__version__}\n"), done.stderr
 
 
 def test_started_program_exits_with_the_code_of_the_error_and_no_traceback(tmp_path: Path) -> None:

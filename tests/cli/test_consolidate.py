@@ -27,21 +27,3 @@ def test_facts_are_made_and_shown(config: MemoryConfig, capsys: pytest.CaptureFi
     assert capsys.readouterr().out.startswith("made: 0\na profile needs 3 facts")
     assert main(["consolidate", *flags, "--now", "2030-01-01T00:00:00+00:00", "--max_clusters", "0"]) != 0
     assert "max_clusters is 0" in capsys.readouterr().err
-
-
-def test_every_namespace_is_consolidated_and_an_unknown_one_refused(
-    config: MemoryConfig, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with NeuroGraphMemory(config) as memory:
-        add_cluster(memory.in_namespace("acme"))
-    flags = ["--save_dir", config.save_dir, "--embedding_name", "hash"]
-    assert main(["consolidate", *flags, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"facts": []}
-    assert main(["consolidate", *flags, "--all_namespaces", "--json"]) == 0
-    (fact,) = json.loads(capsys.readouterr().out)["facts"]
-    assert fact["namespace"] == "acme"
-    assert main(["maintain", *flags, "--all_namespaces"]) == 0
-    assert main(["consolidate", *flags, "--namespace", "acne"]) == 1
-    assert "no namespace 'acne' in" in capsys.readouterr().err
-    assert main(["namespaces", *flags]) == 0
-    assert capsys.readouterr().out.split()[-2:] == ["default", "acme"]

@@ -29,12 +29,3 @@ def test_an_event_is_recorded_with_its_outcome(run: Run) -> None:
     assert event in run("list")
     assert run("record", "Painted the pump.").startswith("event-")
     assert "'success', 'fail' or a number" in run("record", "Oiled it.", "--outcome", "good", code=2)
-
-
-def test_a_question_without_a_sure_answer_names_the_confidence_and_not_the_user(run: Run) -> None:
-    run("add", "The pump stands by the river.", "--user_id", "ana")
-    for command in ("ask", "context"):
-        shown = run(command, "Where is the pump?", "--user_id", "ana", "--min_confidence", "0.99")
-        assert "but must be at least 0.99" in shown
-        assert "--user_id" not in shown
-    assert "--user_id" in run("ask", "Where is the pump?", "--min_confidence", "0.99")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -48,14 +46,6 @@ def test_extras_without_their_packages_are_named_with_the_command(
     assert "pip install 'neurogated[NAME]'" in findings["extras"]["remedy"]
 
 
-def test_an_existing_memory_is_counted_and_left_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["add", "A swan.", "--save_dir", str(tmp_path), "--embedding_name", "hash"]) == 0
-    capsys.readouterr()
-    code, findings = _findings(capsys, "--save_dir", str(tmp_path), "--force_index_from_scratch")
-    assert code == 0
-    assert findings["memory"]["detail"].startswith("1 memory ")
-
-
 def test_texts_that_the_bundled_model_cannot_read_are_told_with_the_remedy(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -71,36 +61,6 @@ def test_texts_that_the_bundled_model_cannot_read_are_told_with_the_remedy(
     assert found(tmp_path / "en", "swans were on the lake.") == []
     (remedy,) = found(tmp_path / "zh", "只天鹅在湖上。")
     assert f"neurogated migrate --save_dir {tmp_path / 'zh'} --embedding_name multilingual" in remedy
-
-
-def test_a_model_that_is_not_there_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, findings = _findings(capsys, "--save_dir", str(tmp_path), "--embedding_name", str(tmp_path / "absent"))
-    assert code == 1
-    assert not findings["embedding model"]["works"]
-    assert "absent" in findings["embedding model"]["detail"]
-
-
-def test_a_server_that_is_away_has_a_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    server = ["--llm_base_url", "http://127.0.0.1:9/v1", "--llm_name", "m", "--set", "llm.retries=0"]
-    code, findings = _findings(capsys, "--save_dir", str(tmp_path), *server)
-    assert code == 1
-    assert "start the server" in findings["language model"]["remedy"]
-
-
-@pytest.mark.parametrize("server", [[], ["--llm_base_url", "http://127.0.0.1:9/v1"]])
-def test_the_package_of_local_servers_is_named_where_it_is_missing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, server: list[str]
-) -> None:
-    find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "openai" else find(name))
-    monkeypatch.setitem(sys.modules, "openai", None)
-    assert main(["add", "A swan.", "--save_dir", str(tmp_path), "--embedding_name", "hash"]) == 0
-    capsys.readouterr()
-    code, findings = _findings(capsys, "--save_dir", str(tmp_path), *server)
-    assert code == bool(server)
-    assert findings["memory"]["works"]
-    assert "also a local one" in findings["language model"]["detail"]
-    assert "pip install 'neurogated[openai]'" in findings["language model"]["detail"]
 
 
 def test_a_folder_that_cannot_be_made_has_a_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import stat
 from pathlib import Path
@@ -28,14 +27,6 @@ def test_run_prints_the_value_as_json(folder: str, capsys: pytest.CaptureFixture
     name = json.loads(capsys.readouterr().out)
     assert main(["run", "(query)", "--save_dir", folder, *FLAGS, "--read_only"]) == 0
     assert name in [one["id"] for one in json.loads(capsys.readouterr().out)]
-
-
-def test_run_reads_standard_input(
-    folder: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("; count\n(stats)\n"))
-    assert main(["run", "-", "--save_dir", folder, *FLAGS]) == 0
-    assert json.loads(capsys.readouterr().out)["memories"] == 1
 
 
 def test_a_fault_has_a_caret_under_its_place(folder: str, capsys: pytest.CaptureFixture[str]) -> None:

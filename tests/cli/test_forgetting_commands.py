@@ -4,7 +4,6 @@ import contextlib
 import json
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import pytest
 
@@ -67,19 +66,6 @@ def test_delete_takes_exactly_one_selection(run: Run, words: list[str]) -> None:
     assert (code, "--document" in message) == (2, True)
 
 
-def test_an_updated_memory_is_asked_as_it_is_and_as_it_was(run: Run, clock: ManualClock, tmp_path: Path) -> None:
-    node_id = run("add", "The heron flies.", "--title", "Birds")[1].strip()
-    before = clock()
-    clock.advance(timedelta(days=1))
-    assert run("update", node_id, "The heron sleeps.") == (0, "The heron sleeps.\n")
-    for as_of in ("1", before.isoformat(), before.astimezone().replace(tzinfo=None).isoformat()):
-        page = tmp_path / "why.html"
-        code, out = run("ask", "What of the heron?", "--as_of", as_of, "--explain", str(page))
-        assert (code, "The heron flies." in out, "The heron sleeps." in out) == (0, True, False)
-        assert "The heron flies." in page.read_text("utf-8")
-    assert "The heron sleeps." in run("ask", "What of the heron?", "--valid_at", "2026-01-01")[1]
-
-
 def test_a_text_with_a_ttl_expires(run: Run, memory: NeuroGraphMemory, clock: ManualClock) -> None:
     end = datetime(2027, 1, 1, tzinfo=UTC)
     node_id = run("add", "The code is 4711.", "--ttl", "60", "--valid_to", end.isoformat())[1].strip()
@@ -104,10 +90,3 @@ def test_a_time_that_is_none_is_named(run: Run, words: list[str]) -> None:
     code, message = run(*words)
     assert code == 2
     assert (words[-2].strip("-") in message, "'soon'" in message) == (True, True)
-
-
-def test_graphs_are_listed_and_dropped_and_the_memory_compacted(run: Run, memory: NeuroGraphMemory) -> None:
-    memory.in_namespace("bob")
-    assert run("namespaces") == (0, "default\nbob\n")
-    assert json.loads(run("namespaces", "--drop", "bob", "--json")[1]) == {"namespaces": ["default"]}
-    assert run("compact") == (0, "3 memories erased for good\n")

@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-import json
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -56,32 +52,6 @@ def test_settings_lists_every_setting_with_its_value_default_and_help(capsys: py
         assert found.spec.metadata["help"] in unwrapped, found.name
 
 
-def test_settings_shows_those_with_a_word_in_their_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["settings", "HOPS", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"MAX_HOPS": 2}
-    assert main(["settings", "zzz"]) == 0
-    assert "no setting" in capsys.readouterr().out
-
-
-def test_without_a_command_it_explains_those_to_begin_with_and_names_the_others(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    assert main([]) == 0
-    shown = capsys.readouterr().out
-    assert re.findall(r"^  (\w+) +[a-z]\S* \S+ .*", shown.partition("\n\nAll others")[0], flags=re.MULTILINE) == [
-        "demo", "chat", "add", "ask", "doctor",
-    ]  # fmt: skip
-    assert all(re.search(rf"\b{name}\b", shown) for name in COMMANDS if " " not in name)
-    assert max(map(len, shown.splitlines())) <= 80
-
-
-def test_its_help_explains_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["--help"]) == 0
-    shown = capsys.readouterr().out
-    for name in COMMANDS:
-        assert " " in name or re.search(rf"^  {name} +\S", shown, flags=re.MULTILINE), name
-
-
 @pytest.mark.parametrize("words", [[], *(name.split() for name in COMMANDS)], ids=" ".join)
 def test_help_fits_a_screen(
     words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
@@ -101,19 +71,3 @@ def test_a_command_has_help_for_each_flag_and_an_example_that_it_understands(tab
     for example in COMMANDS[name].examples:
         words = shlex.split(example)[1 + len(name.split()) :]
         command.make_context(name, words)
-
-
-def test_the_shell_completes_commands_and_flags(tmp_path: Path) -> None:
-    program = [sys.executable, "-m", "neurogated"]
-    for words, expected in (("neurogated con", "conflicts"), ("neurogated add --spea", "--speaker")):
-        asked = {"COMP_WORDS": words, "COMP_CWORD": str(words.count(" ")), "_NEUROGATED_COMPLETE": "bash_complete"}
-        done = subprocess.run(
-            program, env={**os.environ, **asked}, cwd=tmp_path, capture_output=True, text=True, check=False
-        )
-        assert f"plain,{expected}\n" in done.stdout, done.stderr
-
-
-@pytest.mark.parametrize("text", ["retrieval.candidates", ""])
-def test_a_setting_without_a_value_is_refused(text: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["settings", "--set", text]) == 2
-    assert "NAME=VALUE" in capsys.readouterr().err

@@ -161,17 +161,6 @@ def test_a_turn_with_the_word_is_nowhere_in_the_memory_and_this_is_said(
     assert [file for file in client.folder.rglob("*") if file.is_file() and b"ylophon" in file.read_bytes()] == []
 
 
-def test_other_words_and_a_limit_can_be_named(client: Client) -> None:
-    client.write(*_turn(1, f"{PORT} #private", "Noted."))
-    assert client.run("stop", "--private off --private confidential --limit 20").returncode == 0
-    assert client.stored() == [("assistant", "Noted.")]
-    client.write(*_turn(11, "Off the record: I am tired.", "Rest."))
-    assert "the turn has off" in client.run("stop", "--private off").stdout
-    client.write(*_turn(21, PORT, "Noted."))
-    said = json.loads(client.run("stop", "--limit 20").stdout)
-    assert said == {"systemMessage": "neurogated: 1 message not stored: more than 20 characters"}
-
-
 def test_what_the_program_and_subagents_write_is_no_message(client: Client) -> None:
     client.write(
         _entry(1, "user", "Caveat: generated.", isMeta=True),

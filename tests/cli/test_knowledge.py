@@ -1,10 +1,7 @@
 """The commands about facts, conflicts and memories that say the same."""
 
-import contextlib
 import json
-import sqlite3
 from collections.abc import Callable
-from pathlib import Path
 
 Run = Callable[..., str]
 
@@ -27,16 +24,6 @@ def test_a_fact_that_was_said_later_ends_the_earlier_one(run: Run) -> None:
     assert f"{first}\n    user home: Leeds  (to 2026-03-01)" in run("facts")
 
 
-def test_the_table_is_caught_up(run: Run, tmp_path: Path) -> None:
-    run("facts", "--add", "Ana", "city", "Lyon")
-    (tmp_path / "facts.db").unlink()
-    assert "written or removed" in run("facts", "--catch_up")
-    assert run("facts", "--catch_up") == "0 rows written or removed\n"
-    with contextlib.closing(sqlite3.connect(tmp_path / "facts.db")) as database:
-        tables = database.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-        assert any("Lyon" in str(database.execute(f'SELECT * FROM "{name}"').fetchall()) for (name,) in tables)  # noqa: S608
-
-
 def test_a_conflict_is_listed_and_resolved(run: Run) -> None:
     first = run("facts", "--add", "Ana", "city", "Lyon", "--user_id", "ana").strip()
     run("facts", "--add", "Ana", "city", "Paris", "--user_id", "ana")
@@ -50,24 +37,6 @@ def test_a_conflict_is_listed_and_resolved(run: Run) -> None:
     assert run("conflicts", "--user_id", "ana") == "conflicts: 0\n"
     (resolved,) = json.loads(run("conflicts", "--user_id", "ana", "--status", "all", "--json"))["conflicts"]
     assert (resolved["outcome"], resolved["loser"], resolved["because"]) == ("wrong", found["second"], "She said so.")
-
-
-def test_an_unknown_choice_is_refused(run: Run) -> None:
-    for city in ("Lyon", "Paris"):
-        run("facts", "--add", "Ana", "city", city)
-    (found,) = json.loads(run("conflicts", "--json"))["conflicts"]
-    assert "supersede" in run("resolve", found["id"], "--keep", "neither", code=1)
-    assert "conflict-0" in run("resolve", "conflict-0", "--keep", "both", code=1)
-
-
-def test_the_changes_of_an_answer_have_the_times_of_the_users_zone(run: Run) -> None:
-    first, _ = (
-        run("facts", "--add", "Ana", "city", city, "--valid_from", at).strip()
-        for city, at in (("Lyon", "2020-03-01T15:00:00+00:00"), ("Paris", "2022-03-01T16:30:00+00:00"))
-    )
-    (found,) = json.loads(run("conflicts", "--status", "resolved", "--json"))["conflicts"]
-    told = run("resolve", found["id"], "--keep", first, "--timezone", "Asia/Tokyo")
-    assert "was valid from 2020-03-02 until 2022-03-02 01:30; now it is valid from 2020-03-02\n" in told
 
 
 def test_resolve_tells_the_changes(run: Run) -> None:
@@ -102,20 +71,3 @@ def test_ask_marks_memories_in_a_conflict(run: Run) -> None:
     assert told["conflicts"] == [{"id": found["id"], "question": found["question"]}]
     assert f"tokens\n{found['id']}: {found['question']}\n" in run("context", "In which city does Ana live?")
     assert json.loads(run("context", "In which city does Ana live?", "--json"))["conflicts"] == told["conflicts"]
-
-
-def test_list_shows_a_group_and_separate_ends_it(run: Run) -> None:
-    texts = ("I live in Leeds.", "I live  in Leeds.", "The gate is green.")
-    first, second, third = (run("add", text, "--user_id", "ana").strip() for text in texts)
-    shown = run("list", "--user_id", "ana")
-    assert f"{first}\n    I live in Leeds.\n    the same as: {second}\n" in shown
-    assert f"{third}\n    The gate is green.\n3 of 3 memories" in shown
-    titled = run("add", "A new valve was fitted.", "--title", "Repairs").strip()
-    assert f"{titled}\n    Repairs\n    A new valve was fitted.\n" in run("list")
-    listed = json.loads(run("list", "--user_id", "ana", "--json"))["memories"]
-    assert [one["same_as"] for one in listed] == [[second], [first], [], []]
-    assert run("separate", second) == f"separated from {first}\n"
-    assert "the same as" not in run("list", "--user_id", "ana")
-    assert json.loads(run("separate", second, "--json")) == {"id": second, "separated": False, "from": []}
-    run("undo")
-    assert "the same as" in run("list", "--user_id", "ana")

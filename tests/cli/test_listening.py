@@ -1,18 +1,14 @@
 """The connections of a server."""
 
-import asyncio
-import json
 import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import httpx
 import pytest
 
 from neurogated.cli import main
-from neurogated.cli.listening import _Stopping
 
 SERVER = """
 import contextlib, os, socket
@@ -60,23 +56,3 @@ def test_an_address_that_cannot_be_had_is_an_error_of_one_line(
         assert main([*command, *words]) != 0
     (line,) = [one for one in capsys.readouterr().err.splitlines() if "warning" not in one.lower()]
     assert "--port" in line
-
-
-def test_a_request_that_a_stopping_server_cancels_gets_an_answer_and_raises_nothing() -> None:
-    sent = list[dict[str, Any]]()
-
-    async def never(*_: object) -> None:
-        await asyncio.Event().wait()
-
-    async def send(message: dict[str, Any]) -> None:
-        sent.append(message)
-
-    async def stopped() -> None:
-        task = asyncio.ensure_future(_Stopping(never)({"type": "http"}, None, send))
-        await asyncio.sleep(0)
-        task.cancel()
-        await task
-
-    asyncio.run(stopped())
-    assert [message.get("status") for message in sent] == [503, None]
-    assert json.loads(sent[1]["body"])["error"]["type"] == "service_unavailable"

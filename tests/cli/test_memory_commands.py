@@ -15,7 +15,6 @@ import pytest
 
 from neurogated.cli import main
 from neurogated.cli.app import COMMANDS
-from neurogated.compose import OFFLINE_NOTICE
 from neurogated.storage.log.sqlite.connection import connect
 
 Run = Callable[..., tuple[int, str]]
@@ -46,16 +45,6 @@ def _json(run: Run, *words: str) -> Any:  # noqa: ANN401 - JSON
     return json.loads(out)
 
 
-def test_the_importance_of_an_added_text_is_its_first_energy(run: Run) -> None:
-    code, name = run("add", "The pump failed on Monday.", "--importance", "0.9")
-    assert code == 0
-    _, shown = run("tiers", "--json")
-    assert json.loads(shown)["most_energy"] == [
-        {"id": name.strip(), "energy": pytest.approx(0.9, abs=0.001), "content": "The pump failed on Monday."}
-    ]
-    assert run("add", "The pump failed on Monday.", "--importance", "2")[0] == 1
-
-
 def test_an_added_text_is_recalled_and_shown_with_kernel_and_reason(run: Run, filled: list[str]) -> None:
     code, out = run("ask", "Why was the field flooded?", "--top_n", "2")
     assert code == 0
@@ -75,33 +64,6 @@ def test_a_switch_leaves_the_question_after_it_alone(run: Run, filled: list[str]
     answer = _json(run, "ask", *switch, question)
     assert answer == _json(run, "ask", question, *switch)
     assert answer["memories"][0]["id"] == filled[1]
-
-
-def test_a_switch_leaves_standard_input_and_words_after_two_dashes_alone(
-    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("A letter came by boat."))
-    assert run("add", "--read_only=false", "--force_index_from_scratch", "-")[0] == 0
-    assert main(["add", "--save_dir", str(tmp_path / "agent"), "--embedding_name", "hash", "--", "--read_only"]) == 0
-    run("stats")
-    assert [one["content"] for one in _json(run, "list")["memories"]] == ["A letter came by boat.", "--read_only"]
-
-
-def test_standard_input_is_read_without_a_text(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO("A letter came by boat."))
-    assert run("add")[0] == 0
-    assert [one["content"] for one in _json(run, "list")["memories"]] == ["A letter came by boat."]
-    monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    assert run("add")[0] == 2
-
-
-def test_asking_says_on_the_side_who_judges(
-    filled: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    assert main(["ask", "pump?", "--save_dir", str(tmp_path / "agent"), "--embedding_name", "hash", "--json"]) == 0
-    captured = capsys.readouterr()
-    assert OFFLINE_NOTICE in captured.err
-    assert json.loads(captured.out)["memories"][0]["id"] in filled
 
 
 def test_a_user_is_told_her_own_memories_and_those_of_nobody(run: Run) -> None:
@@ -151,38 +113,6 @@ def test_all_details_of_a_text_are_stored_and_shown(run: Run) -> None:
     assert run("delete", "--user_id", "ana") == (0, "1 memory deleted\n")
 
 
-@pytest.mark.parametrize("words", [("list",), ("ask", "Who moved?")])
-def test_an_empty_answer_names_the_flag_of_users(run: Run, words: tuple[str, ...]) -> None:
-    assert run("add", "I moved to Lyon.", "--user_id", "ana")[0] == 0
-    assert "found only with --user_id" in run(*words)[1]
-    assert "found only with" not in run(*words, "--user_id", "ana")[1]
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["add", "x", "--metadata", "year"], "NAME=VALUE"),
-        (["add", "x", "--metadata", "=3"], "NAME=VALUE"),
-        (["add", "x", "--timestamp", "yesterday"], "'timestamp'"),
-        (["feedback", "a", "b", "--outcome", "good"], "'success', 'fail' or a number from -1 to 1"),
-        (["feedback", "a", "b", "--outcome", "2"], "'success', 'fail' or a number from -1 to 1"),
-    ],
-)
-def test_a_detail_that_does_not_fit_is_refused_and_nothing_is_made(
-    run: Run, tmp_path: Path, words: list[str], message: str
-) -> None:
-    code, out = run(*words)
-    assert code in {1, 2}
-    assert message in out
-    assert not (tmp_path / "agent").exists()
-
-
-@pytest.mark.parametrize("outcome", ["fail", "-0.5", "-1"])
-def test_feedback_of_failure_weakens(run: Run, filled: list[str], outcome: str) -> None:
-    assert run("feedback", *filled, "--outcome", "success")[1] == "1 edge strengthened or added\n"
-    assert run("feedback", *filled, f"--outcome={outcome}")[1] == "1 edge weakened\n"
-
-
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -216,14 +146,6 @@ def test_feedback_history_and_undo_go_together(run: Run, filled: list[str]) -> N
     assert run("undo", "--to", "99")[0] == 1
 
 
-def test_an_undo_for_a_user_leaves_the_others(run: Run) -> None:
-    for user in ("ana", "bob"):
-        assert run("add", "--user_id", user, f"A heron of {user}.")[0] == 0
-    assert _json(run, "undo", "--user_id", "ana")["changes"] == {"nodes removed": 1}
-    assert _json(run, "stats")["nodes"] == 1
-    assert run("undo", "--user_id", "ana", "--to", "1")[0] == 1
-
-
 def test_maintain_fades_idle_edges_at_the_time_given(run: Run, filled: list[str]) -> None:
     run("feedback", *filled)
     assert _json(run, "maintain", "--now", "2999-01-01T00:00:00+00:00") == {"expired": 0, "removed": 1}
@@ -253,14 +175,6 @@ def test_check_finds_a_sound_memory_sound_and_a_broken_one_broken(
     assert re.search(said, out), out
 
 
-def test_index_fills_the_memory_of_a_data_set(run: Run) -> None:
-    counts = _json(run, "index", "--dataset", "sample")
-    assert counts["nodes"] > 60
-    assert counts["pending"] == 0
-    assert _json(run, "index", "--dataset", "sample", "--resume")["judged"] == 0
-    assert _json(run, "ask", "--dataset", "sample", "What happened on the rock?")["memories"]
-
-
 @pytest.mark.parametrize("words", [["ask", "pump"], ["stats"], ["history"], ["index", "--resume"]])
 def test_only_indexing_forgets_old_content(run: Run, filled: list[str], words: list[str]) -> None:
     assert run(*words, "--force_index_from_scratch")[0] == 0
@@ -279,24 +193,6 @@ def test_indexing_from_scratch_drops_a_memory_of_an_old_format(run: Run, filled:
     assert "index again with --force_index_from_scratch" in out
     assert run(*words, "--force_index_from_scratch")[0] == 0
     assert _json(run, "stats", "--dataset", "sample")["nodes"] > len(filled)
-
-
-def test_a_model_that_was_named_but_cannot_be_asked_is_named(
-    filled: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    words = [
-        "ask",
-        "pump?",
-        "--save_dir",
-        str(tmp_path / "agent"),
-        "--embedding_name",
-        "hash",
-        "--llm_name",
-        "claude-x",
-    ]
-    assert main(words) == 0
-    assert "'claude-x' has neither key nor llm_base_url" in capsys.readouterr().err
-    assert filled
 
 
 def test_a_closed_output_pipe_gives_no_traceback(filled: list[str], tmp_path: Path) -> None:

@@ -75,14 +75,6 @@ def test_there_must_be_a_memory(run: Run, tmp_path: Path, command: str) -> None:
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("command", ["import", "restore"])
-def test_a_missing_file_cannot_be_restored(run: Run, tmp_path: Path, command: str) -> None:
-    code, out = run("new", command, str(tmp_path / "missing"))
-    assert code in {1, 2}
-    assert "missing" in out
-    assert "Traceback" not in out
-
-
 def test_a_snapshot_is_restored(run: Run, filled: list[str], tmp_path: Path) -> None:
     file = str(tmp_path / "one.snapshot")
     assert run("one", "snapshot", file)[0] == 0

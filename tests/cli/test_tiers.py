@@ -30,12 +30,6 @@ def test_tiers_counts_memories_and_shows_those_with_the_most_energy(
     assert json.loads(_run(capsys, tmp_path, "tiers", "--json", "--top", "0"))["most_energy"] == []
 
 
-def test_tiers_tell_where_the_memories_of_a_user_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    _run(capsys, tmp_path, "add", "The pump failed on Monday.", "--user_id", "ana")
-    assert "--user_id" in _run(capsys, tmp_path, "tiers")
-    assert "--user_id" not in _run(capsys, tmp_path, "tiers", "--user_id", "ana")
-
-
 def test_energy_draws_the_present_and_the_forecast(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     node_id = _run(capsys, tmp_path, "add", "The pump failed on Monday.", *_ALIKE).strip()
     lines = _run(capsys, tmp_path, "energy", node_id, "--days", "360").splitlines()
@@ -45,12 +39,3 @@ def test_energy_draws_the_present_and_the_forecast(tmp_path: Path, capsys: pytes
     found = json.loads(_run(capsys, tmp_path, "energy", node_id, "--json"))
     assert found["course"][0]["at"] == found["now"]
     assert [round(point["energy"], 3) for point in found["course"]][::12] == [0.5, 0.25]
-
-
-@pytest.mark.parametrize(("words", "message"), [(["nowhere"], "no node"), (["x", "--days", "0"], "'days'")])
-def test_energy_refuses_unknown_memories_and_times(
-    words: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _run(capsys, tmp_path, "add", "The pump failed on Monday.")
-    assert main(["energy", *words, "--save_dir", str(tmp_path), "--embedding_name", "hash"]) != 0
-    assert message in capsys.readouterr().err

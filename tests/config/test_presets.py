@@ -7,11 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated import MemoryConfig
 from neurogated.compose import load_config
 from neurogated.config.presets import PRESETS
 from neurogated.config.setting import value_of
-from neurogated.errors import ConfigError
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -22,14 +21,6 @@ def test_a_preset_sets_its_values_and_nothing_else(name: str) -> None:
     assert config.replace(**plain) == MemoryConfig()
 
 
-@pytest.mark.parametrize("name", PRESETS)
-def test_a_memory_with_a_preset_recalls(name: str, config: MemoryConfig) -> None:
-    given = {"save_dir": config.save_dir, "embedding_name": "hash", "metabolism.consolidate_seconds": 0.0}
-    with NeuroGraphMemory(MemoryConfig.preset(name, **given)) as memory:
-        memory.add(["Ana lives in Lyon.", "Tom lives in Bath."])
-        assert memory.recall("Where does Ana live?")[0].content == "Ana lives in Lyon."
-
-
 def test_settings_beside_a_preset_change_it_wherever_they_come_from(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     file.write_text(json.dumps({"preset": "manifest", "retrieval": {"energy_weight": 0.5}}), encoding="utf-8")
@@ -38,8 +29,3 @@ def test_settings_beside_a_preset_change_it_wherever_they_come_from(tmp_path: Pa
     assert config.retrieval.switches.uniform_kernel
     assert load_config(None, {"NEUROGATED_PRESET": "classic"}).ACTIVATION == "classic"
     assert load_config(None, {"NEUROGATED_PRESET": "classic"}, {"preset": "biem"}).ACTIVATION == "gated"
-
-
-def test_an_unknown_preset_is_an_error() -> None:
-    with pytest.raises(ConfigError):
-        MemoryConfig.preset("clasic")

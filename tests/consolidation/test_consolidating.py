@@ -52,17 +52,6 @@ def test_a_fact_is_found_with_its_sources_in_a_recall(memory: NeuroGraphMemory) 
     assert set(found) & set(ids)
 
 
-def test_a_cluster_becomes_a_further_fact_when_most_of_its_members_are_new(memory: NeuroGraphMemory) -> None:
-    ids = add_cluster(memory)
-    assert len(memory.learning.consolidate()) == 1
-    one = memory.add("The pottery course has a new teacher.")
-    use_together(memory, [*ids, *one])
-    assert memory.learning.consolidate() == []
-    others = ["Bowls need two firings.", "Glaze is made of ash.", "Clay comes from the river.", "Tiles sell well."]
-    use_together(memory, [*one, *(memory.add(text)[0] for text in others)])
-    assert len(memory.learning.consolidate()) == 1
-
-
 def test_undo_takes_the_facts_back_and_restores_the_energies(memory: NeuroGraphMemory) -> None:
     ids = add_cluster(memory)
     before, energies = contents(memory), list(map(memory.energy.of, ids))
@@ -72,14 +61,6 @@ def test_undo_takes_the_facts_back_and_restores_the_energies(memory: NeuroGraphM
     memory.undo()
     assert not memory.store.has_node(fact)
     assert contents(memory) == before
-
-
-def test_statements_that_differ_in_a_number_are_both_in_the_fact_or_neither(memory: NeuroGraphMemory) -> None:
-    add_cluster(
-        memory, ["The pump room has 3 valves.", "The pump room has 4 valves.", "The pump room was painted red."]
-    )
-    (fact,) = memory.store.get_nodes(memory.learning.consolidate())
-    assert ("3 valves" in fact.content) == ("4 valves" in fact.content)
 
 
 def test_memories_of_different_validity_and_agents_are_in_no_common_fact(memory: NeuroGraphMemory) -> None:
@@ -133,19 +114,6 @@ def test_a_fact_goes_with_the_text_of_a_source(memory: NeuroGraphMemory, how: st
             memory.add_document(TEXTS[0], timestamp=MAY)
     assert not memory.store.has_node(fact)
     assert memory.admin.check() == []
-
-
-def test_facts_have_no_edges_but_those_to_their_sources(memory: NeuroGraphMemory) -> None:
-    add_cluster(memory)
-    edges = {edge.key: edge.weight for edge in memory.store.all_edges()}
-    (fact,) = memory.learning.consolidate()
-    memory.add("The pottery course in Velmouth has a kiln.")
-    memory.update(fact, "A pottery course in Velmouth.")
-    found = {edge.key for edge in memory.store.all_edges() if fact in {edge.source_id, edge.target_id}}
-    assert {key.type for key in found} == {EdgeType.DERIVED_FROM}
-    memory.delete(fact)
-    memory.delete(memory.recall("a kiln in Velmouth", top_n=1).ids)
-    assert {edge.key: edge.weight for edge in memory.store.all_edges()} == edges
 
 
 def test_erased_words_are_in_no_file(config: MemoryConfig) -> None:
@@ -205,9 +173,3 @@ def test_promises_hold_for_any_graph(
         left = [fact for fact in facts if gone not in sources_of(memory, fact)]
         memory.delete(gone)
         assert [fact for fact in facts if memory.store.has_node(fact)] == left
-
-
-def test_a_fact_stays_in_its_session_if_no_user_is_known(memory: NeuroGraphMemory) -> None:
-    ids = [memory.add(text, session_id=f"s{place}")[0] for place, text in enumerate(TEXTS)]
-    use_together(memory, ids)
-    assert memory.learning.consolidate() == []

@@ -40,15 +40,6 @@ def ids(memory: NeuroGraphMemory) -> list[str]:
     return [told(memory, text, month) for month, text in enumerate(FACTS, start=1)]
 
 
-def test_days_of_a_profile_are_those_of_the_user() -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", timezone="America/Lima")
-    with NeuroGraphMemory(config) as memory:
-        for part in FACTS:
-            told(memory, part, 5, valid_from=MAY)
-        (name,) = memory.learning.consolidate()
-        assert "since 30 April 2026" in memory.get(name).content
-
-
 @pytest.mark.usefixtures("ids")
 def test_the_facts_of_one_subject_become_one_line_that_links_to_them(memory: NeuroGraphMemory) -> None:
     told(memory, ANTWERP, 5, valid_from=MAY)
@@ -64,20 +55,6 @@ def test_the_facts_of_one_subject_become_one_line_that_links_to_them(memory: Neu
     assert memory.learning.consolidate() == []
     memory.undo()
     assert profiles(memory) == []
-
-
-def test_too_few_facts_make_no_profile(memory: NeuroGraphMemory) -> None:
-    for text in FACTS[:2]:
-        told(memory, text, 1)
-    assert memory.learning.consolidate() == []
-
-
-def test_stated_facts_make_a_profile_too(memory: NeuroGraphMemory) -> None:
-    for attribute, value in (("city", "Lyon"), ("job", "nurse"), ("diet", "vegan")):
-        memory.facts.add("Nora", attribute, value, user_id="ana")
-    (name,) = memory.learning.consolidate()
-    assert memory.get(name).content == "Nora: city Lyon; job nurse; diet vegan"
-    assert name in memory.recall("What about Nora?", user_id="ana", top_n=4).ids
 
 
 def test_a_profile_follows_its_facts(memory: NeuroGraphMemory, ids: list[str]) -> None:

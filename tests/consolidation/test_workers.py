@@ -98,13 +98,6 @@ def clusters(memory: NeuroGraphMemory, count: int = 6) -> None:
         add_cluster(memory, [f"Team {number} {text}" for text in ("won at chess.", "lost at golf.", "has a bus.")])
 
 
-def test_a_language_model_writes_the_fact(told: NeuroGraphMemory, scribe: Scribe) -> None:
-    add_cluster(told)
-    told.learning.consolidate()
-    assert facts_of(told) == ["Marta made a blue bowl in a pottery course that began on 3 May 2024."]
-    assert all(text in scribe.asked[0] for text in TEXTS)
-
-
 @pytest.mark.parametrize(
     "answer", ["The pottery course began on 4 May 2024.", "", None, "A pottery course\0.", "pottery " * 1000]
 )

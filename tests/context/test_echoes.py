@@ -1,7 +1,6 @@
 """Echoes: messages that repeat recalled memories are stored, linked, and stay behind these memories."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ from hypothesis import strategies as st
 
 from neurogated import ANY_USER, EdgeType, MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.context.blocks import without_blocks
-from neurogated.context.echo import shares_of
 from neurogated.core.quoting import CLOSING, OPENING, framed, plain, quoted_memories, quoted_memory
 from neurogated.core.tokens import prompt_tokens
 
@@ -85,12 +83,6 @@ def test_a_message_that_says_anything_else_is_news(memory: NeuroGraphMemory, tol
     assert echoed(memory, said) == []
 
 
-@pytest.mark.parametrize("role", ["user", "tool", "system"])
-def test_only_an_assistant_echoes(memory: NeuroGraphMemory, role: str) -> None:
-    hear(memory)
-    assert echoed(memory, BARN, role, session_id="one") == []
-
-
 def test_an_echo_stays_behind_its_memory_and_is_not_lost(memory: NeuroGraphMemory) -> None:
     name = hear(memory)
     (echo,) = memory.add({"role": "assistant", "content": "You keep bees behind the barn."})
@@ -100,20 +92,6 @@ def test_an_echo_stays_behind_its_memory_and_is_not_lost(memory: NeuroGraphMemor
     assert {one.id for one in memory.list()} == {name, echo}
     assert memory.duplicates.of(name) == []
     assert echo not in memory.get_context("bees").ids
-
-
-def test_an_echo_counts_as_a_use_and_callbacks_are_told(memory: NeuroGraphMemory) -> None:
-    name = hear(memory)
-    told: list[tuple[str, list[str]]] = []
-    memory.on("echoed", lambda text, ids: told.append((text, ids)))
-    assert echoed(memory, BARN) == [name]
-    memory.learning.flush()
-    assert memory.get(name).uses == 2
-    assert told == [(BARN, [name])]
-    memory.learning.freeze(lasting=False)
-    echoed(memory, f'"{BARN}"')
-    memory.learning.flush()
-    assert memory.get(name).uses == 2
 
 
 def test_separating_an_echo_makes_it_news_for_good(memory: NeuroGraphMemory) -> None:
@@ -140,15 +118,6 @@ def test_an_echo_is_news_when_a_memory_that_it_repeats_is_gone(memory: NeuroGrap
     assert echo in memory.recall("bees and sister", top_n=5).ids
 
 
-def test_undo_takes_an_echo_back_with_its_links(memory: NeuroGraphMemory) -> None:
-    hear(memory)
-    before = memory.store.view().sequence
-    echoed(memory, BARN)
-    assert memory.store.view().sequence == before + 1
-    memory.undo()
-    assert all(edge.type is not EdgeType.ECHO for edge in memory.store.all_edges())
-
-
 def test_an_echo_is_no_evidence_for_a_fact(memory: NeuroGraphMemory) -> None:
     texts = ["I keep bees behind the barn.", "My bees make honey from clover.", "The bees sleep in the barn in winter."]
     names = [hear(memory, text, session_id="one") for text in texts]
@@ -173,33 +142,6 @@ def test_a_reader_who_does_not_see_the_memory_sees_the_echo(memory: NeuroGraphMe
     hear(memory, user_id="ana", session_id="one")
     (echo,) = memory.add({"role": "assistant", "content": BARN}, user_id="ana", session_id="two")
     assert memory.recall(BARN, top_n=5, user_id="ana", session_id="two").ids == (echo,)
-
-
-def test_a_message_with_details_of_its_own_keeps_them(memory: NeuroGraphMemory) -> None:
-    name = hear(memory)
-    memory.add({"role": "assistant", "name": "Bo", "content": BARN, "id": "m", "metadata": {"a": 1}}, tags=["bees"])
-    node = memory.get("m")
-    assert (node.content, node.speaker, node.metadata, tuple(node.tags)) == (BARN, "Bo", {"a": 1}, ("bees",))
-    assert memory.recall("bees", top_n=5).ids == (name,)
-
-
-@pytest.mark.parametrize("role", ["user", "assistant", "tool"])
-def test_a_message_that_is_only_a_block_of_memories_is_an_echo(memory: NeuroGraphMemory, role: str) -> None:
-    names = {hear(memory, BARN), hear(memory, "# My bees\n- are black.")}
-    for block in (memory.recall("bees", top_n=5).as_text(), memory.get_context("bees").text):
-        assert set(echoed(memory, block, role, session_id="one")) == names
-        assert echoed(memory, f"Now I sell honey.\n{block}", role, session_id="one") == []
-        assert set(memory.recall("bees behind the barn", top_n=2).ids) <= names | set(memory.recall("honey").ids)
-
-
-LIST = Path(__file__).with_name("echoes.tsv")
-PAIRS = [line.split("\t") for line in LIST.read_text(encoding="utf-8").splitlines()[1:]]
-
-
-@pytest.mark.parametrize(("said", "told"), [(said, told) for _, same, told, said in PAIRS if same == "0"])
-def test_other_facts_in_similar_words_are_no_echoes(said: str, told: str) -> None:
-    nodes = [MemoryNode(role, text, role=role) for role, text in (("assistant", said), ("user", told))]
-    assert not shares_of(nodes[0], nodes[1:])
 
 
 # Blocks

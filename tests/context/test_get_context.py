@@ -13,7 +13,6 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.context import packing
 from neurogated.core.quoting import CLOSING, LATER_LINE, OPENING, framed, quoted_memory
 from neurogated.core.tokens import TokenCounter, prompt_tokens
-from neurogated.errors import InputError
 from neurogated.text.words import count_words
 from tests.knowledge.plain_reader import config_of
 
@@ -48,25 +47,6 @@ def test_memories_and_stated_facts_follow_by_time(memory: NeuroGraphMemory) -> N
     ]
 
 
-def test_a_memory_says_when_it_holds(memory: NeuroGraphMemory) -> None:
-    june = MAY + timedelta(days=57)
-    memory.add({"role": "user", "name": "Ben", "content": "Ada leads the workshop."}, timestamp=MAY, valid_to=june)
-    line = "- Ben (4 May 2026, valid until 30 June 2026): Ada leads the workshop."
-    assert line in memory.get_context("Who leads the workshop?").text
-    assert line in memory.recall("Who leads the workshop?").as_text()
-
-
-def test_the_order_of_a_session_stays(memory: NeuroGraphMemory) -> None:
-    said = ["The bees swarm.", "The bees came back.\nAll of them.", "The bees sleep."]
-    for text in said:
-        memory.add({"role": "user", "content": text}, session_id="one", timestamp=MAY)
-    context = memory.get_context("What do the bees do?", 500)
-    lines = [f"- user (4 May 2026): {text}".replace("\n", LATER_LINE) for text in said]
-    assert context.text == "\n".join((OPENING, *lines, CLOSING))
-    assert context[0].content == said[0]
-    assert context[-1].content == said[-1]
-
-
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     texts=st.lists(st.text("ab é\n.林", min_size=1, max_size=80).filter(str.strip), min_size=1, max_size=6),
@@ -88,13 +68,6 @@ def test_the_text_never_exceeds_its_budget_and_has_whole_memories(
                 assert " ".join(words) in " ".join(context.text.replace(LATER_LINE, "\n").split())
 
 
-def test_a_full_memory_fills_the_budget(memory: NeuroGraphMemory) -> None:
-    for number in range(100):
-        memory.add(f"Bee number {number} sits on flower {number * 7}.", timestamp=MAY)
-    context = memory.get_context("Where do the bees sit?", 500)
-    assert context.tokens >= 0.95 * 500
-
-
 def test_a_memory_longer_than_the_budget_gives_its_best_sentences(memory: NeuroGraphMemory) -> None:
     sentences = ["The roof was mended in June.", "The bees moved into the blue hive.", "We ate soup on the terrace."]
     (only,) = memory.add(" ".join(sentences))
@@ -102,17 +75,6 @@ def test_a_memory_longer_than_the_budget_gives_its_best_sentences(memory: NeuroG
     assert ": … The bees moved into the blue hive. …" in context.text
     assert context.excerpts == context.ids == (only,)
     assert not memory.get_context("Which hive?", 500).excerpts
-
-
-def test_repetition_gives_way_to_news(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(packing, "REPETITION_COST", 1.0)
-    with NeuroGraphMemory(config) as memory:
-        for number in range(4):
-            message = {"role": "user", "content": "The bees of the barn are well."}
-            memory.add(message, session_id="one", timestamp=MAY + timedelta(minutes=number))
-        memory.add({"role": "user", "content": "The barn needs paint."}, session_id="one", timestamp=MAY)
-        context = memory.get_context("How are the bees of the barn?", 90)
-    assert sorted({one.content for one in context}) == ["The barn needs paint.", "The bees of the barn are well."]
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -132,17 +94,6 @@ def test_the_best_memory_is_never_left_out_for_a_shorter_one(
         assert best.id in context.ids
         fits = counter([framed([quoted_memory(best.node)])])[0] <= budget
         assert (best.id in context.excerpts) is not fits
-
-
-def test_a_long_turn_with_the_answer_is_cut_before_a_short_one_without_it_is_taken(memory: NeuroGraphMemory) -> None:
-    long = "The needle is under the mat. " + " ".join(
-        f"Then we talked about the weather of day {n}." for n in range(40)
-    )
-    memory.add({"role": "user", "content": long}, user_id="ana", session_id="one", timestamp=MAY)
-    memory.add({"role": "user", "content": "The key is in the shed."}, user_id="ana", session_id="two", timestamp=MAY)
-    context = memory.get_context("Where is the needle?", 200, user_id="ana")
-    assert "The needle is under the mat." in context.text
-    assert context.excerpts
 
 
 def test_a_contested_memory_brings_the_other_side(
@@ -183,16 +134,6 @@ def test_only_the_owner_finds_her_memories(memory: NeuroGraphMemory) -> None:
     assert len(memory.get_context("bees", user_id="ana", session_id="day 1")) == 2
 
 
-def test_only_the_memories_in_the_text_count_as_used(memory: NeuroGraphMemory) -> None:
-    ids = turns(memory)
-    context = memory.get_context("Which bees found lavender?", 40, user_id="ana")
-    memory.learning.flush()
-    used = {name for name in ids if memory.get(name).uses}
-    assert used == set(context.ids)
-    assert len(used) == 1
-    assert {one.id for one in memory.energy.canvas(user_id="ana", session_id="day 1")} >= used
-
-
 def test_a_context_from_the_past_has_the_memories_of_that_time(memory: NeuroGraphMemory) -> None:
     (first,) = memory.add("The bees are in the barn.")
     then = memory.history.list()[-1].sequence
@@ -227,16 +168,3 @@ def test_a_context_from_the_past_has_the_texts_and_echoes_of_that_time(config: M
         memory.admin.compact()
         erased = memory.get_context("bees", user_id="ana", as_of=then).text
         assert erased.splitlines() == [line for line in before.text.splitlines() if "hive 3" not in line]
-
-
-@pytest.mark.parametrize("budget", [0, -1, 1.5, True])
-def test_a_budget_is_a_positive_whole_number(memory: NeuroGraphMemory, budget: int) -> None:
-    with pytest.raises(InputError, match="token_budget"):
-        memory.get_context("bees", budget)
-
-
-@pytest.mark.parametrize("counted", [[], ["a"], [float("nan")], [-1]])
-def test_a_tokenizer_that_does_not_count_is_refused(memory: NeuroGraphMemory, counted: list[object]) -> None:
-    turns(memory)
-    with pytest.raises(InputError, match="count_tokens"):
-        memory.get_context("bees", user_id="ana", count_tokens=lambda _: counted)  # type: ignore[arg-type, return-value]

@@ -140,33 +140,6 @@ def test_no_text_is_more_work_than_its_length(parts: list[str]) -> None:
     assert work(text * 2) <= 2.6 * work(text) + 50
 
 
-def test_text_that_nobody_sees_is_left_out() -> None:
-    hidden = "".join(chr(0xE0100 + byte - 16) for byte in b"obey") + "".join(
-        chr(0xFE00 + byte % 16) for byte in b"obey"
-    )
-    assert plain(f"\u2764{hidden} a{hidden}b\u200b\u2060\ufeff \u3164.") == "\u2764 ab ."
-    assert plain("a\u061c\u17b4\u180b\u180f\u2800\u2800b") == "a b"
-    assert plain("a\u200d\u200c\u200d\u200cb") == "ab"
-    assert plain("\u0628\u200c\u200d\u200c\u0628") == "\u0628\u200c\u0628"
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "\u2764\ufe0f 1\ufe0f\u20e3",
-        "\U0001f468\u200d\U0001f469\u200d\U0001f467",
-        "\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645",
-        "a < b, <b>memory</b>, tab\there",
-        "\u00abmemories of Lyon\u00bb, cd ~/memories, (memories), a < b; memories",
-        "<\u6211\u4eec\u53bb\u5e74\u590f\u5929\u5728\u91cc\u6602>",
-        "<\u0432\u043e\u0441\u043f\u043e\u043c\u0438\u043d\u0430\u043d\u0438\u044f>",
-        "\u1820\u180b\u1828, \u2813\u2800\u2813",
-    ],
-)
-def test_signs_and_scripts_that_need_joiners_stay(text: str) -> None:
-    assert quoted(text) == text
-
-
 @given(_TEXTS)
 def test_a_memory_of_several_lines_is_one_line_and_its_continuations(text: str) -> None:
     first, *later = quoted_memories([(MemoryNode("a", text), ())], None, prompt_tokens).splitlines()[1:-1]

@@ -2,9 +2,7 @@
 
 import pytest
 
-from neurogated import EdgeKey, EdgeType, GraphDelta, MemoryNode, NeuroGraphMemory
-from neurogated.errors import UnknownIdError
-from neurogated.plasticity.plasticity_engine import Outcome
+from neurogated import EdgeType, NeuroGraphMemory
 
 
 @pytest.fixture
@@ -13,10 +11,6 @@ def used(memory: NeuroGraphMemory) -> list[str]:
         *memory.add("The pump stands by the river.", user_id="ana"),
         *memory.add("The pump needs oil every week.", user_id="ana"),
     ]
-
-
-def _plastic(memory: NeuroGraphMemory) -> set[tuple[EdgeKey, float]]:
-    return {(edge.key, edge.weight) for edge in memory.store.all_edges() if edge.type.plastic}
 
 
 def test_an_event_is_a_memory_with_its_outcome(memory: NeuroGraphMemory, used: list[str]) -> None:
@@ -29,14 +23,6 @@ def test_an_event_is_a_memory_with_its_outcome(memory: NeuroGraphMemory, used: l
     assert memory.recall("Who oiled the pump?", user_id="ana", kinds=["event"]).ids == (event,)
 
 
-def test_edges_lead_to_the_memories_that_it_used(memory: NeuroGraphMemory, used: list[str]) -> None:
-    (event,) = memory.record_event("I oiled the pump.", used=used, user_id="ana")
-    edges = {
-        neighbour: edge.relation for neighbour, edge in memory.store.get_neighbors(event) if edge.type == EdgeType.ASSOC
-    }
-    assert edges == dict.fromkeys(used, "used")
-
-
 @pytest.mark.parametrize(("outcome", "sign"), [("success", 1), ("fail", -1), (0.5, 1), (-0.5, -1)])
 def test_the_outcome_changes_the_energy_and_importance_of_the_used_memories(
     memory: NeuroGraphMemory, used: list[str], outcome: float, sign: int
@@ -46,16 +32,6 @@ def test_the_outcome_changes_the_energy_and_importance_of_the_used_memories(
     for name, (energy, importance) in zip(used, before, strict=True):
         assert sign * (memory.energy.of(name) - energy) > 0
         assert sign * (memory.get(name).importance - importance) > 0
-
-
-def test_an_event_learns_as_feedback_does(memory: NeuroGraphMemory, used: list[str]) -> None:
-    memory.feedback(used)
-    wanted = _plastic(memory)
-    importance = [memory.get(name).importance for name in used]
-    memory.undo()
-    memory.record_event("I oiled the pump.", outcome="success", used=used, user_id="ana")
-    assert wanted <= _plastic(memory)
-    assert [memory.get(name).importance for name in used] == importance
 
 
 def test_an_event_is_one_change_that_undo_takes_back(memory: NeuroGraphMemory, used: list[str]) -> None:
@@ -73,40 +49,11 @@ def test_no_edge_joins_two_users(memory: NeuroGraphMemory, used: list[str]) -> N
     assert not [edge for _, edge in memory.store.get_neighbors(event) if edge.type == EdgeType.ASSOC]
 
 
-def test_without_an_outcome_nothing_is_learned(memory: NeuroGraphMemory, used: list[str]) -> None:
-    before = [memory.get(name) for name in used]
-    told: list[object] = []
-    memory.on("learned", lambda *about: told.append(about))
-    memory.record_event("I oiled the pump.", used=used, user_id="ana")
-    assert [memory.get(name).importance for name in used] == [node.importance for node in before]
-    assert not told
-
-
 def test_a_frozen_memory_stores_the_event_and_learns_nothing(memory: NeuroGraphMemory, used: list[str]) -> None:
     memory.learning.freeze()
     importance = [memory.get(name).importance for name in used]
     assert memory.record_event("I oiled the pump.", outcome="success", used=used, user_id="ana")
     assert [memory.get(name).importance for name in used] == importance
-
-
-@pytest.mark.parametrize(("outcome", "shown"), [("success", "success"), ("fail", "fail"), (-0.5, "-0.5"), (None, None)])
-def test_texts_for_prompts_show_the_outcome(memory: NeuroGraphMemory, outcome: Outcome, shown: str | None) -> None:
-    memory.record_event("I oiled the pump.", outcome=outcome, user_id="ana")
-    text = memory.recall("How was the pump oiled?", user_id="ana").as_text()
-    context = memory.get_context("Oil the pump", user_id="ana").text
-    assert (f"(outcome: {shown})" in text, f"(outcome: {shown})" in context) == (shown is not None,) * 2
-    assert ("outcome" in text + context) == (shown is not None)
-
-
-def test_the_metadata_of_the_caller_are_no_outcome_and_stay(memory: NeuroGraphMemory) -> None:
-    (told,) = memory.record_event("I oiled the pump.", outcome="fail", metadata={"outcome": 1}, user_id="ana")
-    (untold,) = memory.record_event("I oiled the valve.", metadata={"outcome": 1}, user_id="ana")
-    (added,) = memory.add("I oiled the gate.", kind="event", metadata={"outcome": 1}, user_id="ana")
-    (turned,) = memory.add("I oiled the door.", metadata={"outcome": 1}, user_id="ana")
-    memory.update(turned, kind="event")
-    assert {memory.get(name).metadata["outcome"] for name in (told, untold, added, turned)} == {1}
-    text = memory.get_context("Oil the pump, the valve, the gate and the door", user_id="ana").text
-    assert text.count("(outcome") == text.count("(outcome: fail)") == 1
 
 
 def test_an_outcome_stays_when_the_event_is_reworded_and_changes_when_it_is_recorded_again(
@@ -118,22 +65,10 @@ def test_an_outcome_stays_when_the_event_is_reworded_and_changes_when_it_is_reco
     assert memory.get("oil").found.outcome == -1
 
 
-def test_the_outcome_of_an_event_in_an_old_file_is_shown(memory: NeuroGraphMemory) -> None:
-    old = MemoryNode("old", "I oiled the pump.", kind="event", metadata={"outcome": -1.0})
-    memory.store.apply(GraphDelta(nodes=(old,)))
-    assert "(outcome: fail)" in memory.recall("Who oiled the pump?").as_text()
-
-
 def test_an_event_contradicts_nothing_that_the_user_said(memory: NeuroGraphMemory) -> None:
     memory.add({"role": "user", "content": "I live in Leeds."}, user_id="ana", session_id="one")
     memory.record_event({"role": "user", "content": "I live in York."}, user_id="ana")
     assert memory.conflicts.list(None, user_id="ana") == []
-
-
-def test_an_unknown_id_stores_nothing(memory: NeuroGraphMemory) -> None:
-    with pytest.raises(UnknownIdError):
-        memory.record_event("I oiled the pump.", used=["nonsense"])
-    assert not memory.count()
 
 
 def test_an_outcome_leaves_the_memories_of_other_users_as_they_are(memory: NeuroGraphMemory) -> None:

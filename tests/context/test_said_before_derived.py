@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime, timedelta
-from itertools import product
+from datetime import UTC, datetime
 
 import pytest
 
-from neurogated import GraphStore, Kernel, MemoryConfig, MemoryNode, NeuroGraphMemory, Recall, RecalledMemory
-from neurogated.context import ContextBuilder
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.core.quoting import CLOSING, OPENING
-from neurogated.embedding.hash_embedder import HashEmbedder
 
 NOW = datetime(2026, 11, 28, 12, tzinfo=UTC)
 SAID = (
@@ -124,29 +121,6 @@ def test_one_person_is_one_speaker_unless_two_names_speak_in_a_session(
         assert (SAID[3][2] in {node.content for node in recall.later.values()}) == is_linked
 
 
-def test_dated_notes_of_a_user_have_later_ones() -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
-        memory.add(SAID[2][2], user_id="ana", timestamp="2026-11-02")
-        memory.add(SAID[3][2], user_id="ana", timestamp="2026-11-05")
-        recall = memory.recall("When is the Bosch meeting?", user_id="ana", now=NOW)
-        assert [node.content for node in recall.later.values()] == [SAID[3][2]]
-
-
-def test_a_name_in_the_question_that_the_later_message_lacks_keeps_the_earlier_one_first() -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
-        _said_by(memory, (None, "a", "My flight to Madrid was smooth."), (None, "b", "My flight to Oslo was bumpy."))
-        first = memory.recall("How was my flight to Madrid?", user_id="ben", now=NOW)[0]
-        assert first.content == "My flight to Madrid was smooth."
-
-
-def test_a_stated_fact_that_matches_best_is_in_the_smallest_context() -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
-        _said_by(memory, *((None, str(n), f"The pot number {n} from the kiln is blue and glazed.") for n in range(20)))
-        memory.facts.add("Ana", "home", "Leeds", user_id="ben")
-        for budget in (60, 250, 2000):
-            assert "Leeds" in memory.get_context("Where does Ana live?", budget, user_id="ben", now=NOW).text
-
-
 def test_a_filter_that_hides_the_later_message_hides_the_mark(said: NeuroGraphMemory) -> None:
     recall = said.recall("When is the Bosch meeting?", user_id="ben", session_id="2026-11-02", now=NOW)
     assert [one.content for one in recall] == [SAID[2][2]]
@@ -176,37 +150,6 @@ def test_what_arrives_late_is_not_later() -> None:
         assert [node.content for node in recall.later.values()] == [SAID[3][2]]
 
 
-def test_what_repeats_a_message_is_not_said_later_about_it() -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
-        for day in ("2026-11-02", "2026-11-05"):
-            message = {"role": "user", "content": "The Bosch people want the meeting in Utrecht."}
-            memory.add(message, user_id="ben", session_id=day, timestamp=f"{day}T12:00Z")
-        for options in ({}, {"include_duplicates": True}):
-            recall = memory.recall("Where is the Bosch meeting?", user_id="ben", now=NOW, **options)  # type: ignore[arg-type]
-            assert not recall.later
-
-
-def test_a_question_is_not_said_later() -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
-        for day, text in (("2026-11-02", SAID[2][2]), ("2026-11-05", "Is the meeting with Bosch on Tuesday at 10?")):
-            memory.add({"role": "user", "content": text}, user_id="ben", session_id=day, timestamp=f"{day}T12:00Z")
-        assert not memory.recall("When is the Bosch meeting?", user_id="ben", now=NOW).later
-
-
-def test_a_name_that_only_one_speaker_has_links_none_of_her_messages() -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
-        for day, text in enumerate(("My cat is called Findus.", "Okay, see you at eight.", "That film was boring."), 1):
-            message = {"role": "user", "name": "Wilhelmina Oberkofler", "content": text}
-            memory.add(message, user_id="ben", session_id="s", timestamp=f"2026-10-0{day}T12:00Z")
-        assert not memory.recall("What is the cat called?", user_id="ben", now=NOW).later
-
-
-def test_the_mark_stays_if_the_number_of_memories_cuts_the_later_one_off(said: NeuroGraphMemory) -> None:
-    recall = said.recall("The meeting with Bosch is on Tuesday at 10.", user_id="ben", top_n=1, now=NOW)
-    assert [one.content for one in recall] == [SAID[2][2]]
-    assert "(later, 5 November 2026: " in recall.as_text()
-
-
 def test_no_counter_of_tokens_parts_a_message_from_its_later_one_or_exceeds_the_budget() -> None:
     """A counter that rounds down finds more tokens in a text than in its lines together."""
 
@@ -228,35 +171,6 @@ def test_no_counter_of_tokens_parts_a_message_from_its_later_one_or_exceeds_the_
     assert (True, False) not in seen
 
 
-def test_stated_facts_have_only_the_tokens_that_quotations_leave() -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
-        words = "I quit Philips yesterday, and from Monday on I work at ASML as a data analyst."
-        memory.add({"role": "user", "content": words}, user_id="ana", timestamp="2026-11-05T12:00Z")
-        for attribute, value in (("employer", "Philips"), ("job", "data analyst"), ("work city", "Eindhoven")):
-            memory.facts.add("user", attribute, value, user_id="ana")
-        for budget in (50, 60, 80, 100, 500):
-            assert words in memory.get_context("Where do I work?", budget, user_id="ana", now=NOW).text
-        assert "employer: Philips" in memory.get_context("Where do I work?", 500, user_id="ana", now=NOW).text
-
-
-@pytest.mark.parametrize("lengths", list(product(range(40, 44), repeat=2)))
-def test_a_text_that_exceeds_the_budget_loses_an_earlier_message_before_its_later_one(lengths: tuple[int, int]) -> None:
-    earlier, later = (
-        MemoryNode(name, name * length, role="user", timestamp=NOW + timedelta(days=day))
-        for day, (name, length) in enumerate(zip("ab", lengths, strict=True))
-    )
-    memories = tuple(RecalledMemory(node, score, {}) for node, score in ((earlier, 0.9), (later, 0.2)))
-    recall = Recall("a", memories, Kernel(), (), "gated", later={"a": later})
-    builder = ContextBuilder(HashEmbedder(), lambda texts: [len(text) // 4 for text in texts])
-    seen = set()
-    for budget in range(10, 70):
-        text = builder.build(recall, GraphStore().view(), budget).text
-        assert len(text) // 4 <= budget
-        seen.add((f": {earlier.content}" in text, f": {later.content}" in text))
-    assert (True, True) in seen
-    assert (True, False) not in seen
-
-
 @pytest.mark.parametrize(
     "turns",
     [
@@ -270,22 +184,3 @@ def test_messages_of_persons_who_speak_in_turn_are_not_linked(turns: list[tuple[
             message = {"role": "user", "content": text} | ({"name": name} if name else {})
             memory.add(message, user_id="ben", session_id="s", timestamp=f"2026-10-0{day}T12:00Z")
         assert not memory.recall("When is the Bosch meeting?", user_id="ben", top_n=9, now=NOW).later
-
-
-def test_no_name_hides_that_a_tool_or_an_assistant_speaks() -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
-        for role, name in (("tool", "Admin"), ("assistant", "user"), ("user", "Ana")):
-            memory.add({"role": role, "name": name, "content": f"Papaya, says {name}."}, timestamp="2026-10-01T12:00Z")
-        text = memory.get_context("Papaya", now=NOW).text
-    assert "- (tool) Admin (1 October 2026): Papaya" in text
-    assert "- (assistant) user (1 October 2026): Papaya" in text
-    assert "- Ana (1 October 2026): Papaya" in text
-
-
-def test_one_letter_with_many_accents_empties_no_text() -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
-        memory.add({"role": "user", "content": "e" + "\u0301" * 20_000}, timestamp="2026-10-01T12:00Z")
-        context, recall = memory.get_context("e accent", 300, now=NOW), memory.recall("e accent", now=NOW)
-        assert 0 < context.tokens <= 300
-        assert recall.as_text(300)
-        assert max(len(node.content) for node in memory.find()) < 5_000

@@ -67,16 +67,6 @@ def test_the_file_stays_within_its_bound_and_keeps_the_newest(path: Path) -> Non
     assert len(found) * len(VALUE) > BOUND / 2
 
 
-def test_values_beyond_the_bound_are_not_kept(path: Path) -> None:
-    with closing(CacheFile(path, BOUND)) as cache:
-        put(cache, [1])
-        cache.put({b"huge": b"x" * 2 * BOUND})
-        assert cache.get([b"huge"], bytes) == {}
-        put(cache, [2])
-        assert kept(cache, [2]) == [2]
-    assert size(path) <= BOUND
-
-
 def test_processes_that_share_a_file_keep_it_within_the_bound(path: Path) -> None:
     command = [sys.executable, "-c", WRITER, str(path), str(BOUND)]
     writers = [

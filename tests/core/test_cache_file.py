@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import random
 import signal
-import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,7 +14,6 @@ import pytest
 
 from neurogated.core.abilities import SupportsClear
 from neurogated.core.files import CacheFile
-from neurogated.errors import StorageError
 
 # Values of several pages, of a few bytes, and of none.
 VALUES = {f"key {n}".encode(): f"<{n}>".encode() * (0, 1, 60, 1500)[n % 4] for n in range(40)}
@@ -106,22 +102,6 @@ def test_a_damaged_file_gives_the_right_value_or_none_and_stores_new_values(
             assert kept(cache) == VALUES
 
 
-def test_a_value_that_its_reader_refuses_is_a_miss(cache: CacheFile) -> None:
-    cache.put({b"a": b"odd", b"b": b"even"})
-    assert cache.get([b"a", b"b"], lambda value: value if len(value) % 2 == 0 else None) == {b"b": b"even"}
-    assert cache.statistics()["cache hits"] == cache.statistics()["cache misses"] == 1
-
-
-def _spoil(cache: CacheFile) -> None:
-    """Overwrite the pages of an open cache."""
-    assert cache._connection is not None
-    cache._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    cache._connection.execute("PRAGMA cache_size = 0")
-    with cache.path.open("r+b") as file:
-        file.seek(100)
-        file.write(b"\xee" * (cache.path.stat().st_size - 100))
-
-
 # Emptied
 
 
@@ -155,49 +135,7 @@ def test_values_computed_before_a_clearing_are_not_stored_after_it(cache: CacheF
     assert kept(cache) == VALUES
 
 
-def test_a_reader_in_the_way_is_an_error_that_names_the_file(cache: CacheFile, path: Path) -> None:
-    cache.put(VALUES)
-    assert cache._connection is not None
-    cache._connection.execute("PRAGMA busy_timeout = 0")
-    with closing(sqlite3.connect(path, isolation_level=None)) as reader:
-        reader.execute("BEGIN")
-        reader.execute("SELECT * FROM entries").fetchone()
-        with pytest.raises(StorageError):
-            cache.clear()
-    cache.clear()
-    assert SECRET not in _bytes_of(path.parent)
-
-
 # Counted
-
-
-def _open_and_put(path: Path, number: int) -> None:
-    with closing(CacheFile(path, ROOM)) as cache:
-        cache.put({str(number).encode(): b"1"})
-    os._exit(0)
-
-
-def test_processes_that_begin_a_cache_at_once_share_it(path: Path) -> None:
-    context = multiprocessing.get_context("fork")
-    processes = [context.Process(target=_open_and_put, args=(path, number)) for number in range(6)]
-    for process in processes:
-        process.start()
-    for process in processes:
-        process.join()
-    assert [process.exitcode for process in processes] == [0] * 6
-    with closing(CacheFile(path, ROOM)) as cache:
-        assert len(cache.get([str(number).encode() for number in range(6)], bytes)) == 6
-
-
-def test_a_damaged_file_is_cleared_whole(cache: CacheFile, path: Path) -> None:
-    cache.put(VALUES)
-    _spoil(cache)
-    with path.open("ab") as file:
-        file.write(SECRET)
-    cache.clear()
-    assert SECRET not in _bytes_of(path.parent)
-    cache.put(VALUES)
-    assert kept(cache) == VALUES
 
 
 def test_values_of_a_killed_process_are_cleared_too(left_behind: dict[str, bytes], tmp_path: Path) -> None:

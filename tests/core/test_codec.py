@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 from graph_store_kit.histories import history_of
 from neurogated.core.codec import decode, encode
-from neurogated.core.delta import Access, Charge, Decay, GraphDelta, NodeChange, PendingTask, WeightChange
+from neurogated.core.delta import Access, Charge, GraphDelta, NodeChange, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import Found, Statement
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.scope import Scope
-from neurogated.errors import CorruptMemoryError, FormatVersionError
+from neurogated.errors import CorruptMemoryError
 from neurogated.testing import ManualClock
 
 AT = datetime(2031, 2, 3, 4, 5, 6, 789, tzinfo=UTC)
@@ -80,16 +80,6 @@ def test_every_field_is_kept() -> None:
     assert np.asarray(read.nodes[0].embedding).tobytes() == np.asarray(NODE.embedding).tobytes()
 
 
-def test_an_operator_keeps_the_edges_that_it_spares() -> None:
-    operator = Decay(0.5, AT, 0.1, frozenset({KEY, EdgeKey("b", "a", EdgeType.SEQ)}))
-    (read,) = decode(encode(GraphDelta(operators=(operator,), at=AT))).operators
-    assert (read, read.spared) == (operator, operator.spared)
-
-
-def test_an_empty_delta_is_kept() -> None:
-    assert decode(encode(GraphDelta(at=AT))) == GraphDelta(at=AT)
-
-
 @given(st.data())
 def test_a_changed_byte_is_noticed(data: st.DataObject) -> None:
     stored = bytearray(encode(SMALL))
@@ -112,18 +102,6 @@ def test_bytes_that_hold_no_delta_are_refused(body: bytes) -> None:
     packed = zlib.compress(body)
     with pytest.raises(CorruptMemoryError):
         decode(_sealed(struct.pack("<BI", 1, len(packed)) + packed))
-
-
-def test_embeddings_that_do_not_fit_the_nodes_are_refused() -> None:
-    stored = encode(SMALL)[4:]
-    for rest in (stored[:-4], stored[:-1], stored + b"\0" * 4):
-        with pytest.raises(CorruptMemoryError):
-            decode(_sealed(rest))
-
-
-def test_another_version_is_named() -> None:
-    with pytest.raises(FormatVersionError, match="77"):
-        decode(_sealed(b"\x4d" + encode(SMALL)[5:]))
 
 
 def test_another_process_learns_the_types_and_kinds_of_a_delta() -> None:

@@ -17,25 +17,6 @@ tags = st.dictionaries(st.sampled_from(["time", "place"]), st.floats(0, 1))
 kernels = st.builds(Kernel, st.dictionaries(kinds, weights), st.just("drawn"), st.dictionaries(kinds, weights), tags)
 
 
-def test_a_type_that_is_not_named_is_neutral_and_walking_against_counts_as_walking_along() -> None:
-    kernel = Kernel({EdgeType.SEQ: 0.5, EdgeType.CAUSE: 2.0}, against={EdgeType.CAUSE: 0.25, EdgeType.SIM: 0.0})
-    assert [kernel[kind] for kind in (EdgeType.SEQ, EdgeType.CAUSE, EdgeType.SIM)] == [0.5, 2.0, 1.0]
-    assert [kernel.backwards(kind) for kind in (EdgeType.SEQ, EdgeType.CAUSE, EdgeType.SIM)] == [0.5, 0.25, 0.0]
-    assert kernel.backwards(EdgeType.TERM) == 1.0
-
-
-@pytest.mark.parametrize("share", [-0.1, 1.1, float("nan")])
-def test_a_share_of_a_mark_out_of_range_is_refused(share: float) -> None:
-    with pytest.raises(InputError, match="@time"):
-        Kernel(tags={"time": share})
-
-
-@pytest.mark.parametrize("weight", [-0.1, 2.1, float("nan")])
-def test_a_weight_against_the_direction_out_of_range_is_refused(weight: float) -> None:
-    with pytest.raises(InputError, match="SEQ"):
-        Kernel(against={EdgeType.SEQ: weight})
-
-
 @given(kernels, kernels, st.floats(0, 1))
 def test_a_kernel_on_the_way_lies_between_both_in_everything(start: Kernel, end: Kernel, share: float) -> None:
     middle = start.towards(end, share, "between")
@@ -68,21 +49,6 @@ def test_a_kernel_that_is_written_is_read_as_it_was(kernel: Kernel) -> None:
 def test_an_invalid_kernel_is_refused_and_quoted(text: str) -> None:
     with pytest.raises((InputError, ConfigError), match=r"kernel|edge type"):
         Kernel.parse(f"SIM=1.0, {text}", "wrong")
-
-
-@pytest.mark.parametrize("text", ["SEQ=2.5", "SEQ=1/3", "@time=2", "SEQ=nan"])
-def test_numbers_out_of_range_are_refused(text: str) -> None:
-    with pytest.raises(InputError):
-        Kernel.parse(text, "wrong")
-
-
-def test_a_kernel_on_the_way_names_types_and_tags_in_the_order_of_both_ends() -> None:
-    first, second, third, fourth, *_ = EdgeType
-    tags = [f"tag {number}" for number in range(6)]
-    start = Kernel({third: 1.0, first: 0.5}, "start", {fourth: 1.0}, dict.fromkeys(tags[3:], 1.0))
-    middle = start.towards(Kernel({second: 1.0}, "end", {}, dict.fromkeys(tags, 1.0)), 0.5, "between")
-    assert list(middle.weights) == list(middle.against) == [third, first, fourth, second]
-    assert list(middle.tags) == [*tags[3:], *tags[:3]]
 
 
 @given(kernels)

@@ -1,6 +1,5 @@
 """The texts that stand for a node, with metadata of every kind."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -11,18 +10,13 @@ from neurogated import Document, MemoryConfig, MemoryNode, NeuroGraphMemory, Pas
 from neurogated.core.clock import from_micros
 from neurogated.core.found import Found
 from neurogated.core.rendering import (
-    TIME,
-    document_tag,
-    keyword_text,
     names_in,
-    own_tag,
     place_tag,
     render,
     speaker_tag,
     subject_tag,
     subjects,
     tags,
-    trait_tag,
 )
 from neurogated.text.keywords import fold
 from neurogated.text.words import split_words
@@ -69,23 +63,6 @@ def test_title_and_speaker_are_written_around_the_content(fields: dict[str, Any]
 
 
 @pytest.mark.parametrize(
-    ("fields", "first_line"),
-    [
-        ({"timestamp": from_micros(0)}, "1 January 1970"),
-        ({"timestamp": datetime(2023, 5, 8, 12, 0, 0, 500_000, tzinfo=UTC)}, "8 May 2023"),
-        ({"timestamp": datetime(1969, 12, 31, tzinfo=UTC)}, "31 December 1969"),
-        ({"timestamp": from_micros(0), "title": "Travels"}, "1 January 1970"),
-        ({"metadata": {"date": "8 May 2023"}}, "Lyon."),
-        ({"metadata": {"timestamp": 0}}, "Lyon."),
-        ({}, "Lyon."),
-    ],
-)
-def test_keywords_hold_the_date_of_the_timestamp(fields: dict[str, Any], first_line: str) -> None:
-    assert keyword_text(node("Lyon.", **fields)).splitlines()[0] == first_line
-    assert "1970" not in render(node("Lyon.", **fields))
-
-
-@pytest.mark.parametrize(
     ("title", "names"),
     [
         ("Dune", ("dune",)),
@@ -108,21 +85,6 @@ def test_keywords_hold_the_date_of_the_timestamp(fields: dict[str, Any], first_l
 )
 def test_a_node_is_about_its_title_with_and_without_its_qualifier(title: str | None, names: tuple[str, ...]) -> None:
     assert subjects(title) == names
-
-
-def test_tags_are_subjects_speaker_time_document_and_those_of_the_owner() -> None:
-    found = Found(["Big Zoë", "Bo"], ["today"], document_id="doc-1")
-    told_of = node("He walked the", title="Dune (novel)", speaker="Ann Lee", tags=("home",), found=found)
-    named = {subject_tag("dune novel"), subject_tag("dune"), speaker_tag("ann lee"), trait_tag(TIME)}
-    openings = {"opens subject dune", "opens speaker ann"}
-    assert tags(told_of) == {*named, *openings, document_tag("doc-1"), own_tag("home")}
-    assert tags(node("A heron.", metadata={"times": ["now"], "document_id": "d"})) == tags(node()) == frozenset()
-    assert all(" " in tag for tag in tags(told_of))
-
-
-def test_a_name_that_reads_like_the_trait_of_a_time_is_told_apart() -> None:
-    told_of = node("time", title="time", speaker="has time", tags=("has time",), found=Found(document_id="time"))
-    assert trait_tag(TIME) not in tags(told_of)
 
 
 @given(st.text(st.sampled_from("Aé b北.，"), max_size=30))
@@ -152,23 +114,6 @@ def test_the_names_in_texts_that_some_node_has_are_told(
         assert wanted - told == {tag.removeprefix("opens ") for tag in first_names} & wanted
     about = [frozenset(tag for tag in found if tag.startswith("subject")) for found in expected]
     assert names_in(texts, existing.intersection, subjects_only=True) == about
-
-
-@pytest.mark.parametrize(
-    ("question", "speakers"),
-    [
-        ("what did sam say", {"Sam", "Sam Vries", "Sam Berg"}),
-        ("what did sam berg say", {"Sam", "Sam Berg"}),
-        ("what did the cook say", set()),
-        ("what did ann and sam berg say", {"Ann", "Sam", "Sam Berg"}),
-    ],
-)
-def test_a_first_name_calls_all_who_have_it_and_a_whole_name_no_other(question: str, speakers: set[str]) -> None:
-    names = ("Sam", "Sam Vries", "Sam Berg", "The Doctor", "Ann")
-    tagged = {name: tags(node(speaker=name)) for name in names}
-    existing = frozenset().union(*tagged.values())
-    (found,) = names_in([question.split()], existing.intersection)
-    assert {name for name, own in tagged.items() if own & found} == speakers
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -16,13 +16,11 @@ from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.core.extras import packaged_json
-from neurogated.core.tokens import cut_to, graphemes_of, prompt_tokens, window_tokens
-from neurogated.text.words import count_words
+from neurogated.core.tokens import cut_to, graphemes_of, prompt_tokens
 
 HERE = Path(__file__).parent
 PROSE = json.loads((HERE / "o200k_prose.json").read_text())
 PAIRS = [tuple(pair) for pair in [*json.loads((HERE / "o200k.json").read_text()), *PROSE.values()]]
-MOST = {"en": 1.07, "zh": 1.27, "ja": 1.5, "ko": 1.5, "th": 1.5}
 any_text = st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 long_words = st.builds(
     lambda alphabet, places: "".join(alphabet[place % len(alphabet)] for place in places),
@@ -61,13 +59,6 @@ def test_a_budget_counts_no_fewer_tokens_than_o200k(text: str, tokens: int) -> N
     assert prompt_tokens([text])[0] >= tokens
 
 
-@pytest.mark.parametrize("language", PROSE)
-def test_ordinary_texts_count_few_more_tokens_than_for_o200k(language: str) -> None:
-    text, tokens = PROSE[language]
-
-    assert prompt_tokens([text])[0] <= MOST.get(language, 1.3) * tokens
-
-
 @given(words)
 def test_a_word_counts_as_if_its_bytes_were_merged_from_the_lowest_rank_on(word: str) -> None:
     ranks, parts = ranks_of_tokens(), list(word.encode().decode("latin-1"))
@@ -78,36 +69,11 @@ def test_a_word_counts_as_if_its_bytes_were_merged_from_the_lowest_rank_on(word:
     assert prompt_tokens([word]) == [len(parts)]
 
 
-@given(texts)
-def test_no_text_collapses(text: str) -> None:
-    tokens = prompt_tokens([text])[0]
-
-    # The longest known word has fewer than 20 letters; white space is cheaper.
-    assert tokens >= len("".join(text.split()).encode()) / 20
-    assert tokens <= 2 * len(text.encode())
-
-
-@given(st.text(st.characters(min_codepoint=0x20000, exclude_categories=["Cs"])))
-def test_a_rare_character_counts_most_of_its_bytes(text: str) -> None:
-    assert len(text.encode()) / 2 <= prompt_tokens([text])[0] <= len(text.encode())
-
-
 @given(st.lists(texts, max_size=4))
 def test_lines_together_have_no_more_tokens_than_apart(lines: list[str]) -> None:
     whole = [f"- {line.strip()}\n" for line in lines]
 
     assert prompt_tokens(["".join(whole)])[0] <= sum(prompt_tokens(whole))
-
-
-@given(texts)
-def test_a_window_counts_the_embedder_s_tokens_or_a_third_of_the_prompt_s(text: str) -> None:
-    assert window_tokens(count_words)([text]) == [max(count_words([text])[0], -(-prompt_tokens([text])[0] // 3))]
-
-
-def test_prose_fills_a_window_as_the_embedder_says() -> None:
-    prose = "The key of the cellar is under the blue pot, and somebody closes the gate every night."
-
-    assert window_tokens(count_words)([prose]) == count_words([prose])
 
 
 @given(texts, st.integers(0, 40))

@@ -9,14 +9,10 @@ from hypothesis import strategies as st
 from neurogated import MemoryNode
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.turns import (
-    ASKS_TAG,
     LENGTH_TAGS,
     PLACE_TAGS,
-    asks,
-    call_tag,
     called,
     length_level,
-    role_tag,
     turn_tags,
 )
 
@@ -25,13 +21,6 @@ def turn(
     content: str, metadata: Mapping[str, object] | None = None, role: str | None = None, found: Found = NOTHING_FOUND
 ) -> MemoryNode:
     return MemoryNode("n", content, metadata=metadata or {}, role=role, position=0, found=found)
-
-
-@pytest.mark.parametrize(
-    "text", ["Where?", 'She said, "Where?"', "真的吗\uff1f", "أين\u061f", "**Where?**", "Fine. And you?  "]
-)
-def test_a_text_with_a_final_question_mark_asks(text: str) -> None:
-    assert asks(text)
 
 
 @pytest.mark.parametrize(
@@ -57,11 +46,6 @@ def test_a_level_is_a_doubling_of_the_length(words: int) -> None:
     while words >= 96 * 2**level:
         level += 1
     assert length_level(words) == level
-
-
-def test_a_turn_carries_its_role_and_its_question() -> None:
-    node = turn("Thanks, Ann! Where is Bo?", role="User", found=Found(["Ann", "Bo"]))
-    assert set(turn_tags(node)) == {role_tag("user"), ASKS_TAG, call_tag("ann")}
 
 
 @pytest.mark.parametrize(

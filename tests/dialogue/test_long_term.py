@@ -1,24 +1,21 @@
 """Knowledge in slots, and the profile."""
 
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from neurogated.core.claims import Change, Claim, Slot
-from neurogated.dialogue.analysts import keywords_of, summary_of
 from neurogated.dialogue.long_term import (
     Learned,
     Trait,
     asked_dimensions,
     dimensions,
-    leftovers,
     lessons_of,
     own_trait,
     profile_of,
     standing_knowledge,
 )
-from neurogated.dialogue.model import KINDS, PROFILE, TRAIT, USER_KNOWLEDGE, Record
+from neurogated.dialogue.model import Record
 from neurogated.errors import InputError
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -46,12 +43,6 @@ def _profile(*traits: Trait) -> dict[str, Record]:
     return profile_of({one.key: one.record() for one in traits}, dimensions())
 
 
-def test_there_are_ninety_dimensions_with_descriptions() -> None:
-    groups = [one.group for one in dimensions().values()]
-    assert {name: groups.count(name) for name in set(groups)} == {"person": 40, "alignment": 7, "interests": 43}
-    assert all(one.description for one in dimensions().values())
-
-
 def test_sensitive_dimensions_are_off_unless_asked_for() -> None:
     assert not any(one.sensitive for one in asked_dimensions(()).values())
     assert {"Health", "Sleep preference"} <= asked_dimensions(["health"]).keys() - asked_dimensions(()).keys()
@@ -67,22 +58,11 @@ def test_a_later_value_of_a_slot_ends_the_earlier_one_and_keeps_it() -> None:
     assert lyon["until"] == (NOW + timedelta(9)).isoformat()
 
 
-def test_the_same_fact_again_adds_evidence_and_no_entry() -> None:
-    known = _known(_learned("1", "Lyon"), _learned("2", "Lyon", day=3))
-    (entry,) = known.values()
-    assert entry["evidence"] == ["1", "2"]
-
-
 def test_learning_the_same_page_again_changes_nothing() -> None:
     told = _learned("1", "Lyon") + _learned("1", "tea", "chess", slot=LIKE)
     known = _known(told)
     assert known
     assert lessons_of(known, told).changed == {}
-
-
-def test_a_guess_does_not_replace_what_is_sure() -> None:
-    found = _profile(_trait("Age group", "34"), _trait("Age group", "90", 0.4, "q", day=9))
-    assert found["Age group"] == {"value": "34", "confidence": 1.0, "evidence": ["p"]}
 
 
 def test_of_equally_sure_traits_the_latest_counts_and_interests_have_several() -> None:
@@ -108,40 +88,3 @@ def test_what_the_user_erased_counts_only_from_later_pages() -> None:
     assert profile_of({key: own, late.key: late.record()}, dimensions())["Age group"]["value"] == "13"
     with pytest.raises(InputError, match="Shoe size"):
         own_trait("Shoe size", "44", NOW, dimensions())
-
-
-def test_what_earlier_versions_read_by_rules_goes_with_its_traits() -> None:
-    by_model, by_rules = _learned("1", "Lyon"), _learned("2", "tea", slot=LIKE)
-    by_rules = [one._replace(claim=replace(one.claim, confidence=1.0)) for one in by_rules]
-    entries = _known(by_model, by_rules)
-    for one in entries.values():
-        one["claim"]["is_implied"] = False
-    traits = {
-        one.key: one.record() for one in (_trait("Music", "jazz", page="1"), _trait("Food preference", "tea", page="2"))
-    }
-    known = {
-        **{kind: {} for kind in KINDS},
-        USER_KNOWLEDGE: entries,
-        TRAIT: traits,
-        PROFILE: {"old": profile_of(traits, dimensions())},
-    }
-    changes = leftovers(known, {"1", "2"}, dimensions())
-    assert [one["fact"] for one in known[USER_KNOWLEDGE].values()] == ["user home: Lyon"]
-    assert [one["value"] for one in known[TRAIT].values()] == ["jazz"]
-    assert changes[PROFILE, "old"] is None
-    assert [list(one) for (kind, _), one in changes.items() if kind == PROFILE and one] == [["Music"]]
-    assert lessons_of(known[USER_KNOWLEDGE], by_model).changed == {}
-
-
-def test_the_front_is_the_latest_entries() -> None:
-    told = [_learned(str(day), thing, day=day, slot=LIKE) for day, thing in enumerate(("tea", "chess", "opera"))]
-    shown = [one["text"] for one in standing_knowledge(_known(*told), 2)]
-    assert shown == ["opera!", "chess!"]
-
-
-def test_keywords_and_a_summary_come_from_the_text() -> None:
-    text = "Hello there! My tomatoes have yellow leaves, and the tomato plants look dry. Thanks."
-    keywords = keywords_of(text)
-    assert keywords[0] == "tomatoes"
-    assert "yellow leaves" in summary_of(text, keywords)
-    assert keywords_of("") == []

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurogated.dialogue.mid_term import Segment, Topics, decoded, dormant, encoded
+from neurogated.dialogue.mid_term import Segment, Topics, dormant
 from neurogated.dialogue.model import DialogueSettings, escaped, settings_of
-from neurogated.errors import ConfigError
 from neurogated.text.keywords import split_keywords
 
 CODE = settings_of("code", {})
@@ -40,32 +39,11 @@ def test_a_consolidated_segment_is_cool_and_counts_anew() -> None:
     assert segment.heat(1e9, CODE) == pytest.approx(1.0)
 
 
-def test_the_presets_have_the_constants_of_the_code_and_of_the_paper() -> None:
-    assert (CODE.alpha, CODE.beta, CODE.gamma, CODE.tau, CODE.knowledge_capacity) == (1, 1, 1, 86_400, 100)
-    assert (CODE.short_term_max_capacity, CODE.mid_term_max_capacity, CODE.retrieval_page_topk) == (10, 2000, 7)
-    paper = settings_of("paper", {})
-    assert (paper.tau, paper.short_term_max_capacity, paper.mid_term_max_capacity, paper.retrieval_page_topk) == (
-        1e7, 7, 200, 5,
-    )  # fmt: skip
-
-
-@pytest.mark.parametrize("wrong", [{"tau": 0.0}, {"alpha": -1}, {"knowledge_capacity": 0}, {"mu": 3}, {"beta": True}])
-def test_a_setting_out_of_its_range_is_refused(wrong: dict[str, float]) -> None:
-    with pytest.raises(ConfigError):
-        settings_of("code", wrong)  # type: ignore[arg-type]
-
-
 def test_the_least_visited_cold_segments_become_dormant() -> None:
     segments = [_segment(name) for name in "abcd"]
     segments[0].visits, segments[1].visits = {"x": 1}, {"x": 2}
     hot = DialogueSettings(mid_term_max_capacity=2, mid_term_heat_threshold=100.0)
     assert dormant(segments, 0.0, hot) == {"c", "d"}
-
-
-def test_heat_protects_a_segment_that_nobody_visits() -> None:
-    segments = [_segment("a", *"12345"), _segment("b"), _segment("c")]
-    segments[1].visits, segments[2].visits = {"x": 1}, {"x": 1}
-    assert "a" not in dormant(segments, 0.0, DialogueSettings(mid_term_max_capacity=1))
 
 
 def _slow_nearest(segments: list[Segment], vector: np.ndarray, words: list[str], threshold: float) -> str | None:
@@ -102,31 +80,9 @@ def test_a_page_joins_the_segment_with_the_highest_cosine_plus_jaccard(
     assert topics.nearest(unit(seed), words, 0.6) == _slow_nearest(list(segments.values()), unit(seed), words, 0.6)
 
 
-def test_a_page_counts_once_in_a_segment() -> None:
-    segment = _segment("a", "a", "b", vector=(0.6, 0.8), words=("tea", "Lyon"), at=7.0)
-    keywords, total = segment.keywords.copy(), segment.total
-    segment.add("b", np.array((0.6, 0.8), np.float32), ("tea",), "", 8.0)
-    assert (segment.keywords, segment.last) == (keywords, 7.0)
-    assert np.array_equal(segment.total, total)
-
-
-def test_a_vector_is_read_as_it_was_written() -> None:
-    vector = np.array((0.6, -0.8, 0.0), np.float32)
-    assert np.allclose(decoded(encoded(vector)), vector, atol=1e-3)
-
-
 @given(st.lists(st.text(min_size=1), unique=True, max_size=20))
 def test_names_of_files_stay_apart_and_in_their_folder(names: list[str]) -> None:
     names = [name for name in names if not any("\ud800" <= letter <= "\udfff" for letter in name)]
     written = [escaped(name) for name in names]
     assert len({name.lower() for name in written}) == len(names)
     assert all(name and not set(name) & set("./\\\0:") and len(name) < 200 for name in written)
-
-
-@pytest.mark.parametrize("name", ["../x", "a\0b", "x" * 10_000, "😀" * 100, "Ana", "CON."])
-def test_hostile_names_become_names_of_files(name: str) -> None:
-    written = escaped(name)
-    assert len(written) < 200
-    assert written.isascii()
-    assert not set(written) & set("./\0")
-    assert written != escaped(name.swapcase() + "1")

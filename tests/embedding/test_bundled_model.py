@@ -12,8 +12,7 @@ import pytest
 from neurogated.config.groups import EmbeddingSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import Embedder
-from neurogated.embedding import bundled_model
-from neurogated.embedding.bundled_model import BUNDLED_FOLDER, BundledEmbedder
+from neurogated.embedding.bundled_model import BUNDLED_FOLDER
 from neurogated.embedding.registry import build_embedder
 from neurogated.embedding.sentence_transformers_embedder import BUNDLED_MODEL, SentenceTransformersEmbedder
 
@@ -51,27 +50,6 @@ from neurogated.embedding.registry import build_embedder
 
 with_home = build_embedder(MemoryConfig())
 print(with_home.embed_documents(["a text"]).shape, with_home.count_tokens(["a text"]))
-"""
-
-SIGNAL_AFTERWARDS = """
-import gc, signal
-
-from neurogated.config.memory_config import MemoryConfig
-from neurogated.embedding.openvino_runtime import import_openvino
-from neurogated.embedding.registry import build_embedder
-
-package, made = import_openvino(), []
-make = package.Core
-package.Core = lambda: made.append(1) or make()
-embedders = [build_embedder(MemoryConfig()) for _ in range(2)]
-for embedder in embedders:
-    embedder.embed_queries(["a text"])
-while embedders:
-    embedders.pop(0).close()
-    gc.collect()
-signal.signal(signal.SIGINT, lambda *_: print("handled"))
-signal.raise_signal(signal.SIGINT)
-print(len(made))
 """
 
 
@@ -122,13 +100,6 @@ def test_it_needs_neither_torch_nor_a_folder_to_write_to(tmp_path: Path) -> None
     assert not list(tmp_path.iterdir())
 
 
-def test_a_signal_after_two_embedders_were_closed_is_handled() -> None:
-    # On processors with AMX, it killed the process if each embedder had a core of its own.
-    done = subprocess.run([sys.executable, "-c", SIGNAL_AFTERWARDS], capture_output=True, text=True, check=False)
-
-    assert (done.returncode, done.stdout) == (0, "handled\n1\n"), done.stderr
-
-
 def test_threads_at_once_get_the_vectors_of_their_own_texts() -> None:
     embedder = bundled()
     expected = embedder.embed_documents(TEXTS)
@@ -169,19 +140,6 @@ def test_a_prompt_stands_before_the_texts_of_its_role() -> None:
     np.testing.assert_allclose(prompted.embed_documents(["cats"]), plain.embed_documents(["passage: cats"]), atol=1e-3)
     assert plain.embed_documents([]).shape == (0, 384)
     assert plain.count_tokens([]) == []
-
-
-def test_a_gpu_is_left_to_torch_unless_the_cpu_was_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bundled_model, "has_accelerator", lambda: True)
-    original = SentenceTransformersEmbedder(BUNDLED_MODEL, batch_size=8)
-
-    assert BundledEmbedder(original).backend == "torch"
-    assert BundledEmbedder(original, on_cpu=True).backend == "openvino"
-
-
-def test_its_licence_lies_beside_it() -> None:
-    assert "Apache License" in (BUNDLED_FOLDER / "LICENSE").read_text(encoding="utf-8")
-    assert "LICENSE" in (BUNDLED_FOLDER / "README.md").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow

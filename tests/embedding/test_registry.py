@@ -1,5 +1,3 @@
-import importlib.util
-
 import pytest
 
 from neurogated.config.groups import EmbeddingSettings
@@ -10,7 +8,6 @@ from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.embedding.openai_embedder import OpenAIEmbedder
 from neurogated.embedding.registry import build_embedder
 from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
-from neurogated.errors import MissingExtraError
 
 SERVER = "http://127.0.0.1:9/v1"
 
@@ -47,27 +44,3 @@ def test_the_name_decides_the_embedder(config: MemoryConfig, kind: type[Embedder
     assert type(embedder) is kind
     assert embedder.name == name
     embedder.close()
-
-
-def test_prompts_batch_size_and_trust_reach_a_model_of_ones_own() -> None:
-    embedder = build_embedder(
-        MemoryConfig(
-            embedding_name="some/model",
-            embedding=EmbeddingSettings(
-                backend="torch", batch_size=7, query_prompt="q: ", document_prompt="d: ", trust_remote_code=True
-            ),
-        )
-    )
-
-    assert isinstance(embedder, SentenceTransformersEmbedder)
-    assert (embedder._batch_size, embedder._trust_remote_code) == (7, True)
-    assert embedder.name == "some/model query='q: ' document='d: '"
-
-
-@pytest.mark.parametrize("backend", ["openvino", "onnx"])
-def test_a_backend_of_the_library_needs_its_packages(backend: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "optimum" else find(name))
-
-    with pytest.raises(MissingExtraError, match=rf"sentence-transformers\[{backend}\]"):
-        build_embedder(MemoryConfig(embedding_name="some/model", embedding=EmbeddingSettings(backend=backend)))

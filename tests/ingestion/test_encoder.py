@@ -6,11 +6,9 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 
 from neurogated import EdgeType, GraphStore, MemoryConfig, NeuroGraphMemory
-from neurogated.core.sentiment import SentimentScale
 from neurogated.core.speakers import named_place
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import LLMError
@@ -51,25 +49,9 @@ def judge_of(model: Model) -> LLMImportanceJudge:
 REMARKS = [Remark("I moved to Lyon.", "user", "Ann"), Remark("Great!", "user", "Ben"), Remark("Bees make honey.")]
 
 
-def test_a_language_model_judges_many_texts_in_a_call() -> None:
-    model = Model(["strong", "none"] * 8, ["weak"] * 2)
-    assert judge_of(model).judge(REMARKS * 6) == [1.0, 0.0] * 8 + [0.4] * 2
-    assert "1. Ann: I moved to Lyon.\n2. Ben: Great!" in model.asked[0]
-    assert len(model.asked) == 2
-
-
 @pytest.mark.parametrize("answer", [LLMError("away"), ["strong"], ["strong"] * 4])
 def test_where_the_model_fails_the_rules_judge(answer: Sequence[str] | LLMError) -> None:
     assert judge_of(Model(answer)).judge(REMARKS) == OfflineImportanceJudge().judge(REMARKS)
-
-
-def test_sentiment_is_1_at_the_happy_mean_and_minus_1_at_the_unhappy_mean() -> None:
-    unhappy, happy = np.array([1.0, 0.0, 0.5]), np.array([0.0, 1.0, 0.5])
-    scale = SentimentScale.between(unhappy, happy)
-    middle = (unhappy + happy) / 2
-    values = [scale.sentiment(vector.astype(np.float32)) for vector in (unhappy, middle, happy, 9 * happy)]
-    assert values == [-1.0, 0.0, 1.0, 1.0]
-    assert SentimentScale.of_embedder("hash") is None
 
 
 @pytest.mark.parametrize(

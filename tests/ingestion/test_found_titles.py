@@ -1,6 +1,6 @@
 """The effects of a title that was found in a text."""
 
-from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.core.rendering import keyword_text, render, subject_names
 
 CONFIG = MemoryConfig(storage="memory", embedding_name="hash")
@@ -20,14 +20,6 @@ def test_a_text_without_a_title_is_about_its_own_name() -> None:
         assert memory.store.get_node(about).title is None
 
 
-def test_texts_that_name_it_lead_to_it() -> None:
-    with NeuroGraphMemory(CONFIG) as memory:
-        (about,) = memory.add(QUILL)
-        (naming,) = memory.add("In March nobody had seen Ada Quill for days.")
-        types = {edge.type for edge in memory.store.all_edges() if (edge.source_id, edge.target_id) == (naming, about)}
-        assert EdgeType.MENTION in types
-
-
 def test_a_given_title_is_never_replaced() -> None:
     with NeuroGraphMemory(CONFIG) as memory:
         (given,) = memory.add(QUILL, title="The keeper")
@@ -35,16 +27,6 @@ def test_a_given_title_is_never_replaced() -> None:
         (found,) = memory.add(QUILL)
         memory.update(found, title="The other keeper")
         assert subject_names(memory.store.get_node(found)) == ("the other keeper",)
-
-
-def test_a_new_text_has_a_title_of_its_own() -> None:
-    with NeuroGraphMemory(CONFIG) as memory:
-        (node_id,) = memory.add(QUILL)
-        assert _names(memory, node_id)[0] == "Ada Ruth Quill"
-        memory.update(node_id, content="Boris Kray was a painter of bees.")
-        assert _names(memory, node_id) == ["Boris Kray"]
-        memory.update(node_id, content="nothing in particular")
-        assert _names(memory, node_id) == []
 
 
 def test_chunks_that_do_not_hold_it_are_embedded_and_searched_under_it() -> None:

@@ -1,13 +1,10 @@
 """The counted cost of a long document, and its state after an interrupted indexing."""
 
-import time
 from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 import pytest
-from markdown_it import MarkdownIt
-from markdown_it.token import Token
 
 from neurogated import Document, GraphDelta, Passage
 from neurogated.core.tokens import window_tokens
@@ -16,7 +13,6 @@ from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.entities import OfflineEntityFinder
-from neurogated.ingestion.titles import find_names
 from neurogated.ingestion.writer import Writer
 from neurogated.text import sentences, strings
 from neurogated.text.sentences import split_sentences
@@ -70,27 +66,6 @@ def test_few_pieces_of_a_long_text_exist_at_a_time(name: str) -> None:
 
     Chunker(100, 5, count).split(long_text(name, 150_000))
     assert most <= 1_000
-
-
-def test_few_tokens_of_long_markdown_exist_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    parse, most = MarkdownIt.parse, list[int]()
-
-    def parsed(parser: MarkdownIt, text: str) -> list[Token]:
-        tokens = parse(parser, text)
-        most.append(len(tokens))
-        return tokens
-
-    monkeypatch.setattr(MarkdownIt, "parse", parsed)
-    for name in LONG:
-        assert "".join(block.text for block in markdown.blocks(long_text(name, 150_000))) == long_text(name, 150_000)
-    assert max(most) < 9_000
-
-
-@pytest.mark.parametrize("text", ["a" + " " * 200_000 + "b", "a (" * 60_000, "a\n" + "\n " * 90_000 + "b"])
-def test_the_title_of_a_long_text_is_looked_for_at_its_beginning(text: str) -> None:
-    begin = time.thread_time()
-    assert find_names(text) == ()
-    assert time.thread_time() - begin < 1
 
 
 def causal(bench: Bench) -> Bench:

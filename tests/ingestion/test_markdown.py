@@ -1,13 +1,11 @@
 import re
 from datetime import UTC, datetime
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage
-from neurogated.cli import main
+from neurogated import Document, MemoryConfig, NeuroGraphMemory
 from neurogated.core.tokens import graphemes_of
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.markdown import blocks, is_markdown, with_front_matter
@@ -86,15 +84,6 @@ def test_a_table_in_a_list_or_quotation_is_cut_between_rows_and_repeats_its_head
     assert all("| pump | year |" in chunk for chunk in chunks if re.search(r"pump\d", chunk))
 
 
-@pytest.mark.parametrize("body", [TABLE, CODE, LIST, PROSE], ids=["table", "code", "list", "prose"])
-def test_a_heading_is_never_the_last_line_of_a_chunk(body: str) -> None:
-    text = PROSE + "".join(f"\n## Part {place}\n\n### Of it\n\n{body}" for place in range(6))
-
-    for size in range(12, 60):
-        for chunk in chunks_of(text, size):
-            assert not chunk.splitlines()[-1].startswith("#")
-
-
 @pytest.mark.parametrize("body", [CODE, LIST], ids=["code", "list"])
 def test_code_and_lists_stay_whole_where_they_fit_and_are_cut_between_lines_and_items_elsewhere(body: str) -> None:
     words = count_words([body])[0]
@@ -133,14 +122,6 @@ The pump runs at night.
 """
 
 
-@pytest.mark.parametrize("zone", ["America/Los_Angeles", "Asia/Tokyo"])
-def test_a_day_in_front_matter_is_one_of_the_zone_of_the_settings(zone: str) -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash", timezone=zone)) as memory:
-        for front in ("2026-11-05", "'2026-11-05'", "2026-11-05T00:00:00"):
-            memory.add(f"---\ndate: {front}\n---\nWe drove to {front}.")
-        assert memory.recall("We drove").as_text().count("(5 November 2026)") == 3
-
-
 def test_front_matter_becomes_title_tags_time_and_metadata() -> None:
     with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
         (node_id,) = memory.add(FRONT, user_id="ana")
@@ -151,13 +132,6 @@ def test_front_matter_becomes_title_tags_time_and_metadata() -> None:
     assert node.timestamp is not None
     assert node.timestamp.date() == datetime(2026, 5, 4, tzinfo=UTC).date()
     assert node.metadata == {"author": "Ana", "sources": {"manual": 3, "seen": "2026-05-01"}}
-
-
-def test_given_fields_have_priority_over_front_matter() -> None:
-    given_one = Document.from_text(FRONT, title="Pumps", tags=["mine"], metadata={"author": "Ben"})
-    document = with_front_matter(given_one)
-
-    assert (document.title, [*document.tags], document.metadata["author"]) == ("Pumps", ["mine"], "Ben")
 
 
 @pytest.mark.parametrize(
@@ -173,26 +147,3 @@ def test_given_fields_have_priority_over_front_matter() -> None:
 )
 def test_what_is_no_front_matter_stays_in_the_text(text: str) -> None:
     assert with_front_matter(Document.from_text(text)).passages[0].text == text
-
-
-def test_a_message_keeps_its_text() -> None:
-    for document in (Document((Passage(FRONT, role="user"),)), Document.from_text(FRONT, session_id="s")):
-        assert with_front_matter(document) is document
-
-
-def test_a_file_with_the_suffix_md_is_markdown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[bool | None] = []
-    split = Chunker.split
-
-    def watched(self: Chunker, text: str, frame: str = "", *, markdown: bool | None = None) -> list[str]:
-        seen.append(markdown)
-        return split(self, text, frame, markdown=markdown)
-
-    monkeypatch.setattr(Chunker, "split", watched)
-    for name in ("notes.md", "notes.txt"):
-        (tmp_path / name).write_text("- one\n- two\n")
-        folder = ["--save_dir", str(tmp_path / "memory"), "--set", "embedding_name=hash"]
-        main(["add", *folder, "--file", str(tmp_path / name)])
-
-    assert seen[0] is True
-    assert seen[-1] is None

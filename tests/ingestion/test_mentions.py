@@ -1,6 +1,5 @@
 """TERM and MENTION edges match their formulas in plain Python, in any order of arrival."""
 
-import math
 from itertools import combinations
 from pathlib import Path
 
@@ -113,30 +112,6 @@ def test_edges_follow_the_formulas_after_texts_came_changed_and_went(
         if back:
             bench.add(*back)
             bench.check()
-
-
-@pytest.mark.parametrize("one_batch", [True, False])
-def test_a_name_in_more_texts_than_the_limit_loses_its_edges(*, one_batch: bool) -> None:
-    bench = Bench(mentions=2)
-    bench.add(("Words.", "Lyon"), ("To Lyon.", None))
-    bench.add(("From Lyon.", None))
-    assert set(bench.named().values()) == {1 / math.log2(3)}
-    more: list[tuple[str, str | None]] = [("Lyon again.", None), ("Lyon for ever.", None)]
-    for batch in [more] if one_batch else [[pair] for pair in more]:
-        bench.add(*batch)
-    assert bench.named() == {}
-
-
-def test_many_texts_that_hold_a_name_apart_do_not_hide_the_one_that_names_it() -> None:
-    bench = Bench(mentions=1)
-    bench.add(
-        *((f"Cat {n}, cat, so big a big cat {n} big.", None) for n in range(20)), ("Once a Big House Cat ran.", None)
-    )
-    bench.add(("We saw Grand Big House, far from every cat we know and every other thing.", None))
-    bench.add(("Words.", "Big House"))
-    bench.check()
-    bench.add(("Words of cats.", "Big House Cat"))
-    assert bench.named()[("None: Once a Big House Cat ran.", "Big House Cat: Words of cats.")] == 1.0
 
 
 def test_a_write_that_failed_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -34,12 +34,3 @@ def test_a_name_is_found_without_its_qualifier_in_any_order(text: str, title: st
     for pair in [("Words.", title), (text, None)][:: 1 if title_first else -1]:
         bench.add(pair)
     assert bench.named() == {(f"None: {text}", f"{title}: Words."): 1.0}
-
-
-@pytest.mark.parametrize("title_first", [True, False])
-@pytest.mark.parametrize(("text", "title"), [("我的家很大。", "家"), ("They met O'Brien.", "Brien")])
-def test_a_name_that_keywords_cannot_find_is_not_mentioned(text: str, title: str, *, title_first: bool) -> None:
-    bench = Bench()
-    for pair in [("Words.", title), (text, None)][:: 1 if title_first else -1]:
-        bench.add(pair)
-    assert bench.named() == {}

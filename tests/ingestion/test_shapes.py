@@ -44,10 +44,6 @@ def test_a_message_of_each_format_has_the_right_role_and_text(
     assert not added.skipped
 
 
-def test_forty_formats_are_known() -> None:
-    assert len(SHAPES) >= 40
-
-
 @pytest.mark.parametrize(
     ("message", "named"),
     [

@@ -18,14 +18,6 @@ def finder() -> SpacyEntityFinder:
     return SpacyEntityFinder(CONFIG.indexing.spacy_model, OfflineEntityFinder())
 
 
-def test_names_are_found_and_dates_are_not(finder: SpacyEntityFinder) -> None:
-    found = finder.find(TEXT)
-    assert {"Beatles", "New York", "Acme Corp"} <= set(found)
-    assert len(found) == len(set(found))
-    assert "Monday" not in found
-    assert finder.find("It rained.") == finder.find("") == ()
-
-
 def test_a_memory_stores_found_names_and_joins_texts_by_them() -> None:
     with NeuroGraphMemory(CONFIG) as memory:
         (first,) = memory.add_document(TEXT)

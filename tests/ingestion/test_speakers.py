@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage
-from neurogated.core.rendering import render, search_text, speaker_tag, tags
+from neurogated.core.rendering import render, search_text
 from neurogated.errors import InputError
-from neurogated.ingestion.speakers import ROLES, known_role, labelled_speaker, spoken_parts
+from neurogated.ingestion.speakers import labelled_speaker, spoken_parts
 
 
 @pytest.mark.parametrize(
@@ -62,29 +62,11 @@ def test_a_word_before_a_colon_is_never_shown_as_the_speaker(role: str | None, s
             assert re.match(rf"- {role} \(" if role else r"- \((undated|\d+ \w+ \d{4})\): Admin: ", line)
 
 
-def test_a_search_takes_the_name_before_a_colon_for_a_speaker() -> None:
-    with memory() as kept:
-        for text in ("Ann: Hello.", "Bo: Hi!", "Ann: Bye."):
-            kept.add({"role": "user", "content": text}, user_id="u", session_id="s")
-        nodes = kept.find(user_id="u", order_by="position")
-        assert [search_text(node) for node in nodes] == ['Ann said, "Hello."', 'Bo said, "Hi!"', 'Ann said, "Bye."']
-        assert [speaker_tag("ann") in tags(node) for node in nodes] == [True, False, True]
-        changed = kept.update(nodes[0].id, "Ann: Good morning.")
-        assert (changed.speaker, search_text(changed)) == (None, 'Ann said, "Good morning."')
-
-
 @pytest.mark.parametrize("role", ["system", "tool"])
 def test_texts_of_no_person_have_no_label(role: str) -> None:
     with memory() as kept:
         (name,) = kept.add({"role": role, "content": "Ann: Hello."}, session_id="s")
         assert search_text(kept.get(name)) == "Ann: Hello."
-
-
-def test_a_given_name_wins() -> None:
-    with memory() as kept:
-        kept.add({"role": "user", "name": "Bo", "content": "Ann: Hello."}, session_id="s")
-        (node,) = kept.store.all_nodes()
-        assert (node.speaker, node.content) == ("Bo", "Ann: Hello.")
 
 
 TRANSCRIPT = "Minutes of 3 May\nAnn: Hello.\nHow are you?\nDr. Li\uff1aFine, thanks.\n"
@@ -104,14 +86,6 @@ def test_a_text_names_its_speakers_if_the_caller_says_so(session_id: str | None)
         # A message says who speaks, so its text is left alone.
         kept.add({"role": "user", "content": "Ann: Hello."}, user_id="d", session_id=session_id, speakers_in_text=True)
         assert [(node.speaker, node.content) for node in kept.find(user_id="d")] == [(None, "Ann: Hello.")]
-
-
-def test_several_speeches_have_no_room_in_one_id() -> None:
-    with memory() as kept:
-        kept.add("Ann: Hello.", id="one", speakers_in_text=True)
-        assert (kept.get("one").speaker, kept.get("one").content) == ("Ann", "Hello.")
-        with pytest.raises(InputError, match="'two' is given for a text of 2 speeches"):
-            kept.add("Ann: Hello.\nBo: Hi.", id="two", speakers_in_text=True)
 
 
 @given(st.text())
@@ -162,39 +136,3 @@ def test_a_role_map_says_what_further_roles_are() -> None:
                 kept.add(said, session_id="s", role_map=wrong)  # type: ignore[arg-type]
         with pytest.raises(InputError, match="only messages have roles"):
             kept.add_document("A text.", role_map={"customer": "user"})
-
-
-@pytest.mark.parametrize("role", ["developer", "model", "function", "AI"])
-def test_what_others_say_of_themselves_is_not_the_users(role: str) -> None:
-    with memory() as kept:
-        kept.add({"role": role, "content": "My name is HelperBot."}, user_id="ana", session_id="s")
-        assert kept.facts.list(user_id="ana") == []
-        context = kept.get_context("What is my name?", user_id="ana").text
-        (line,) = (line for line in context.splitlines() if "HelperBot" in line)
-        assert re.fullmatch(rf"- {known_role(role)} \(\d+ \w+ \d{{4}}\): My name is HelperBot\.", line)
-
-
-@given(st.sampled_from(sorted(ROLES)), st.booleans())
-def test_case_makes_no_difference_to_a_role(word: str, is_upper: bool) -> None:  # noqa: FBT001 - of Hypothesis
-    assert known_role(word.upper() if is_upper else word.title()) == ROLES[word]
-
-
-@pytest.mark.parametrize(
-    ("message", "role"),
-    [
-        ({"type": "human", "content": "Hi."}, "user"),
-        ({"type": "ai", "content": "Hi."}, "assistant"),
-        ({"type": "HumanMessageChunk", "content": "Hi."}, "user"),
-        ({"type": "tool", "content": "7 degrees", "tool_call_id": "1"}, "tool"),
-        ({"type": "system", "content": "Be terse."}, "system"),
-    ],
-)
-def test_a_dump_of_a_message_of_langchain_has_the_role_of_its_type(message: dict[str, Any], role: str) -> None:
-    with memory() as kept:
-        kept.add(message, session_id="s")
-        assert [node.role for node in kept.store.all_nodes()] == [role]
-
-
-def test_a_text_of_an_unknown_type_is_nobodys() -> None:
-    with memory() as kept, pytest.raises(InputError, match="has no role"):
-        kept.add({"type": "sharegpt", "content": "Hello."}, session_id="s")

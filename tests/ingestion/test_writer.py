@@ -2,7 +2,6 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from neurogated import (
     GraphStore,
     MemoryConfig,
     MemoryEdge,
-    Passage,
     WeightChange,
 )
 from neurogated.core.filters import Filter
@@ -113,24 +111,6 @@ def test_a_document_becomes_nodes_in_the_order_of_its_text() -> None:
         assert node.base_energy == node.importance
 
 
-def test_metadata_has_only_given_values_and_the_passage_wins() -> None:
-    # A chunk leaves room for its title and its speaker.
-    bench = Bench({"indexing.chunk_size": 7})
-    passages = (Passage("The cat sleeps.", speaker="Ann", role="user"), Passage("A dog barks.", {"mood": "loud"}))
-    document = Document(passages, "Diary", {"mood": "calm"})
-
-    (ids,) = bench.add(document)
-
-    nodes = bench.store.get_nodes(ids)
-    assert [node.metadata for node in nodes] == [{"mood": "calm"}, {"mood": "loud"}]
-    assert {node.found.document_id for node in nodes} == {document.document_id}
-    assert [(node.title, node.speaker, node.role) for node in nodes] == [
-        ("Diary", "Ann", "user"),
-        ("Diary", None, None),
-    ]
-    assert bench.embedder.texts == ['Diary\nAnn said, "The cat sleeps."', "Diary\nA dog barks."]
-
-
 def test_the_same_document_again_changes_nothing_and_embeds_nothing(bench: Bench) -> None:
     document = story(*SENTENCES, title="Diary", mood="calm")
     first = bench.add(document)
@@ -167,14 +147,6 @@ def test_new_metadata_is_merged_and_leaves_energy_times_and_learned_weights(benc
     assert bench.store.get_edge(*learned).weight == 0.5
 
 
-def test_seq_edges_join_the_nodes_of_a_document_and_never_two_documents(bench: Bench) -> None:
-    first, second, third = bench.add(story(*SENTENCES), story(*SENTENCES[:2], title="Diary"), story("Rain fell."))
-
-    expected = {pair for ids in (first, second, third) for pair in pairwise(ids)}
-    assert bench.pairs(EdgeType.SEQ) == expected
-    assert {edge.weight for edge in bench.edges(EdgeType.SEQ)} == {1.0}
-
-
 @given(documents=documents, neighbors=st.integers(0, 4), batch=st.integers(1, 8))
 def test_every_node_has_as_many_sim_edges_as_there_are_earlier_nodes_up_to_the_setting(
     documents: list[Document], neighbors: int, batch: int
@@ -190,16 +162,6 @@ def test_every_node_has_as_many_sim_edges_as_there_are_earlier_nodes_up_to_the_s
 @given(documents=documents, batch=st.integers(1, 8))
 def test_batches_of_any_size_make_the_same_graph(documents: list[Document], batch: int) -> None:
     assert_same_graph(documents, batch, 1000)
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("batch", [1, 7])
-def test_batches_make_the_same_graph_where_many_nodes_are_equally_similar(seed: int, batch: int) -> None:
-    random = np.random.default_rng(seed)
-    words = ["cat", "dog", "river", "stone", "wolf", "rain", "day", "night", "sun", "moon"]
-    sentences = [" ".join(random.choice(words, random.integers(1, 5))).capitalize() + "." for _ in range(120)]
-
-    assert_same_graph([story(*sentences[start : start + 2]) for start in range(0, 120, 2)], batch, 1000)
 
 
 def assert_same_graph(documents: Sequence[Document], *batches: int) -> None:

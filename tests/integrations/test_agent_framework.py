@@ -102,14 +102,6 @@ def test_the_question_that_is_stored_before_it_is_asked_does_not_answer_itself(m
     assert QUESTION not in told
 
 
-def test_an_agent_without_a_name_is_no_speaker(memory: NeuroGraphMemory) -> None:
-    for name in (None, "Robo"):
-        agent = Agent(Script("Noted."), name=name, context_providers=[MemoryProvider(memory)])
-        asyncio.run(_run(agent, FACT, _session(f"session of {name}", "ana")))
-        answer = memory.find(user_id="ana", session_id=f"session of {name}", order_by="position")[-1]
-        assert (answer.role, answer.speaker, answer.content) == ("assistant", name, "Noted.")
-
-
 def test_a_run_without_a_user_is_refused(memory: NeuroGraphMemory) -> None:
     agent = Agent(Script("Noted."), context_providers=[MemoryProvider(memory)])
     with pytest.raises(InputError, match="user_id"):

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -84,12 +83,6 @@ def test_no_path_leads_out_of_the_memories(tool: MemoryTool, memory: NeuroGraphM
     assert memory.count(user_id="ana") == 1
 
 
-def test_an_encoded_path_is_only_a_name(tool: MemoryTool, tmp_path: Path) -> None:
-    _call(tool, "create", path="/memories/%2e%2e%2fetc", file_text="x")
-    assert "%2e%2e%2fetc" in _call(tool, "view", path="/memories")
-    assert [one.name for one in tmp_path.iterdir()] == ["out"]
-
-
 def test_two_users_and_two_agents_never_see_each_other(memory: NeuroGraphMemory, tool: MemoryTool) -> None:
     tools = [
         tool,
@@ -116,24 +109,6 @@ def test_files_survive_reopening_whole(config: MemoryConfig) -> None:
         shown = _call(tool, "view", path="/memories/long").split("\n")[1:]
         assert "\n".join(line[7:] for line in shown) == text
         assert _call(tool, "view", path="/memories/empty").endswith("     1\t")
-
-
-def test_of_several_threads_that_change_a_file_none_loses_its_change(tool: MemoryTool) -> None:
-    _call(tool, "create", path="/memories/a", file_text="start\n")
-
-    def insert(number: int) -> str:
-        return _call(tool, "insert", path="/memories/a", insert_line=1, insert_text=f"line {number}")
-
-    def create(_: int) -> bool:
-        try:
-            return bool(_call(tool, "create", path="/memories/b", file_text="x"))
-        except ToolError:
-            return False
-
-    with ThreadPoolExecutor(4) as threads:
-        list(threads.map(insert, range(12)))
-        assert sum(threads.map(create, range(4))) == 1
-    assert all(f"\tline {number}\n" in _call(tool, "view", path="/memories/a") + "\n" for number in range(12))
 
 
 def test_of_two_processes_that_change_a_file_none_loses_its_change(config: MemoryConfig) -> None:

@@ -9,19 +9,15 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
-from langchain.agents.middleware import SummarizationMiddleware
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import (
     AIMessage,
     BaseMessage,
-    ChatMessage,
-    FunctionMessage,
     HumanMessage,
     SystemMessage,
     ToolMessage,
 )
-from langchain_core.runnables import Runnable, RunnableLambda
-from langchain_core.runnables.history import RunnableWithMessageHistory
+from langchain_core.runnables import Runnable
 from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 
@@ -99,41 +95,6 @@ def test_messages_come_back_as_they_went_in_also_after_reopening(config: MemoryC
         asyncio.run(MemoryChatHistory(memory, "monday", user_id="ana").aclear())
         assert MemoryChatHistory(memory, "monday", user_id="ana").messages == []
         assert len(MemoryChatHistory(memory, "monday").messages) == 1
-
-
-def test_every_message_of_langchain_has_a_known_role(
-    memory: NeuroGraphMemory, caplog: pytest.LogCaptureFixture
-) -> None:
-    history = MemoryChatHistory(memory, "monday", user_id="ana")
-    developer = SystemMessage("Be terse.", additional_kwargs={"__openai_role__": "developer"})
-    said = [HumanMessage("Hello."), ChatMessage(content="I disagree.", role="critic"), developer]
-    history.add_messages([*said, FunctionMessage(content="7 degrees", name="weather")])
-    assert [(one.role, one.speaker) for one in memory.find(user_id="ana", order_by="position")] == [
-        ("user", None),
-        ("assistant", "critic"),
-        ("system", None),
-        ("tool", "weather"),
-    ]
-    assert "the role 'critic' is not known" in caplog.text
-    assert history.messages[1] == said[1]
-    objects: list[Any] = [HumanMessage("I live in Oban."), AIMessage("A fine town.")]
-    memory.add(objects, user_id="bob", session_id="s")
-    assert [one.role for one in memory.find(user_id="bob", kinds=["turn"])] == ["user", "assistant"]
-
-
-def _to_list(messages: list[BaseMessage]) -> list[BaseMessage]:
-    return messages
-
-
-@pytest.mark.filterwarnings("ignore:RunnableWithMessageHistory is deprecated")
-def test_a_chain_with_history_remembers(memory: NeuroGraphMemory) -> None:
-    model = Script(messages=iter(["Hello Ada.", "Ada."]))
-    chain = RunnableWithMessageHistory(
-        RunnableLambda(_to_list) | model, lambda session_id: MemoryChatHistory(memory, session_id)
-    )
-    for said in ("My heron is called Ada.", QUESTION):
-        chain.invoke([HumanMessage(said)], {"configurable": {"session_id": "monday"}})
-    assert [one.text for one in model.prompts[-1]] == ["My heron is called Ada.", "Hello Ada.", QUESTION]
 
 
 @tool
@@ -223,35 +184,12 @@ def test_two_users_may_use_the_same_ids(memory: NeuroGraphMemory) -> None:
         assert said.content == f"I am {user}."
 
 
-def test_a_summary_that_the_framework_makes_is_not_stored_as_words_of_the_user(memory: NeuroGraphMemory) -> None:
-    summaries = Script(messages=iter(["A summary."] * 9))
-    shorten = SummarizationMiddleware(summaries, trigger=("messages", 3), keep=("messages", 1))
-    agent, _ = _agent(
-        memory, *["Noted."] * 9, middleware=[shorten], checkpointer=InMemorySaver(), context_schema=Context
-    )
-    for number in range(4):
-        _ask(agent, f"Message {number}.", "monday")
-    said = [one.content for one in memory.find(user_id="ana", session_id="monday") if one.role == "user"]
-    assert said == [f"Message {number}." for number in range(4)]
-
-
 def test_a_run_without_a_user_is_refused(memory: NeuroGraphMemory) -> None:
     agent, _ = _agent(memory, "A.")
     with pytest.raises(InputError, match="user_id"):
         agent.invoke({"messages": [("user", "Hello.")]}, {"configurable": {"thread_id": "monday"}})
     agent.invoke({"messages": [("user", "Hello.")]}, {"configurable": {"thread_id": "monday", "user_id": "ana"}})
     assert memory.count(user_id="ana") == 2
-
-
-def test_a_run_without_words_has_no_memories_of_the_run_before(memory: NeuroGraphMemory) -> None:
-    memory.add(FACT, user_id="ana")
-    options = {"checkpointer": InMemorySaver(), "context_schema": Context}
-    agent, model = _agent(memory, "Ada.", "A picture.", **options)
-    _ask(agent, QUESTION, "monday")
-    picture = {"type": "image_url", "image_url": {"url": "https://example.org/heron.png"}}
-    config = {"configurable": {"thread_id": "monday"}}
-    agent.invoke({"messages": [HumanMessage([picture])]}, config, context=Context("bob"))
-    assert ["Ada" in _instructions(prompt) for prompt in model.prompts] == [True, False]
 
 
 BLOCKS: dict[str, dict[str, Any]] = {

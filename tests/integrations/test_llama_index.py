@@ -8,15 +8,12 @@ from contextlib import asynccontextmanager
 
 import pytest
 from llama_index.core.base.llms.types import ImageBlock, TextBlock, ToolCallBlock
-from llama_index.core.chat_engine import SimpleChatEngine
-from llama_index.core.llms import ChatMessage, MessageRole
-from llama_index.core.llms.mock import MockLLMWithChatMemoryOfLastCall
+from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import Memory
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.integrations.llama_index import MemoryBlock, MemoryRetriever
-from neurogated.retrieval.neuro_retriever import RecallOptions
 
 QUESTION = "What is the name of my heron?"
 FACT = "The name of my heron is Ada."
@@ -31,16 +28,6 @@ def test_a_retriever_returns_nodes_of_its_user(memory: NeuroGraphMemory) -> None
     assert {"place": "pond", "title": "Birds"}.items() <= found.metadata.items()
     (found,) = asyncio.run(MemoryRetriever(memory, user_id="bob").aretrieve(QUESTION))
     assert "Bo" in found.text
-
-
-def test_a_retriever_scores_between_0_and_1(memory: NeuroGraphMemory) -> None:
-    memory.add([f"The heron {number} stood in the pond on 5 May 2024." for number in range(4)], user_id="ana")
-    question = "The heron 1 stood in the pond on 5 May 2024."
-    memory.add("Taxes are due.", user_id="ana")
-    assert max(one.score for one in memory.recall(question, user_id="ana")) > 1
-    options: RecallOptions = {"top_n": 9, "min_score": -9.0}
-    found = MemoryRetriever(memory, user_id="ana", options=options).retrieve(question)
-    assert all(0 <= one.get_score(raise_error=True) <= 1 for one in found)
 
 
 @pytest.mark.parametrize("session", ["tuesday", None])
@@ -104,30 +91,6 @@ def test_a_question_that_is_stored_already_does_not_answer_itself(memory: NeuroG
     told = asyncio.run(ask())
     assert "Ada" in told
     assert QUESTION not in told
-
-
-def test_a_chat_engine_gets_the_memories(memory: NeuroGraphMemory) -> None:
-    memory.add(FACT, user_id="ana", session_id="monday")
-    model = MockLLMWithChatMemoryOfLastCall(max_tokens=None)
-
-    async def chat() -> None:
-        async with _memory(memory, "tuesday", "ana") as theirs:
-            await SimpleChatEngine.from_defaults(llm=model, memory=theirs).achat(QUESTION)
-
-    asyncio.run(chat())
-    assert "Ada" in str([one.content for one in model.last_chat_messages or () if one.role == "system"])
-
-
-def test_every_role_of_the_framework_is_stored_as_a_known_one(memory: NeuroGraphMemory) -> None:
-    messages = [ChatMessage(f"Words of {role.value}.", role=role) for role in MessageRole]
-    asyncio.run(MemoryBlock(memory=memory, user_id="ana").aput(messages, session_id="monday"))
-    said = {one.content.split()[-1][:-1]: (one.role, one.speaker) for one in memory.find(user_id="ana")}
-    assert said == {
-        **dict.fromkeys(("system", "developer"), ("system", None)),
-        "user": ("user", None),
-        **dict.fromkeys(("assistant", "chatbot", "model"), ("assistant", None)),
-        **dict.fromkeys(("function", "tool"), ("tool", None)),
-    }
 
 
 def test_calls_of_tools_and_messages_without_text_are_taken(memory: NeuroGraphMemory) -> None:

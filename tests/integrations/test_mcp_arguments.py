@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterator
-from typing import Any
 
 import anyio
 import pytest
@@ -45,24 +44,6 @@ def test_texts_that_look_like_json_are_stored_and_corrected_as_they_are(memory: 
     with_client(memory, use)
 
 
-def test_files_hold_texts_that_look_like_json(memory: NeuroGraphMemory) -> None:
-    async def use(client: ClientSession) -> None:
-        for text in JSON:
-            path = "/memories/a.txt"
-            await call(client, "memory_files", command="create", path=path, file_text="before")
-            await call(client, "memory_files", command="str_replace", path=path, old_str="before", new_str=text)
-            await call(client, "memory_files", command="insert", path=path, insert_line=0, insert_text=text)
-            seen = await call(client, "memory_files", command="view", path=path, view_range="1, 2")
-            assert seen["result"].count(text) == 2
-            await call(client, "memory_files", command="delete", path=path)
-        assert (
-            await refused(client, "memory_files", command="rename", old_path="/memories/a.txt")
-            == "rename needs new_path"
-        )
-
-    with_client(memory, use)
-
-
 def test_a_client_names_the_zone_of_its_user(memory: NeuroGraphMemory) -> None:
     memory.add("Ana met Ben.", timestamp="2026-05-03T23:30:00Z", user_id="ana")
 
@@ -71,16 +52,6 @@ def test_a_client_names_the_zone_of_its_user(memory: NeuroGraphMemory) -> None:
             assert day in (await call(client, "context", query="meet Ben", timezone=zone))["text"]
             await call(client, "recall", query="Whom did Ana meet on 4 May?", timezone=zone)
         assert "Atlantis" in await refused(client, "recall", query="Ben", timezone="Atlantis")
-
-    with_client(memory, use)
-
-
-def test_null_is_an_optional_argument_that_is_left_out(memory: NeuroGraphMemory) -> None:
-    async def use(client: ClientSession) -> None:
-        left_out: dict[str, Any] = {"tags": None, "importance": None, "timestamp": None}
-        (found,) = (await call(client, "remember", text="Ana likes tea.", **left_out))["ids"]
-        assert (await call(client, "recall", query="tea", top_n=None))["memories"][0]["id"] == found
-        assert (await call(client, "recall", query="tea", top_n="null"))["memories"][0]["id"] == found
 
     with_client(memory, use)
 
@@ -100,40 +71,6 @@ def test_a_text_is_read_as_a_list_where_one_is_wanted(memory: NeuroGraphMemory, 
     async def use(client: ClientSession) -> None:
         (found,) = (await call(client, "remember", text="Ana likes tea.", tags=given))["ids"]
         assert sorted(memory.get(found).tags) == tags
-
-    with_client(memory, use)
-
-
-def test_errors_are_short_sentences(memory: NeuroGraphMemory) -> None:
-    async def use(client: ClientSession) -> None:
-        assert (
-            await refused(client, "recall", question="Tea?")
-            == "'query' is missing; 'question' is not known; known are query, top_n, min_confidence, timezone"
-        )
-        assert await refused(client, "remember", text="a", tag=["b"]) == "'tag' is not known; did you mean tags?"
-        assert "'zzz' is not known; known are command, " in await refused(
-            client, "memory_files", command="view", path="/memories", zzz=1
-        )
-        many = {f"f{number}": 1 for number in range(80_000)}
-        assert len(await refused(client, "remember", text="a", **many)) < 200
-        assert len(await refused(client, "remember", text="a", **{"f" * 100_000: 1})) < 200
-        assert not memory.list(user_id="ana")
-        assert await refused(client, "recall", query="a", top_n=500) == (
-            "'top_n': input should be less than or equal to 100"
-        )
-        assert await refused(client, "remember", text="a", tags=[1] * 900) == ("'tags': input should be a valid string")
-        assert "at most 1000 items" in await refused(client, "remember", text="a", tags=["a"] * 300_000)
-        assert await refused(client, "correct", id="x", action="forget") == "there is no memory 'x'"
-        assert len(await refused(client, "remember", text=None, tags=[[]] * 300_000)) < 200
-
-    with_client(memory, use)
-
-
-def test_an_empty_result_has_content(memory: NeuroGraphMemory) -> None:
-    async def use(client: ClientSession) -> None:
-        result = await client.call_tool("memory", {"expression": '(query (= "kind" "nothing"))'})
-        assert [one.text for one in result.content] == ["[]"]  # type: ignore[union-attr]
-        assert result.structured_content == {"result": []}
 
     with_client(memory, use)
 

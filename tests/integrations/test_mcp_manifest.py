@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import anyio
-import pytest
 from mcp import ClientSession
 from mcp.types import TextResourceContents
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.integrations.mcp.http import http_app
-from neurogated.integrations.mcp.prepared import INSTRUCTIONS, MOST, Saved, saved_manifest, with_manifest
+from neurogated.integrations.mcp.prepared import INSTRUCTIONS, saved_manifest, with_manifest
 from neurogated.integrations.mcp.server import build
 from neurogated.integrations.mcp.tools import Owner
 from tests.integrations.mcp_clients import call, client_within, refused
@@ -73,13 +70,6 @@ def test_the_manifest_is_in_the_description_a_resource_and_the_next_first_answer
     assert _first_answer([*words[:-1], "bob"]) == INSTRUCTIONS
 
 
-@pytest.mark.parametrize("text", ["a line of words", "строка слов", "一行字"])
-def test_texts_stay_within_what_clients_show(text: str) -> None:
-    cut = with_manifest(INSTRUCTIONS, "\n".join(f"{text} {number}" for number in range(1_000)))
-    assert len(cut.encode()) <= MOST
-    assert cut.startswith(f"{INSTRUCTIONS}\n{text} 0\n")
-
-
 def test_clients_hear_once_that_the_list_of_tools_has_changed(tmp_path: Path) -> None:
     config = MemoryConfig(save_dir=str(tmp_path)).replace(manifest={"update_threshold": 3})
     with NeuroGraphMemory(config) as memory:
@@ -128,31 +118,6 @@ def test_an_expression_runs_within_the_scope(tmp_path: Path) -> None:
         anyio.run(run)
 
 
-def test_the_expressions_in_descriptions_run(tmp_path: Path) -> None:
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
-        memory.add("The dam broke.", id="id")
-        tools = {tool.name: tool for tool in anyio.run(build(memory, Owner()).list_tools)}
-        shown = tools["memory"].input_schema["properties"]["expression"]["description"]
-        expressions = re.findall(r"\(.*?\)(?= or |$)", shown)
-        assert expressions
-        for expression in expressions:
-            memory.execute(expression)
-
-
-def test_the_lists_are_small_also_with_a_manifest(tmp_path: Path) -> None:
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
-        for place in range(30):
-            memory.add([f"Ana's long letter {place}-{number}: {'words of a topic ' * 9}{place}" for number in range(3)])
-        tools = anyio.run(build(memory, Owner()).list_tools)
-    sizes = {tool.name: len((tool.description or "").encode()) for tool in tools}
-    assert len(sizes) == 6
-    assert sizes["recall"] > 1_000
-    assert max(sizes.values()) <= MOST
-    assert sum(sizes.values()) <= 6_000
-    listed = json.dumps([tool.model_dump(by_alias=True, exclude_none=True, mode="json") for tool in tools])
-    assert len(listed) <= 8_000
-
-
 def test_compacting_removes_the_saved_manifests(tmp_path: Path) -> None:
     with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
         memory.add("Ana keeps bees.")
@@ -160,14 +125,6 @@ def test_compacting_removes_the_saved_manifests(tmp_path: Path) -> None:
         assert "bees" in saved_manifest(["--save_dir", str(tmp_path)]).text
         memory.admin.compact()
     assert list((tmp_path / "manifests").iterdir()) == []
-
-
-@pytest.mark.parametrize("words", [["--save_dir", "x"], ["--save-dir", "x"], ["--save_dir=x"], ["--save-dir=x"]])
-def test_the_folder_of_the_saved_manifest_is_named_in_any_form_of_a_flag(words: list[str]) -> None:
-    file = saved_manifest(["mcp", "--save_dir", "earlier", *words, "--user_id", "ana"]).file
-    assert file is not None
-    assert file.parent == Path("x", "manifests")
-    assert saved_manifest([*words, "--config=settings.yaml"]) == saved_manifest(["--config", "a"]) == Saved()
 
 
 def test_words_of_others_and_of_deleted_memories_are_not_shown(tmp_path: Path) -> None:
@@ -185,18 +142,3 @@ def test_words_of_others_and_of_deleted_memories_are_not_shown(tmp_path: Path) -
             other.delete(ids)
         assert running.overview.text() == starting.overview.text() == ""
     assert "office" not in saved_manifest(words).text
-
-
-def test_a_cancelled_server_follows_the_manifest_no_longer(tmp_path: Path) -> None:
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
-        app = http_app(memory)
-
-        async def run() -> None:
-            with anyio.CancelScope() as scope:
-                async with app.router.lifespan_context(app):
-                    assert len(memory.session.manifests._callbacks) == 1
-                    scope.cancel()
-                    await anyio.sleep_forever()
-
-        anyio.run(run)
-        assert memory.session.manifests._callbacks == []

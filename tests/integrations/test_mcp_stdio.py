@@ -81,21 +81,6 @@ def test_a_message_that_is_no_sound_first_one_is_left_to_the_sdk(line: bytes) ->
     assert answer_to(line) is None
 
 
-@pytest.mark.parametrize(("line", "user"), [(FIRST[-2], "ana"), (FIRST[-1], "ana"), (FIRST[-1], "install")])
-def test_the_client_gets_the_first_answer_once_and_the_server_ends_with_its_input(
-    line: bytes, user: str, tmp_path: Path
-) -> None:
-    command = [sys.executable, "-m", "neurogated", "mcp", "--save_dir", str(tmp_path), "--user_id", user]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        server.stdin.write(line + _request("ping" if line != FIRST[-1] else "tools/list", {"_meta": _META}, 8))
-        server.stdin.flush()
-        answers = [json.loads(server.stdout.readline()) for _ in range(2)]
-        rest, _ = server.communicate(timeout=60)
-    assert (answers[0], answers[1]["id"], rest, server.returncode) == (answer_to(line), 8, b"", 0)
-
-
 ODD_IDS: list[object] = [None, 1.5, 2.0, True, {}, [1]]
 LINES: list[tuple[bytes, int | str | None, int | None]] = [
     (b"{\n", None, -32700),
@@ -300,15 +285,6 @@ def test_files_of_the_memory_tool_belong_to_a_user_and_to_no_machine(tmp_path: P
     assert main(["mcp", "--save_dir", str(tmp_path), "--project", "x", "--memory_tool", "--http"]) != 0
 
 
-def test_the_list_of_tools_is_small_and_says_what_each_returns(tmp_path: Path) -> None:
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
-        tools = anyio.run(build(memory).list_tools)
-    assert len(tools) <= 6
-    assert sum(len(tool.model_dump_json(by_alias=True, exclude_none=True)) for tool in tools) <= 8_000
-    assert all(tool.output_schema for tool in tools)
-    assert all(len(tool.description or "") <= 2_048 for tool in tools)
-
-
 def test_the_first_answer_comes_before_anything_large_is_loaded() -> None:
     code = (
         "import sys, neurogated.cli.app, neurogated.integrations.mcp.stdio\n"
@@ -316,18 +292,3 @@ def test_the_first_answer_comes_before_anything_large_is_loaded() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
-
-
-def test_memories_of_a_killed_server_stay(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "neurogated", "mcp", "--save_dir", str(tmp_path)]
-    remember = {"name": "remember", "arguments": {"text": "Ana lives in Lyon."}, "_meta": _META}
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
-        assert server.stdin is not None
-        assert server.stdout is not None
-        server.stdin.write(FIRST[-1] + _request("tools/call", remember, 8))
-        server.stdin.flush()
-        server.stdout.readline()
-        assert b"ids" in server.stdout.readline()
-        server.kill()
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
-        assert memory.count() == 1

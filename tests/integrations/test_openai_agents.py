@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import subprocess
-import sys
 from typing import Any, cast
 
-import pytest
 from agents import Agent, RunConfig, Runner, Session, SessionSettings, SQLiteSession, function_tool
 from agents.items import TResponseInputItem
 from agents.run_config import CallModelData, ModelInputData
@@ -138,40 +135,6 @@ def test_the_question_that_a_run_stores_before_it_is_asked_does_not_answer_itsel
     instructions = str(asyncio.run(session.add_memories(data)).instructions)
     assert "Ada" in instructions
     assert QUESTION not in instructions
-
-
-def test_a_question_that_is_repeated_is_recalled_again(memory: NeuroGraphMemory) -> None:
-    session = MemorySession(memory, "monday", user_id="ana")
-    told = []
-    for _ in range(2):
-        call = _ask(session, QUESTION, assistant_message("I see.")).calls[0]
-        told.append("Ada" in str(call.system_instructions))
-        memory.add(FACT, user_id="ana")
-    assert told == [False, True]
-
-
-@pytest.mark.parametrize("count", [2])
-def test_several_processes_add_to_one_session(config: MemoryConfig, count: int) -> None:
-    code = (
-        "import asyncio, sys\n"
-        "from neurogated import MemoryConfig, NeuroGraphMemory\n"
-        "from neurogated.integrations.openai_agents import MemorySession\n"
-        "with NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1], embedding_name='hash')) as memory:\n"
-        "    session = MemorySession(memory, 'monday', user_id='ana')\n"
-        "    for number in range(20):\n"
-        "        items = [{'role': 'user', 'content': f'{sys.argv[2]} {number} {part}'} for part in 'ab']\n"
-        "        asyncio.run(session.add_items(items))\n"
-    )
-    started = [subprocess.Popen([sys.executable, "-c", code, config.save_dir, str(one)]) for one in range(count)]
-    assert [one.wait() for one in started] == [0] * count
-    with NeuroGraphMemory(config) as memory:
-        items = asyncio.run(MemorySession(memory, "monday", user_id="ana").get_items())
-    said = [str(one.get("content")).split() for one in items]
-    for process in range(count):
-        own = [(int(number), part) for one, number, part in said if one == str(process)]
-        assert own == [(number, part) for number in range(20) for part in "ab"]
-    # What one call adds stays together.
-    assert all(said[place][:2] == said[place + 1][:2] for place in range(0, len(said), 2))
 
 
 def test_an_agent_that_gets_a_nested_handoff_has_the_memories_too(memory: NeuroGraphMemory) -> None:

@@ -60,30 +60,6 @@ def test_recalls_do_not_change_the_text(opened: Callable[..., NeuroGraphMemory])
     assert memory.manifest.text() == before
 
 
-def test_the_text_changes_once_a_threshold(opened: Callable[..., NeuroGraphMemory]) -> None:
-    memory = opened(cache_ttl_ms=0)
-    texts = [memory.manifest.text()]
-    for text in [*SAILS, *BEES]:
-        memory.add(text)
-        settle(memory)
-        texts.append(memory.manifest.text())
-        rebuilt(memory)
-    changes = [place for place in range(1, len(texts)) if texts[place] != texts[place - 1]]
-    assert changes == [1, 1 + THRESHOLD, 1 + 2 * THRESHOLD, 1 + 3 * THRESHOLD]
-
-
-def test_a_value_is_kept_for_its_time(opened: Callable[..., NeuroGraphMemory]) -> None:
-    memory = opened(cache_ttl_ms=3_600_000)
-    memory.add(SAILS)
-    assert rebuilt(memory) == 8
-    memory.add("A stone.")
-    assert rebuilt(memory) == 8
-    short = opened(cache_ttl_ms=0)
-    assert rebuilt(short) == 9
-    short.add("Another stone.")
-    assert rebuilt(short) == 10
-
-
 def test_a_callback_hears_when_the_text_of_its_scope_changes(opened: Callable[..., NeuroGraphMemory]) -> None:
     memory = opened()
     heard = queue.Queue[ScopeFilter]()

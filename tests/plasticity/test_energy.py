@@ -14,7 +14,6 @@ from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.clock import to_micros
 from neurogated.core.delta import Access
 from neurogated.core.scope import Scope
-from neurogated.errors import ConfigError
 from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.energy import USE_GAIN, EnergyController
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
@@ -127,12 +126,6 @@ def _dormant(store: GraphStore, now: datetime) -> bool:
     return bool(EnergyController(MetabolismSettings()).law.dormant(view, view.rows(["a"]), to_micros(now))[0])
 
 
-def test_no_memory_is_dormant_within_two_weeks(clock: ManualClock) -> None:
-    store = _store(clock, base_energy=0.0, importance=0.0)
-    assert not _dormant(store, clock() + 13 * DAY)
-    assert _dormant(store, clock() + 14 * DAY)
-
-
 def test_a_use_wakes_a_dormant_memory_and_the_journal_says_so(clock: ManualClock) -> None:
     store = _store(clock, base_energy=0.05, importance=0.1)
     clock.advance(40 * DAY)
@@ -180,9 +173,3 @@ def test_a_million_energies_are_read_without_a_sweep() -> None:
     ]
     assert CONTROLLER.law.energy(view, rows, at).tolist() == pytest.approx(expected, abs=1e-12)
     assert store.view() is view
-
-
-@pytest.mark.parametrize("text", ["fact", "fact=", "fact=x", "=3", "fact=0", "fact=nan"])
-def test_half_lives_that_cannot_be_read_are_refused(text: str) -> None:
-    with pytest.raises(ConfigError):
-        MetabolismSettings(half_lives=text)

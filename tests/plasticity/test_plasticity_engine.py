@@ -1,7 +1,6 @@
 """LTP and LTD: growth, fading, and constants."""
 
 from contextlib import AbstractContextManager
-from datetime import timedelta
 from unittest.mock import patch
 
 import hypothesis.strategies as st
@@ -91,21 +90,3 @@ def test_strengthening_alone_cannot_blow_up(uses: list[list[str]]) -> None:
         for name in set(used):
             total = sum(edge.weight for _, edge in store.get_neighbors(name) if edge.type.plastic)
             assert total <= 2.0 + 1e-9
-
-
-def test_recently_used_edges_do_not_fade(clock: ManualClock) -> None:
-    store = _store({_key("a", "b"): 0.5, _key("c", "d"): 0.5}, clock)
-    engine = PlasticityEngine(store, MemoryConfig(), clock)
-    clock.advance(timedelta(days=8))
-    engine.reinforce_path(["a", "b"])
-    clock.advance(timedelta(hours=18))
-    engine.decay_unused()
-    assert _weights(store) == pytest.approx({_key("a", "b"): 0.6, _key("c", "d"): 0.5 * 0.99**7.75})
-
-
-def test_new_associations_count_for_the_bound(clock: ManualClock) -> None:
-    store = _store({}, clock)
-    with _bounded(0.5):
-        PlasticityEngine(store, MemoryConfig(), clock).reinforce_path(NAMES, associate=True)
-    for name in NAMES:
-        assert sum(edge.weight for _, edge in store.get_neighbors(name)) <= 0.5 + 1e-9

@@ -1,7 +1,6 @@
 """The working canvas shows the memories that matter to a session now."""
 
 import logging
-import sys
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.core import outage
-from neurogated.errors import InputError, MissingExtraError
 from neurogated.testing import ManualClock
 
 if TYPE_CHECKING:
@@ -104,22 +102,6 @@ def test_users_and_sessions_never_mix(memory: NeuroGraphMemory) -> None:
     assert shown(user_id="eve") == shown() == shown(session_id="s1") == {shared}
 
 
-def test_a_lost_canvas_is_rebuilt(opened: Opened, clock: ManualClock) -> None:
-    memory = opened()
-    ids: list[str] = []
-    for number in range(6):
-        ids += memory.add(f"Text {number}.", importance=0.5)
-        clock.advance(timedelta(minutes=30))
-    memory.recall("Text 0.", top_n=1)
-    memory.learning.flush()
-    before = memory.energy.canvas()
-    assert {one.id for one in before} == {ids[0], *ids[3:]}
-    memory.session.parts.canvas.clear()
-    assert [one.id for one in memory.energy.canvas()] == [one.id for one in before]
-    memory.close()
-    assert [one.id for one in opened().energy.canvas()] == [one.id for one in before]
-
-
 def test_removed_memories_leave_the_canvas(memory: NeuroGraphMemory, clock: ManualClock) -> None:
     gone, expired, undone, kept = (
         memory.add(f"Text {number}.", ttl=60 if number == 1 else None)[0] for number in range(4)
@@ -134,12 +116,6 @@ def test_removed_memories_leave_the_canvas(memory: NeuroGraphMemory, clock: Manu
     assert {one.id for one in memory.energy.canvas()} >= {kept}
     memory.update(kept, "Other words.")
     assert "Other words." in {one.content for one in memory.energy.canvas()}
-
-
-@pytest.mark.parametrize("arguments", [{"top_k": 0}, {"top_k": -1}, {"query": " "}, {"user_id": ""}, {"user_id": 5}])
-def test_arguments_are_checked(memory: NeuroGraphMemory, arguments: dict[str, Any]) -> None:
-    with pytest.raises(InputError):
-        memory.energy.canvas(**arguments)
 
 
 # With a server
@@ -198,10 +174,3 @@ def test_erased_words_leave_the_server(shared: MemoryConfig, redis_server: "Redi
         memory.delete(user_id="xochitl")
         assert content() == b""
     client.close()
-
-
-def test_without_the_extra_a_server_is_refused(shared: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delitem(sys.modules, "neurogated.projections.redis_canvases", raising=False)
-    monkeypatch.setitem(sys.modules, "redis", None)
-    with pytest.raises(MissingExtraError):
-        NeuroGraphMemory(shared)

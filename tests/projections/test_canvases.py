@@ -72,42 +72,6 @@ def test_a_canvas_holds_the_best(storage: CanvasStorage, actions: list[tuple]) -
             assert storage.read(key, SIZE) == (held[key] if key in complete else None)
 
 
-def test_a_process_holds_a_limited_number_of_canvases() -> None:
-    canvases = LocalCanvases(2)
-    for key in KEYS:
-        canvases.enter(key, {"a": 1.0}, SIZE, complete=True)
-        canvases.read(KEYS[0], SIZE)
-    assert [canvases.read(key, SIZE) is not None for key in KEYS] == [True, False, True]
-
-
-def test_memories_share_a_server(redis_server: "Redis") -> None:
-    redis_server.start()
-    first, second = (RedisCanvases(redis_server.url, name, seconds=5.0, lifetime=100.0) for name in ("one", "two"))
-    for canvases in (first, second):
-        canvases.enter(KEYS[0], {"a": 1.0}, SIZE, complete=True)
-    first.clear()
-    assert first.read(KEYS[0], SIZE) is None
-    assert second.read(KEYS[0], SIZE) == {"a": 1.0}
-    second.clear()
-    client = redis_server.client()
-    assert client.keys("neurogated:canvas:one*") == client.keys("neurogated:canvas:two*") == []
-    client.close()
-    first.close()
-    second.close()
-
-
-def test_an_unused_canvas_expires(redis_server: "Redis") -> None:
-    redis_server.start()
-    canvases = RedisCanvases(redis_server.url, "short", seconds=5.0, lifetime=100.0)
-    canvases.enter(KEYS[0], {"a": 1.0}, SIZE, complete=True)
-    client = redis_server.client()
-    keys = client.keys("neurogated:canvas:short*")
-    assert len(keys) == 3
-    assert all(0 < client.ttl(key) <= 100 for key in keys)
-    client.close()
-    canvases.close()
-
-
 class _NoRedis(socketserver.StreamRequestHandler):
     """Answers each request as Redis would never do."""
 

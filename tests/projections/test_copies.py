@@ -3,7 +3,6 @@
 import json
 import socket
 import sqlite3
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,10 +14,8 @@ from neurogated import BaseLLM, MemoryConfig, NeuroGraphMemory, restore_snapshot
 from neurogated.core import outage
 from neurogated.core.ports import Message
 from neurogated.errors import InputError, StorageError
-from neurogated.storage.sqlite_store import SqliteStore
 
 if TYPE_CHECKING:
-    from tests.postgres_server import Postgres
     from tests.projections.conftest import Redis
 
 WORD = "swordfish"
@@ -76,44 +73,6 @@ def test_rows_are_erased_whatever_the_settings_of_the_process_are(
     with sqlite3.connect(file) as database:
         assert database.execute("SELECT value FROM facts").fetchall() == [("heron",)]
     database.close()
-
-
-def test_rows_are_erased_by_a_process_without_the_package(
-    config: MemoryConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bare = with_servers(config.replace(save_dir=f"{config.save_dir}2"))
-    state(config)
-    state(with_servers(bare, facts_url=f"sqlite:///{tmp_path}/elsewhere.db"))
-    with monkeypatch.context() as patch:
-        patch.setitem(sys.modules, "sqlalchemy", None)
-        patch.delitem(sys.modules, "neurogated.projections.fact_table")
-        patch.setattr("neurogated.compose.find_spec", lambda _: None)
-        with NeuroGraphMemory(config) as memory:
-            erase(memory)
-        assert files_with(Path(config.save_dir)) == []
-        with NeuroGraphMemory(bare) as memory, pytest.raises(StorageError, match=r"elsewhere\.db.*neurogated\[facts\]"):
-            erase(memory)
-    with NeuroGraphMemory(bare) as memory:
-        memory.admin.compact(history=True)
-    assert files_with(tmp_path) == []
-
-
-def test_compaction_waits_for_a_database_that_is_away(config: MemoryConfig, postgres: "Postgres") -> None:
-    url = postgres.database()
-    state(with_servers(config, facts_url=url))
-    assert WORD.encode() in postgres.files()
-    with NeuroGraphMemory(with_servers(config)) as memory:
-        (place,) = memory.store.copies()  # type: ignore[attr-defined]
-        postgres.stop()
-        try:
-            with pytest.raises(StorageError) as caught:
-                erase(memory)
-            assert place in str(caught.value)
-        finally:
-            postgres.start()
-        memory.admin.compact(history=True)
-    assert WORD.encode() not in postgres.files() + postgres.dump(url)
-    assert b"heron" in postgres.dump(url)
 
 
 def test_a_dropped_namespace_leaves_no_rows_elsewhere(config: MemoryConfig, tmp_path: Path) -> None:
@@ -295,32 +254,3 @@ def test_a_late_answer_about_erased_texts_is_not_cached(config: MemoryConfig, mo
         memory.add("Bob has a heron.")
         memory.answer(memory.recall("What has Bob?"))
         assert any(name.startswith("llm_cache.db") for name in files_with(Path(config.save_dir), "nothing"))
-
-
-def test_a_late_judgement_about_a_stored_text_is_not_cached(config: MemoryConfig, model: Late) -> None:
-    """Texts are read long before the answer of the model."""
-    with two(config) as (memory, other):
-        memory.add(f"Ana has a {WORD}.", user_id="ana", session_id="one")
-        asked = iter(range(9))
-
-        def erase_first() -> None:
-            if next(asked) == 0:
-                erase(other)
-
-        model.before = iter([erase_first] * 9)
-        memory.add("Because of it, Ana is glad.", session_id="one", user_id="ana")
-        memory.flush()
-        assert next(asked) > 0
-        assert files_with(Path(config.save_dir)) == []
-
-
-def test_places_are_kept_in_snapshots_and_by_other_processes(tmp_path: Path) -> None:
-    with SqliteStore.open(tmp_path / "memory.db") as store, SqliteStore.open(tmp_path / "memory.db") as other:
-        for place in ("redis://b", "redis://a"):
-            store.record_copy(place)
-        assert other.copies() == store.as_of(0).copies() == ["redis://a", "redis://b"]
-        store.snapshot(tmp_path / "copy.db")
-        other.record_copy("redis://a", exists=False)
-        assert store.copies() == ["redis://b"]
-    with SqliteStore.open(tmp_path / "copy.db") as store:
-        assert store.copies() == ["redis://a", "redis://b"]

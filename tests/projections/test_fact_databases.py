@@ -1,10 +1,6 @@
 """The table of facts shares databases, is rebuilt after losses, and leaves nothing half done."""
 
 import itertools
-import subprocess
-import sys
-import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +9,6 @@ from sqlalchemy import create_engine, text
 from neurogated.core.delta import GraphDelta
 from neurogated.core.model import MemoryNode
 from neurogated.core.scope import Scope
-from neurogated.errors import StorageError
 from neurogated.projections.fact_table import FactTable
 from neurogated.storage.graph_store import GraphStore
 from tests.projections.rows import fact, put, reference, rows_in
@@ -48,18 +43,6 @@ def test_lost_or_foreign_rows_are_rebuilt(table: FactTable, url: str, store: Gra
     assert rows_in(url) == reference(store)
 
 
-def test_a_table_of_another_program_is_not_touched(table: FactTable, url: str, store: GraphStore) -> None:
-    engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
-    with engine.begin() as connection:
-        connection.execute(text("CREATE TABLE facts (mine TEXT)"))
-        connection.execute(text("INSERT INTO facts VALUES ('precious')"))
-    engine.dispose()
-    store.apply(put(fact("f")))
-    with pytest.raises(StorageError):
-        table.catch_up(store, "default")
-    assert rows_in(url, "SELECT * FROM facts") == [{"mine": "precious"}]
-
-
 def test_a_failure_in_the_middle_changes_nothing(
     table: FactTable, url: str, store: GraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -83,64 +66,6 @@ def test_a_failure_in_the_middle_changes_nothing(
     assert rows_in(url) == before
     table.catch_up(store, "default")
     assert rows_in(url) == reference(store)
-
-
-_CHILD = """
-import sys
-from neurogated import MemoryConfig, NeuroGraphMemory
-config = MemoryConfig(save_dir=sys.argv[1], embedding_name="hash", metabolism={"facts_url": sys.argv[2]})
-with NeuroGraphMemory(config) as memory:
-    for number in range(100_000):
-        memory.facts.add("Ana", "number", number)
-        if number % 3 == 2:
-            memory.delete(memory.facts.list()[0].id)
-        print(number, flush=True)
-"""
-
-
-def test_a_killed_process_leaves_rows_that_are_caught_up(url: str, tmp_path: Path) -> None:
-    from neurogated import MemoryConfig, NeuroGraphMemory
-
-    save_dir = str(tmp_path / "out")
-    for stop in (5, 11):
-        child = subprocess.Popen([sys.executable, "-c", _CHILD, save_dir, url], stdout=subprocess.PIPE)
-        assert child.stdout is not None
-        for _ in range(stop):
-            child.stdout.readline()
-        time.sleep(0.003 * stop)
-        child.kill()
-        child.wait()
-        child.stdout.close()
-    # The rows are a whole state of the past, and then the present one.
-    known = rows_in(url, "SELECT id FROM facts")
-    assert known
-    with NeuroGraphMemory(
-        MemoryConfig(save_dir=save_dir, embedding_name="hash", metabolism={"facts_url": url})  # type: ignore[arg-type]
-    ) as memory:
-        memory.facts.catch_up()
-        assert {row["id"] for row in rows_in(url)} == {fact.id for fact in memory.facts.list()}
-        memory.facts.catch_up()
-        assert isinstance(memory.store, GraphStore)
-        assert rows_in(url) == reference(memory.store)
-
-
-def test_removed_words_leave_the_database(
-    request: pytest.FixtureRequest, table: FactTable, url: str, store: GraphStore
-) -> None:
-    store.apply(put(fact("f", "quetzalcoatl", scope=Scope("xochitl")), fact("g")))
-    table.catch_up(store, "default")
-
-    def content() -> bytes:
-        if url.startswith("sqlite"):
-            return b"".join(file.read_bytes() for file in Path(url.removeprefix("sqlite:///")).parent.iterdir())
-        return bytes(request.getfixturevalue("postgres").dump(url))
-
-    assert b"quetzalcoatl" in content()
-    store.apply(GraphDelta(removed_nodes=("f",)))
-    table.catch_up(store, "default")
-    assert b"quetzalcoatl" not in content()
-    assert b"xochitl" not in content()
-    assert b"Lyon" in content()
 
 
 def test_the_statistics_of_a_server_have_no_words(request: pytest.FixtureRequest, store: GraphStore) -> None:

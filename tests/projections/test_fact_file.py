@@ -41,46 +41,6 @@ def test_a_program_that_holds_the_file_delays_no_write(config: MemoryConfig, fil
         assert values(file) == sorted(str(one.value) for one in memory.facts.list())
 
 
-def _truncate(file: Path) -> None:
-    content = file.read_bytes()
-    file.write_bytes(content[: len(content) // 2])
-
-
-def _execute(statement: str) -> Callable[[Path], None]:
-    def work(file: Path) -> None:
-        with sqlite3.connect(file) as database:
-            database.execute(statement)
-        database.close()
-
-    return work
-
-
-LOSSES = [
-    Path.unlink,
-    _truncate,
-    lambda file: file.write_bytes(b""),
-    _execute("DELETE FROM facts"),
-    _execute("DELETE FROM facts WHERE value = 'a cat'"),
-    _execute("DROP TABLE facts"),
-    _execute("DROP TABLE facts_progress"),
-]
-
-
-@pytest.mark.parametrize("lose", LOSSES)
-@pytest.mark.parametrize("way", ["reopen", "catch up", "compact"])
-def test_lost_rows_come_back(config: MemoryConfig, file: Path, lose: Callable[[Path], None], way: str) -> None:
-    with NeuroGraphMemory(config) as memory:
-        for name in ("a heron", "a cat", "a horse"):
-            memory.facts.add("Ana", "pet", name)
-        if way != "reopen":
-            lose(file)
-            memory.facts.catch_up() if way == "catch up" else memory.admin.compact()
-    if way == "reopen":
-        lose(file)
-        NeuroGraphMemory(config).close()
-    assert values(file) == ["a cat", "a heron", "a horse"]
-
-
 def _interrupt_at(step: int) -> Callable[..., Any]:
     """Return a tracer that interrupts at a line of SQLAlchemy."""
     left = [step]

@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory, import_memory
+from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory
 from neurogated.core import outage
 from neurogated.core.facts import Fact
 from neurogated.core.found import Statement
-from neurogated.errors import InputError, MissingExtraError, StorageError
-from neurogated.projections.database import Database
+from neurogated.errors import InputError, StorageError
 from tests.knowledge.plain_reader import config_of
 
 if TYPE_CHECKING:
@@ -47,22 +46,6 @@ def test_a_fact_is_a_memory_with_three_parts(memory: NeuroGraphMemory) -> None:
     assert isinstance(fact, Fact)
     assert (fact.id, fact.statement, fact.scope) == (fact_id, node.content, node.scope)
     assert (fact.subject, fact.attribute, fact.value, fact.confidence) == ("Ana", "city", "Lyon", 1.0)
-
-
-def test_the_same_fact_is_one_memory(memory: NeuroGraphMemory) -> None:
-    first = memory.facts.add("Ana", "city", "Lyon")
-    changes = len(memory.history.list())
-    assert memory.facts.add("Ana", "city", "Lyon") == first
-    assert len(memory.history.list()) == changes
-    assert memory.facts.add("Ana", "city", "Lyon", metadata={"sure": True}) == first
-    assert dict(memory.get(first).metadata) == {"sure": True}
-    others = [
-        memory.facts.add("Ana", "city", "Paris"),
-        memory.facts.add("Ana", "city", "Lyon", user_id="ana"),
-        memory.facts.add("Ana", "city", "Lyon", user_id="bob"),
-        memory.facts.add("Ana", "city", "Lyon", valid_from=YEAR[2020]),
-    ]
-    assert len({first, *others}) == 5
 
 
 @pytest.mark.parametrize(
@@ -116,43 +99,6 @@ def test_a_corrected_fact_keeps_its_subject_and_attribute(memory: NeuroGraphMemo
     assert memory.facts.list() == [fact]
 
 
-def test_a_fact_stated_again_leaves_its_correction(memory: NeuroGraphMemory) -> None:
-    corrected = memory.facts.add("Ana", "city", "Leeds")
-    memory.update(corrected, "Ana city: York")
-    again = memory.facts.add("Ana", "city", "Leeds")
-    assert {fact.id: fact.value for fact in memory.facts.list()} == {corrected: "York", again: "Leeds"}
-    (conflict,) = memory.conflicts.list(None)
-    assert set(conflict.sides) == {corrected, again}
-    assert memory.facts.add("Ana", "city", "Leeds") == again
-    assert len(memory.facts.list()) == 2
-
-
-def test_a_fact_stays_a_fact_and_a_text_becomes_none(memory: NeuroGraphMemory) -> None:
-    fact = memory.facts.add("Ana", "city", "Leeds")
-    (text,) = memory.add("Ana likes Leeds.")
-    for node_id, kind in ((fact, "episode"), (text, "fact")):
-        with pytest.raises(InputError):
-            memory.update(node_id, kind=kind)
-    assert [one.id for one in memory.facts.list()] == [fact]
-
-
-def test_facts_survive_reopening_and_moving(tmp_path: Path) -> None:
-    config = MemoryConfig(save_dir=str(tmp_path / "a"), embedding_name="hash")
-    with NeuroGraphMemory(config) as memory:
-        memory.facts.add("Ana", "city", "Lyon", user_id="ana", valid_from=YEAR[2020])
-        before = memory.facts.list(user_id="ana")
-    with NeuroGraphMemory(config) as memory:
-        assert memory.facts.list(user_id="ana") == before
-        assert memory.admin.check() == []
-        memory.admin.export(tmp_path / "export")
-    moved = config.replace(save_dir=str(tmp_path / "b"))
-    import_memory(moved, tmp_path / "export")
-    with NeuroGraphMemory(moved) as memory:
-        assert memory.facts.list(user_id="ana") == before
-        memory.facts.catch_up()
-    assert rows_in(moved, "SELECT user_id, value FROM facts") == [("ana", "Lyon")]
-
-
 # Rows
 
 
@@ -196,19 +142,6 @@ def test_rows_of_messages_are_written_together_and_without_another_call(
     memory.close()
 
 
-def test_without_the_extra_facts_are_in_the_graph_alone(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    import sys
-
-    monkeypatch.delitem(sys.modules, "neurogated.projections.fact_table", raising=False)
-    monkeypatch.setitem(sys.modules, "sqlalchemy", None)
-    monkeypatch.setattr("neurogated.compose.find_spec", lambda _: None)
-    with NeuroGraphMemory(config) as memory:
-        memory.facts.add("Ana", "city", "Lyon")
-        assert [fact.value for fact in memory.facts.list()] == ["Lyon"]
-    with pytest.raises(MissingExtraError):
-        NeuroGraphMemory(config.replace(save_dir=f"{config.save_dir}2", metabolism={"facts_url": "sqlite:///x.db"}))
-
-
 def test_a_server_that_is_away_stops_no_write(
     config: MemoryConfig, postgres: "Postgres", caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -234,24 +167,6 @@ def test_a_server_that_is_away_stops_no_write(
         assert memory.facts.catch_up() == 0
         fact_id = memory.facts.add("Ana", "city", "Oslo")
         assert fact_id.encode() in postgres.dump(url)
-
-
-def test_each_row_has_a_subject_an_attribute_and_a_value(on_disk: NeuroGraphMemory) -> None:
-    stated = on_disk.facts.add("Ana", "city", "Lyon")
-    on_disk.add("Ana lives in Lyon.", kind="fact")
-    on_disk.facts.add("user", "home", "Rome", user_id="ana", valid_from=YEAR[2018])
-    texts = [f"In Rome the pottery course has {thing}." for thing in ("a kiln", "bowls", "a bell")]
-    ids = on_disk.add(texts, user_id="ana")
-    for _ in range(3):
-        on_disk.feedback(ids)
-        on_disk.recall("the pottery course", user_id="ana")
-    on_disk.learning.flush()
-    on_disk.learning.consolidate()
-    on_disk.facts.add("user", "home", "Oslo", user_id="ana", valid_from=YEAR[2020])
-    rows = rows_in(on_disk.config, "SELECT id, subject, attribute, value, valid_to FROM facts")
-    assert {row[0] for row in rows} == {fact.id for fact in on_disk.facts.list(user_id="ana")} > {stated}
-    assert all(row[1] and row[2] and row[3] for row in rows)
-    assert [bool(row[4]) for row in rows if row[3] == "Rome"] == [True]
 
 
 def test_ids_of_facts_cannot_be_taken_or_guessed(memory: NeuroGraphMemory) -> None:
@@ -282,63 +197,8 @@ def test_compaction_says_when_rows_of_erased_facts_may_remain(on_disk: NeuroGrap
     assert rows_in(on_disk.config) == []
 
 
-def test_a_reader_of_the_rows_blocks_no_write(on_disk: NeuroGraphMemory) -> None:
-    on_disk.facts.add("Ana", "city", "Lyon", user_id="ana")
-    reader = sqlite3.connect(Path(on_disk.config.save_dir) / "facts.db", isolation_level=None)
-    reader.execute("BEGIN")
-    assert reader.execute("SELECT value FROM facts").fetchall() == [("Lyon",)]
-    on_disk.delete(user_id="ana")
-    assert rows_in(on_disk.config) == []
-    assert reader.execute("SELECT value FROM facts").fetchall() == [("Lyon",)]
-    reader.close()
-
-
-def test_rows_that_lag_are_caught_up_when_the_memory_is_opened(config: MemoryConfig) -> None:
-    config = config.replace(storage="sqlite", metabolism={"server_seconds": 0.1})
-    with NeuroGraphMemory(config) as memory:
-        first = memory.facts.add("Ana", "city", "Lyon")
-        writer = sqlite3.connect(Path(config.save_dir) / "facts.db", isolation_level=None)
-        writer.execute("BEGIN IMMEDIATE")
-        second = memory.facts.add("Ana", "city", "Paris")
-    writer.close()
-    assert rows_in(config) == [(first, "Lyon")]
-    NeuroGraphMemory(config).close()
-    assert rows_in(config) == [(first, "Lyon"), (second, "Paris")]
-
-
 def test_a_table_that_is_turned_off_keeps_no_words(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config) as memory:
         memory.facts.add("Ana", "city", "Lyon")
     NeuroGraphMemory(config.replace(metabolism={"facts_url": "off"})).close()
     assert not (Path(config.save_dir) / "facts.db").exists()
-
-
-def test_a_memory_made_from_scratch_keeps_no_rows(on_disk: NeuroGraphMemory) -> None:
-    on_disk.facts.add("Ana", "city", "Lyon")
-    on_disk.close()
-    with NeuroGraphMemory(on_disk.config.replace(force_index_from_scratch=True)) as memory:
-        assert not (Path(memory.config.save_dir) / "facts.db").exists()
-
-
-def test_threads_of_one_process_wait_for_one_another_and_no_lock_is_reported(
-    config: MemoryConfig, caplog: pytest.LogCaptureFixture
-) -> None:
-    with NeuroGraphMemory(config.replace(storage="sqlite")) as memory:
-        memory.facts.add("Ana", "city", "Lyon")
-        table = Database(Path(memory.config.save_dir) / "facts.db", 5.0, "table of facts")
-        begun = threading.Event()
-
-        def hold() -> None:
-            with table.transaction():
-                begun.set()
-                # Longer than a hurried call waits for another program.
-                threading.Event().wait(0.3)
-
-        thread = threading.Thread(target=hold)
-        thread.start()
-        begun.wait()
-        with caplog.at_level(logging.WARNING):
-            memory.facts.add("Ana", "city", "Paris")
-        thread.join()
-        assert {value for _, value in rows_in(memory.config)} == {"Lyon", "Paris"}
-    assert not [record for record in caplog.records if "locked" in record.getMessage()]

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from neurogated.core.judgements import QuestionKind
-from neurogated.errors import ConfigError, InputError
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.prompts.prompt_template import STRENGTHS, PromptTemplate, few_shot
 
@@ -69,10 +68,6 @@ def answers(name: str) -> list[dict[str, Any]]:
     return [answer for owner, answer in ANSWERS if owner == name]
 
 
-def test_there_is_one_prompt_a_task() -> None:
-    assert MANAGER.names() == NAMES
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_the_words_of_a_version_never_change(name: str) -> None:
     words = [MANAGER.render(name, **dict.fromkeys(VALUES[name], "x")), MANAGER.schema(name)]
@@ -116,18 +111,6 @@ def test_answers_are_asked_for_as_strict_servers_want_it(name: str) -> None:
 @pytest.mark.parametrize(("name", "answer"), ANSWERS)
 def test_the_examples_answer_as_they_ask(name: str, answer: Mapping[str, Any]) -> None:
     Draft202012Validator(MANAGER.schema(name)).validate(answer)
-
-
-def test_an_unknown_prompt_is_refused_with_those_there_are() -> None:
-    for call in (MANAGER.render, MANAGER.version, MANAGER.schema):
-        with pytest.raises(ConfigError):
-            call("nerr")
-
-
-@pytest.mark.parametrize("values", [{}, {"text": "a", "more": "b"}, {"texts": "a"}, {"text": None}, {"text": 7}])
-def test_missing_unknown_and_other_values_than_texts_are_refused(values: dict[str, Any]) -> None:
-    with pytest.raises(InputError):
-        MANAGER.render("ner", **values)
 
 
 def test_a_prompt_of_ones_own_replaces_that_of_the_same_name() -> None:

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +9,6 @@ from hypothesis import strategies as st
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.retrieval.asks import with_questions
 
-NOTES_SCORER = Path(__file__).parents[3] / "shared" / "bench" / "notes.py"
 NOTES = [
     "My colleague the teller is 164 centimetres tall.",
     "My colleague the teller works at a bank.",
@@ -33,26 +28,6 @@ def test_the_answers_of_both_questions_come_first() -> None:
         ids = [memory.add(note)[0] for note in NOTES]
         assert {ids[0], ids[4]} <= set(memory.recall(TWO, top_n=3).ids)
         assert len(set(memory.recall(TWO, top_n=5).ids)) == 5
-
-
-def test_the_surest_answer_comes_first() -> None:
-    sure = "How many weeks does the model art fair last?"
-    unsure = "Is there a tall colleague, or a colleague who works at some bank or comes from the teller's city?"
-    with NeuroGraphMemory(CONFIG) as memory:
-        for note in NOTES:
-            memory.add(note)
-        recall = memory.recall(f"{unsure} {sure}", top_n=5)
-        assert recall[0].score == max(one.score for one in recall)
-        assert recall.ids[:1] == memory.recall(sure, top_n=1).ids
-
-
-def test_words_around_a_question_do_not_hide_its_answers() -> None:
-    around = "The colleague of the fair begins a bank on Monday. {} She is kind, and comes from the art of weeks."
-    question = "How many centimetres tall is the teller?"
-    with NeuroGraphMemory(CONFIG) as memory:
-        for note in NOTES:
-            memory.add(note)
-        assert memory.recall(around.format(question), top_n=1).ids == memory.recall(question, top_n=1).ids
 
 
 def test_the_explanation_of_a_memory_names_only_nodes_of_its_recall() -> None:
@@ -122,17 +97,3 @@ def test_questions_are_parts_of_the_text(text: str) -> None:
     whole, *questions = with_questions(text)
     assert whole == text
     assert all(character in text for question in questions for character in question)
-
-
-@pytest.mark.parametrize("text", ["“" * 9_000 + "? ?", "What is it now? Who is it then? " * 10_000])
-def test_unusual_texts_are_split_without_delay(text: str) -> None:
-    assert with_questions(text) == [text]
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not NOTES_SCORER.exists(), reason=f"there is no scoring program at {NOTES_SCORER}")
-def test_the_scorer_of_notes_runs() -> None:
-    data = NOTES_SCORER.parents[1] / "data" / "memdaily_odd.json"
-    command = [sys.executable, str(NOTES_SCORER), str(data), "--every", "200", "--embedder", "hash"]
-    done = subprocess.run(command, check=True, capture_output=True, text=True)
-    assert "neurogated" in done.stdout

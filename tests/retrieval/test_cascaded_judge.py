@@ -27,13 +27,6 @@ class Fixed:
         return self.judgement
 
 
-def test_a_sure_offline_judgement_asks_no_model() -> None:
-    offline, model = Fixed(QuestionKind.WHY, 0.8), Fixed(QuestionKind.WHEN, 1.0)
-    judge = CascadedJudge(offline, model, sure=0.8, deadline=30)
-    assert judge.judge("Why?").kind is QuestionKind.WHY
-    assert model.asked == 0
-
-
 def test_an_unsure_one_asks_the_model() -> None:
     offline, model = Fixed(QuestionKind.WHY, 0.79), Fixed(QuestionKind.WHEN, 1.0)
     assert CascadedJudge(offline, model, sure=0.8, deadline=30).judge("Why?").kind is QuestionKind.WHEN

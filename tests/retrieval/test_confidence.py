@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import copy
-import pickle
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.errors import InputError
 from neurogated.retrieval.confidence import EMBEDDER, Evidence, confidence
 
 _SAID = [
@@ -44,11 +41,6 @@ def test_questions_that_were_answered_have_more_confidence(memory: NeuroGraphMem
     assert all(0 < one < 1 for group in sure for one in group)
 
 
-def test_a_recall_without_memories_has_no_confidence(memory: NeuroGraphMemory) -> None:
-    assert memory.recall("What is my dog called?", user_id="nobody").confidence == 0.0
-    assert memory.recall("What is my dog called?", user_id="ines", min_score=9.0).confidence == 0.0
-
-
 def test_below_the_minimum_confidence_nothing_is_recalled_or_used(memory: NeuroGraphMemory) -> None:
     question = "What is my mother's name?"
     usual = memory.recall(question, user_id="ines")
@@ -62,26 +54,6 @@ def test_below_the_minimum_confidence_nothing_is_recalled_or_used(memory: NeuroG
     assert any("confidence" in note for note in context.notes)
     sure = memory.recall("What is my dog called?", user_id="ines", min_confidence=0.5)
     assert sure[0].content == _SAID[0]
-
-
-@pytest.mark.parametrize("given_value", [-0.1, 1.1, True, "much", float("nan")])
-def test_a_minimum_confidence_is_a_share(memory: NeuroGraphMemory, given_value: object) -> None:
-    with pytest.raises(InputError, match="min_confidence"):
-        memory.recall("Where?", user_id="ines", min_confidence=given_value)  # type: ignore[arg-type]
-
-
-def test_recalls_of_several_questions_and_of_the_past_have_one_too(memory: NeuroGraphMemory) -> None:
-    both = memory.recall("Which bank do I use? And what is my dog called?", user_id="ines")
-    assert both.confidence >= memory.recall("And what is my dog called?", user_id="ines").confidence
-    then = memory.recall("What is my dog called?", user_id="ines", as_of=1)
-    assert then.ids
-    assert 0 < then.confidence < 1
-
-
-def test_a_recall_keeps_its_confidence_when_copied_and_pickled(memory: NeuroGraphMemory) -> None:
-    recall = memory.recall("What is my dog called?", user_id="ines")
-    assert pickle.loads(pickle.dumps(recall)).confidence == recall.confidence  # noqa: S301 - our own bytes
-    assert copy.deepcopy(recall).confidence == recall.confidence
 
 
 @given(st.tuples(_shares, _shares, _shares, _shares), st.integers(0, 3), _shares, st.sampled_from([EMBEDDER, "other"]))

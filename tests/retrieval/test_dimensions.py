@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
-
 import pytest
 
-from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, NeuroGraphMemory, compose
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.config.retrieval_settings import RetrievalSettings
 from neurogated.retrieval.dimensions import feeling_of
-from neurogated.testing import ManualClock
 
 HASH = MemoryConfig(storage="memory", embedding_name="hash")
 OFF = {"place_weight": 0, "sentiment_weight": 0, "cause_weight": 0}
@@ -76,15 +73,6 @@ def test_a_question_that_names_nothing_has_the_same_scores_with_and_without_dime
             assert seen[0] == seen[1]
 
 
-def test_last_week_means_its_days_and_not_the_words() -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
-        said = ["So much happened last week.", "I planted a pear tree.", "We fixed the roof.", "My boss praised me."]
-        for text, day in zip(said, ("2026-10-05", "2026-10-27", "2026-10-28", "2026-10-29"), strict=True):
-            memory.add({"role": "user", "content": text}, user_id="u", session_id=day, timestamp=f"{day}T10:00:00Z")
-        recall = memory.recall("What happened last week?", user_id="u", now="2026-11-05T12:00:00Z")
-        assert {one.content for one in recall} == {*said[1:]}
-
-
 def test_a_question_about_a_feeling_prefers_memories_of_that_feeling() -> None:
     texts = ["The boiler broke again and I was furious.", "The boiler works again, what a relief!"]
     config = MemoryConfig(storage="memory", retrieval=RetrievalSettings(sentiment_weight=0.5))
@@ -94,18 +82,3 @@ def test_a_question_about_a_feeling_prefers_memories_of_that_feeling() -> None:
             first, second = memory.recall(question, top_n=2)
             assert first.content == best
             assert first.contributions["sentiment"] > 0.0 == second.contributions["sentiment"]
-
-
-def test_neighbours_that_light_up_enter_the_canvas(clock: ManualClock) -> None:
-    config = HASH.replace(metabolism={"canvas_size": 2})
-    with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
-        (rain,) = memory.add("It fell all night.")
-        (pump,) = memory.add("The pump failed.")
-        memory.add([f"Text {number} about the harbour." for number in range(9)])
-        memory.store.apply(GraphDelta(edges=(MemoryEdge(rain, pump, EdgeType.SEQ, 1.0),)))
-        assert rain not in {one.id for one in memory.energy.canvas()}
-        clock.advance(timedelta(hours=20))
-        recall = memory.recall("The pump failed.", top_n=1)
-        assert recall.ids == (pump,)
-        assert recall.activated[rain] > 0.0
-        assert [one.id for one in memory.energy.canvas()] == [pump, rain]

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import settings as run
 
 from neurogated import EdgeType, GraphStore, MemoryConfig, MemoryNode, NeuroRetriever
-from neurogated.core.delta import Access, Charge, GraphDelta
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.testing import ManualClock
@@ -96,17 +95,3 @@ def test_the_best_results_are_those_of_a_complete_search_without_repeats(fronts:
 
     found, scores = Admission(store.view(), 0, groups=True).best(count, search)
     assert found.tolist() == shown[:count] == (-scores).tolist()
-
-
-def test_a_recall_has_the_same_scores_all_day_and_uses_do_not_change_them(clock: ManualClock) -> None:
-    clock.now = clock.now.replace(hour=0, minute=0)
-    store = _store(clock, first=([1.0, 0.0], {}), second=([0.9, 0.1], {"base_energy": 0.5}), third=([0.8, 0.2], SLEEPY))
-    retriever = _retriever(store, clock, **{"retrieval.energy_weight": 0.1})
-    clock.now = clock.now.replace(hour=0, minute=0)
-    morning = retriever.recall("1 0")
-    store.apply(GraphDelta(touch=Access(charges={"second": Charge(0.5, clock.now)})))
-    clock.now += timedelta(hours=23, minutes=59)
-    evening = retriever.recall("1 0")
-    assert [(one.id, one.score, one.parts) for one in evening] == [(one.id, one.score, one.parts) for one in morning]
-    clock.now += timedelta(minutes=1)
-    assert all(later.score < one.score for later, one in zip(retriever.recall("1 0"), morning, strict=True))

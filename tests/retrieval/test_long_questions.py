@@ -9,8 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.core.speakers import named_places
-from neurogated.retrieval.asks import with_questions
 
 REPEATED = [
     "我住在上海。",
@@ -71,21 +69,6 @@ def test_no_repeated_words_are_more_than_their_length(memory: NeuroGraphMemory, 
     grows_with_length(memory, " ".join([*words, ""]))
 
 
-def test_places_follow_their_words_wherever_these_stand() -> None:
-    names = ["lyon", "new york", "上 海", "york", "hague"]
-    asked = "From Lyon to  New York, then at The Hague; who lives 在上海？ Lyon"
-    assert list(named_places(asked, names)) == ["lyon", "new york", "上 海", "hague"]
-    assert list(named_places("in Lyonnais, York in", names)) == []
-
-
-def test_parts_without_marks_are_divided_where_a_further_question_begins() -> None:
-    asked = "tell me who ann married and moved to lyon with and where ben keeps the keys and the car"
-    assert with_questions(asked)[1:] == [
-        "tell me who ann married and moved to lyon with ",
-        "and where ben keeps the keys and the car",
-    ]
-
-
 def test_the_days_of_a_question_are_read_once(memory: NeuroGraphMemory) -> None:
     read = list[str]()
 
@@ -99,11 +82,3 @@ def test_the_days_of_a_question_are_read_once(memory: NeuroGraphMemory) -> None:
     finally:
         sys.setprofile(None)
     assert len(read) == 1
-
-
-def test_a_character_that_stands_for_many_counts_as_many(memory: NeuroGraphMemory) -> None:
-    ligature, one, two = "\ufdfa", 2_000, 4_000
-    assert work(memory, ligature * two) <= 2.6 * work(memory, ligature * one)
-    (note,) = [note for note in memory.recall(ligature * two).notes if "characters" in note]
-    assert f"{two} characters" in note
-    assert not any("characters" in note for note in memory.recall("한" * 9_000 + "é?").notes)

@@ -39,25 +39,6 @@ def store() -> GraphStore:
     return store
 
 
-def test_classic_ranks_by_activation_and_fills_up_by_similarity(store: GraphStore) -> None:
-    recall = _retriever(store, ACTIVATION="classic", TOP_K_ANCHORS=1, MAX_HOPS=1).recall("1 0", top_n=4)
-    assert recall.ids == ("near", "linked", "other", "far")
-    assert [memory.score for memory in recall] == [1.0, 0.5, 0.0, 0.0]
-    assert recall[1].path[0].source_id == "near"
-    assert recall.activation == "classic"
-
-
-def test_gated_score_is_the_weighted_sum_of_its_parts(store: GraphStore) -> None:
-    settings = {"SIMILARITY_WEIGHT": 0.5, "ACTIVATION_WEIGHT": 2.0, "retrieval.switches.keep_best_first": False}
-    recall = _retriever(store, TOP_K_ANCHORS=1, **settings).recall("1 0", top_n=4)
-    for memory in recall:
-        parts = memory.parts
-        expected = 0.5 * parts["similarity"] + 2.0 * parts["activation"] + 0.05 * parts["energy"]
-        assert memory.score == pytest.approx(expected)
-    scores = [memory.score for memory in recall]
-    assert scores == sorted(scores, reverse=True)
-
-
 def test_a_recall_changes_nothing(store: GraphStore) -> None:
     before = store.view().sequence
     first = _retriever(store).recall("1 0")

@@ -54,18 +54,6 @@ def test_a_memory_is_marked_as_wrong_even_if_the_filters_hide_the_right_one(
     assert [one.id for one in now.conflicts] == [conflict.id]
 
 
-def test_a_recall_of_the_past_asks_in_the_words_of_that_time(memory: NeuroGraphMemory, cities: tuple[str, str]) -> None:
-    before = memory.history.list()[-1].sequence
-    memory.update(cities[0], "My secret is fluff.")
-    for asked in (
-        memory.recall(QUESTION, user_id="ana", as_of=before),
-        memory.get_context(QUESTION, user_id="ana", as_of=before),
-    ):
-        (conflict,) = asked.conflicts
-        assert "Leeds" in conflict.question
-        assert "fluff" not in conflict.question + conflict.reason
-
-
 def test_a_memory_that_says_the_same_as_a_wrong_one_is_marked(memory: NeuroGraphMemory) -> None:
     texts = {"first": "I live in Leeds.", "again": "I live  in Leeds.", "York": "I live in York."}
     ids = {name: memory.add(text, user_id="ana")[0] for name, text in texts.items()}

@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.retrieval.queries import plain_query
 from neurogated.retrieval.wording import without_request
 
 NOTES = (
@@ -87,20 +86,6 @@ def _clara(tags: Iterable[str]) -> list[str]:
 )
 def test_a_word_that_asks_ends_a_request_without_a_mark(request_: str, question: str) -> None:
     assert without_request(request_ + question, lambda _: {}, _clara) == question
-
-
-@pytest.mark.parametrize(
-    ("query", "plain"),
-    [
-        ("where does ana live", "where does ana live?"),
-        ("ana lives in riga", "ana lives in riga"),
-        ("Where does Ana live?", "Where does Ana live?"),
-        ("What Ana said.", "What Ana said."),
-        ("Where does Ana live? Regards from Tom", "Where does Ana live? Regards from Tom"),
-    ],
-)
-def test_a_question_without_a_mark_gets_one(query: str, plain: str) -> None:
-    assert plain_query(query) == plain
 
 
 @given(st.text(alphabet="you whatİß，,:？?你ab3A "))

@@ -168,18 +168,6 @@ def test_the_cosine_of_a_turn_is_computed_once_though_it_counts_for_its_neighbou
     assert len(measured) == len({*measured})
 
 
-def test_recall_finds_matches_of_keywords_alone_and_of_meaning_alone() -> None:
-    store = filled(
-        *(MemoryNode(f"near{n}", "a bird by the river", embedding=[1.0, 0.01 * n]) for n in range(5)),
-        *(MemoryNode(f"off{n}", "nothing of interest", embedding=[-1.0, 0.01 * n]) for n in range(5)),
-        MemoryNode("words", "The Quetzalcoatl inscription", embedding=[-1.0, 0.5]),
-        MemoryNode("no vector", "another quetzalcoatl text"),
-    )
-    found = asked(store, "quetzalcoatl", vector(1.0, 0.0)).propose(2)
-    ids = {store.view().ids[row] for row in found.rows.tolist()}
-    assert ids == {"near0", "near1", "words", "no vector"}
-
-
 @given(nodes=stores, query=st.sampled_from(QUERIES), towards=st.sampled_from([[1.0, 0.0], [0.6, 0.8], [0.3, -0.2]]))
 def test_a_node_is_as_similar_however_it_was_found(nodes: list[MemoryNode], query: str, towards: list[float]) -> None:
     store = filled(*nodes)
@@ -190,22 +178,3 @@ def test_a_node_is_as_similar_however_it_was_found(nodes: list[MemoryNode], quer
     for few, every in zip(with_few.of(rows)[1:], with_all.of(rows)[1:], strict=True):
         # The parts are the same. The scale of the similarity is the best match that was found.
         assert few[1:].tolist() == every[1:].tolist()
-
-
-@pytest.mark.parametrize(("spread", "share"), [(0.0, 2.0), (0.5, 2.0), (1.5, 1.5), (3.0, 1.0), (20.0, 1.0)])
-def test_keywords_count_more_the_less_the_embedder_tells_texts_apart(spread: float, share: float) -> None:
-    # Each text has an axis of its own beside the common one, so the cosine of any two is 1 / (1 + spread).
-    vectors = [vector(1.0, *(spread**0.5 * (place == axis) for axis in range(40))) for place in range(40)]
-    store = filled(*(MemoryNode(f"n{place}", "a heron", embedding=one) for place, one in enumerate(vectors)))
-    gone = MemoryNode("gone", "stone", embedding=vector(*[0.0] * 40, 1.0))
-    store.add_node(gone)
-    store.remove_node(gone.id)
-    switch: dict[str, Any] = {"retrieval.switches.keywords_for_like_vectors": True}
-    weight = asked(store, "heron", vectors[0], **switch).keyword_weight
-    assert weight == pytest.approx(share * MemoryConfig().retrieval.keyword_weight)
-
-
-def test_texts_without_vectors_leave_the_weight_of_keywords_alone() -> None:
-    switch: dict[str, Any] = {"retrieval.switches.keywords_for_like_vectors": True}
-    for store in (GraphStore(), filled(MemoryNode("a", "heron"), MemoryNode("b", "stone"))):
-        assert asked(store, "heron", vector(1.0), **switch).keyword_weight == MemoryConfig().retrieval.keyword_weight

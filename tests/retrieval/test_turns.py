@@ -116,13 +116,6 @@ def test_neighbours_never_leave_the_session(reach: int) -> None:
     assert just_before == {(first, second) for first, second in expected if first - second == 1}
 
 
-def test_a_message_loses_with_its_length_and_the_place_in_it() -> None:
-    parts = [MemoryNode(f"p{place}", "a heron", position=place, found=Found(part=(place, 400))) for place in range(4)]
-    store = chained([*parts, MemoryNode("brief", "a heron", position=9)])
-    got = asked(store, retrieval={"length_cost": 0.1}).of(store.view().live_nodes())
-    assert got.message.tolist() == pytest.approx([-0.3, -0.4, -0.4, -0.5, 0.0])
-
-
 @pytest.mark.parametrize(
     ("query", "first"),
     [
@@ -174,14 +167,6 @@ def test_turns_around_count_less_the_more_turns_repeat_their_rare_words(repeatin
         )
         assert np.abs(full).max() > 0
         assert least.tolist() == pytest.approx((share * full).tolist())
-
-
-def test_activation_counts_half_as_much_with_every_doubling_of_a_message() -> None:
-    lengths = (10, 95, 96, 192, 400)
-    said = [MemoryNode(f"n{n}", "a heron", position=n, found=Found(part=(0, n))) for n in lengths]
-    store = chained([*said, MemoryNode("document", "a heron " * 300)])
-    rows = store.view().live_nodes()
-    assert asked(store).of(rows).shares.tolist() == [1.0, 1.0, 0.5, 0.25, 0.125, 1.0]
 
 
 CALLS = [

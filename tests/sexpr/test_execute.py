@@ -12,10 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.model import MemoryNode
-from neurogated.core.scope import Scope
 from neurogated.errors import ExpressionError, InputError, NeurogatedError, UnknownIdError
 from neurogated.sexpr import check, write
 from neurogated.sexpr.cypher import TEXTS
@@ -124,21 +121,6 @@ def test_associating_again_strengthens_and_an_undo_takes_it_back(filled: NeuroGr
     assert similar.weight != 0.123
 
 
-def test_edges_lead_from_memory_to_memory(memory: NeuroGraphMemory) -> None:
-    for name, text in {"a": "Red apples.", "b": "Seven trains.", "c": "Winter in Oslo.", "d": "A lost key."}.items():
-        memory.add(text, id=name)
-    for edge in list(memory.store.all_edges()):
-        memory.store.remove_edge(edge)
-    memory.execute('(associate "a" "b" "x" 0.8)')
-    memory.execute('(associate "c" "b" "y" 0.5)')
-    assert [(one["target"], one["depth"]) for one in memory.execute('(trace "a" 2)')] == [("b", 1), ("c", 2)]
-    assert [one["relation"] for one in memory.execute('(path "a" "c")')] == ["x", "y"]
-    assert memory.execute('(path "a" "d")') is None
-    reached = {one["id"]: one["activation"] for one in memory.execute('(activate "a" 2 0.85 0.1)')}
-    assert reached == {"a": 1.0, "b": pytest.approx(0.8 * 0.85), "c": pytest.approx(0.8 * 0.5 * 0.85**2)}
-    assert list(memory.graph.activate(["a"], threshold=0.5)) == ["a", "b"]
-
-
 def test_feedback_and_decay_change_energies(config: MemoryConfig, clock: ManualClock) -> None:
     from dataclasses import replace
 
@@ -197,11 +179,6 @@ def test_a_user_teaches_shared_memories_nothing(memory: NeuroGraphMemory) -> Non
     assert memory.store.get_nodes(shared) == nodes
 
 
-@pytest.mark.parametrize("call", ['(recall "\ud800")', '(explain (recall "\ud800"))'])
-def test_half_a_character_in_an_expression_is_replaced(memory: NeuroGraphMemory, call: str) -> None:
-    assert memory.execute(call) == memory.execute(call.replace("\ud800", "\ufffd"))
-
-
 def test_a_user_settles_own_conflicts_only(memory: NeuroGraphMemory) -> None:
     memory.facts.add("Ana", "city", "Lyon")
     memory.facts.add("Ana", "city", "Oslo")
@@ -212,30 +189,6 @@ def test_a_user_settles_own_conflicts_only(memory: NeuroGraphMemory) -> None:
     with pytest.raises(UnknownIdError):
         memory.conflicts.resolve(shared["id"], "both", user_id="ana")
     assert memory.execute(expression)["status"] == "resolved"
-
-
-def test_a_long_text_has_the_ids_of_its_chunks(memory: NeuroGraphMemory) -> None:
-    text = " ".join(f"The heron number {one} stood at the old pier of the harbour." for one in range(400))
-    ids = memory.execute(f'(remember "{text}")')
-    assert len(ids) > 1
-    assert ids == [one.id for one in memory.list()]
-
-
-def test_activation_is_at_most_one_and_stays_within_the_scope(filled: NeuroGraphMemory) -> None:
-    filled.add("Ana took a tram.", id="tagged", user_id="ana", tags=["tram"])
-    for one in ("a", "b", "tagged"):
-        filled.execute(f'(associate "c" "{one}" "x" 1)', user_id="ana")
-    reached = filled.graph.activate(["a", "b", "c", "tagged"], 10, 1.0, user_id="ana")
-    assert max(reached.values()) == 1.0
-    assert set(filled.graph.activate(["tagged"], 10, 1.0, user_id="ana", tags=["tram"])) == {"tagged"}
-    assert filled.graph.trace("tagged", 10, user_id="ana", tags=["tram"]) == []
-
-
-def test_a_memory_without_a_vector_has_no_similarity(filled: NeuroGraphMemory) -> None:
-    filled.store.apply(GraphDelta(nodes=(MemoryNode("bare", "No vector.", scope=Scope("ana")),)))
-    with pytest.raises(InputError):
-        filled.graph.associate("a", "bare", "semantic", user_id="ana")
-    assert filled.graph.associate("a", "bare", "x", user_id="ana").relation == "x"
 
 
 def test_reading_only_refuses_what_writes(filled: NeuroGraphMemory) -> None:
@@ -255,14 +208,6 @@ def fuzzed() -> Iterator[_Fuzzed]:
 @given(call=calls())
 @settings(max_examples=150)
 def test_random_calls_change_nothing_of_others_and_reading_changes_nothing(fuzzed: _Fuzzed, call: str) -> None:
-    fuzzed.run(call)
-
-
-@pytest.mark.slow
-@pytest.mark.nightly
-@given(call=calls())
-@settings(max_examples=100_000)
-def test_a_hundred_thousand_calls_change_and_show_nothing_of_others(fuzzed: _Fuzzed, call: str) -> None:
     fuzzed.run(call)
 
 
@@ -316,12 +261,4 @@ def test_no_value_is_pasted_into_a_statement(fuzzed: _Fuzzed, call: str) -> None
 @given(text=st.one_of(st.text(), expressions.map(write), st.text("()'\"\\; :a1.\n")))
 @settings(max_examples=300)
 def test_any_text_is_a_call_or_a_fault(text: str) -> None:
-    assert _is_read(text)
-
-
-@pytest.mark.slow
-@pytest.mark.nightly
-@given(text=st.one_of(st.text(), expressions.map(write), st.text("()'\"\\; :a1.\n"), calls()))
-@settings(max_examples=100_000)
-def test_a_hundred_thousand_texts_are_calls_or_faults(text: str) -> None:
     assert _is_read(text)

@@ -77,13 +77,6 @@ def test_policies_are_off_unless_allowed(memory: NeuroGraphMemory) -> None:
         memory.policies.signal("end")
 
 
-def test_policies_start_no_policies(allowed: NeuroGraphMemory) -> None:
-    allowed.policies.add('(remember "First.")')
-    allowed.policies.add('(remember "Second.")')
-    allowed.add("A heron.")
-    assert sorted(one.content for one in allowed.list(kinds=["episode"])) == ["A heron.", "First.", "Second."]
-
-
 def test_a_signal_runs_the_policies_of_its_user_and_reports_faults(allowed: NeuroGraphMemory) -> None:
     allowed.policies.add('(remember "Bye.")', "end", user_id="ana")
     gone = allowed.policies.add('(feedback "nothing" "success")', "end", user_id="ana")
@@ -138,12 +131,6 @@ def test_a_dry_run_changes_nothing(allowed: NeuroGraphMemory) -> None:
     assert shown is not None
     assert shown["parameters"]["half_life"] == 2
     assert allowed.history.list()[: len(before)] == before
-
-
-def test_an_event_starts_a_bounded_number_of_runs(allowed: NeuroGraphMemory) -> None:
-    policy = allowed.policies.add('(feedback it "success")')
-    allowed.add_documents([f"Heron number {one}." for one in range(120)], progress=False)
-    assert 0 < len(_reasons(allowed, policy)) <= 100
 
 
 _WORK = """

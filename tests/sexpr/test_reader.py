@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated.errors import ExpressionError
-from neurogated.sexpr import OPERATIONS, Atom, Form, Symbol, check, read, write
+from neurogated.sexpr import OPERATIONS, Atom, Form, check, read, write
 from neurogated.sexpr.layout import layout
 from neurogated.sexpr.reader import LONGEST, MOST
 from tests.sexpr.random_expressions import expressions
@@ -23,12 +23,6 @@ def test_an_expression_survives_writing(expression: Atom | Form) -> None:
 def test_every_example_fits_and_is_written_to_the_letter(one: str) -> None:
     assert write(read(one)) == one
     assert check(one).operation.name == one.strip("()").split()[0]
-
-
-def test_comments_and_line_breaks_are_blanks() -> None:
-    assert read('; why\n(recall ; the question\n "two\nlines" 5)') == Form(
-        (Atom(Symbol("recall")), Atom("two\nlines"), Atom(5))
-    )
 
 
 @pytest.mark.parametrize(
@@ -96,12 +90,6 @@ def test_a_layout_keeps_the_expression_and_its_comments(expression: Atom | Form,
         assert "".join(shown.split()) == "".join(text.split())
 
 
-def test_a_long_form_has_a_line_for_each_item() -> None:
-    text = f'(remember "{"x" * 90}" ; why\n (list "a" "b"))'
-    assert layout(text) == f'(remember\n  "{"x" * 90}"\n  ; why\n  (list "a" "b"))\n'
-    assert layout('( recall   "x"\n5 )') == '(recall "x" 5)\n'
-
-
 def test_an_expression_beyond_a_limit_is_refused_where_it_exceeds_it() -> None:
     full = "(" + "1 " * (MOST - 1) + ")"
     assert read(full) == read(write(read(full)))
@@ -129,16 +117,3 @@ def test_an_argument_that_would_cost_too_much_is_refused_with_its_place(text: st
     with pytest.raises(ExpressionError, match=limit) as caught:
         check(text)
     assert (caught.value.line, caught.value.column) == (1, column)
-
-
-def test_a_thousand_forms_may_be_nested() -> None:
-    deep = "(" * 1_000 + ")" * 1_000
-    assert write(read(deep)) == deep
-    with pytest.raises(ExpressionError) as caught:
-        read(f"({deep})")
-    assert caught.value.column == 1_001
-
-
-def test_a_large_expression_keeps_its_meaning_when_it_is_laid_out() -> None:
-    text = "(" * 900 + "1 " * 40_000 + ")" * 900
-    assert write(read(layout(text))) == write(read(text))

@@ -10,9 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from numpy.typing import NDArray
 
 from neurogated.storage.files.array_files import load_array, load_bytes, save_array
-from neurogated.storage.index.vectors.codes import Codes
-from neurogated.storage.index.vectors.matrix import VectorMatrix
-from tests.storage.vector_cases import clusters
 
 DISK = 2**20
 FULL = r"space left|too large"
@@ -35,21 +32,3 @@ def test_a_stored_array_is_unchanged(tmp_path: Path, values: NDArray[np.generic]
 def test_an_array_that_the_disk_has_no_room_for_is_an_error(small_disk: Path) -> None:
     with pytest.raises(OSError, match=FULL):
         save_array(small_disk / "some.npy", np.zeros(DISK, dtype=np.uint8))
-
-
-def test_vectors_that_the_disk_has_no_room_for_are_an_error(small_disk: Path) -> None:
-    count = DISK // (4 * (8 + 1)) + 1
-    matrix = VectorMatrix(8).appended(np.ones((count, 8), dtype=np.float32))
-    with pytest.raises(OSError, match=FULL):
-        matrix.write(small_disk / "some.vectors", 0, count)
-
-
-def test_codes_that_the_disk_has_no_room_for_are_an_error(small_disk: Path, tmp_path: Path) -> None:
-    count = DISK // 17  # bytes of a code, its key and its numbers
-    sample = clusters(count, dimension=8)
-    codes = Codes.trained(sample[:4096], count).extended([(np.arange(count), sample)], count)
-    with pytest.raises(OSError, match="cannot be written"):
-        codes.write(small_disk / codes.name)
-    # Only the last bytes have no room.
-    codes.write(tmp_path / codes.name)
-    assert DISK < (tmp_path / codes.name).stat().st_size < DISK + 4_000

@@ -54,15 +54,6 @@ def test_a_job_that_fails_does_not_stop_the_next(error: BaseException) -> None:
     assert (bench.failed, bench.done) == ([error], [1])
 
 
-def test_a_result_without_memory_to_take_it_up_counts_as_failed() -> None:
-    bench = _Bench()
-    bench.refused = MemoryError()
-    bench.jobs = [lambda stop: 1, lambda stop: 2]  # noqa: ARG005 - jobs that end at once
-    bench.worker.wait()
-    assert bench.done == [2]
-    assert [type(error) for error in bench.failed] == [MemoryError]
-
-
 def test_indexes_are_kept_again_after_memory_ran_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -140,26 +140,6 @@ def test_neither_compacting_nor_closing_waits_for_ever_within_a_transaction(path
         assert len(again) == 0
 
 
-def test_files_in_the_folder_stop_no_memory_from_opening(path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with SqliteStore.open(path, config=OFTEN) as store:
-        _put(store, *range(4))
-    index = path.with_suffix(".index")
-    for name, note in {
-        "1-9.bak": "{}", "1-99999": "[]", "1-99998": '{"format": 1}', "7-1": "", "1-5.partial": "half",
-    }.items():  # fmt: skip
-        (index / name).mkdir()
-        (index / name / "kept.json").write_text(note)
-    (index / "1-12345678").write_text("a file")
-    with SqliteStore.open(path, config=SELDOM, read_only=True) as reader:
-        assert reader.check() == []
-    with SqliteStore.open(path, config=SELDOM) as store:
-        assert store.check() == []
-    assert "cannot be used" in caplog.text
-    assert "1-9.bak" in _states(path), "a foreign folder was removed"
-    assert not {"7-1", "1-5.partial", "1-99999"} & set(_states(path))
-    assert _opened_from_kept(path, caplog)
-
-
 def test_a_state_that_vanishes_while_it_is_read_is_looked_for_again(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,21 +13,6 @@ from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from tests.storage.vector_cases import Floats, brute_force, clusters, found, small_store
 
 
-def test_a_stored_vector_is_exact() -> None:
-    vectors = np.concatenate((clusters(50), 1e-30 * clusters(50), 1e30 * clusters(50), np.zeros((1, 32), np.float32)))
-    store = small_store()
-    store.put(np.arange(len(vectors)), vectors)
-    for key, vector in enumerate(vectors):
-        kept = store.get(key)
-        assert kept is not None
-        assert kept.dtype == np.float32
-        assert np.array_equal(kept, vector)
-        assert store.matches(key, vector)
-        assert not store.matches(key, -vector) or not vector.any()
-    assert not store.matches(len(vectors), vectors[0])
-    assert not store.matches(0, vectors[0][:5])
-
-
 @pytest.mark.filterwarnings("error")
 def test_vectors_almost_too_small_for_a_number_disturb_no_search() -> None:
     tiny, limit = np.finfo(np.float32).smallest_subnormal, np.finfo(np.float32).tiny
@@ -97,17 +82,6 @@ def test_writes_are_taken_while_the_index_is_made_and_none_is_lost(monkeypatch: 
     assert found(store, later[3], 200) == brute_force(entries, later[3], 200)
 
 
-def test_an_index_of_slots_that_were_renumbered_meanwhile_is_discarded(monkeypatch: pytest.MonkeyPatch) -> None:
-    store, vectors = small_store(exact_below=10), clusters(200)
-    go_on = _while_training(monkeypatch, store, 200)
-    store.remove(np.arange(150))
-    go_on()
-    store.wait()
-    entries = {key: vectors[key] for key in range(150, 200)}
-    for key in (150, 170, 199):
-        assert found(store, vectors[key], 50) == brute_force(entries, vectors[key], 50)
-
-
 @pytest.mark.parametrize("how", ["close", "forget"])
 def test_the_work_stops_when_nobody_needs_it(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     store = small_store(exact_below=10)
@@ -131,20 +105,6 @@ def _share_found(store: EmbeddingStore, entries: dict[int, Floats], queries: Flo
         wanted = {key for _, key in brute_force(entries, query, 10)}
         hits += len(wanted & {key for _, key in found(store, query, 10, hidden)})
     return hits / (10 * len(queries))
-
-
-def test_later_vectors_with_larger_coordinates_are_found_as_well_as_the_first() -> None:
-    rng = np.random.default_rng(3)
-    long = rng.standard_normal((2_000, 128)).astype(np.float32)
-    # Few words make few, large coordinates.
-    short = np.where(rng.random((2_000, 128)) < 0.04, rng.uniform(0.8, 1.2, (2_000, 128)), 0.0).astype(np.float32)
-    vectors, store = np.concatenate((long, short)), small_store(exact_below=900)
-    for begin in range(0, len(vectors), 1_000):
-        store.put(np.arange(begin, begin + 1_000), vectors[begin : begin + 1_000])
-        store.wait()
-    assert store.indexed == len(vectors)
-    queries = short[:100] + 0.05 * rng.standard_normal((100, 128)).astype(np.float32)
-    assert _share_found(store, dict(enumerate(vectors)), queries) >= 0.99
 
 
 def test_codes_propose_no_vector_that_is_removed_replaced_or_hidden() -> None:

@@ -98,31 +98,6 @@ def _keep(store: EmbeddingStore, folder: Path, previous: Path | None = None) -> 
     return folder
 
 
-def test_unchanged_parts_are_not_rewritten(tmp_path: Path) -> None:
-    store, vectors = small_store(), clusters(1010)
-    store.put(np.arange(1000), vectors[:1000])
-    store.wait()
-    first = _keep(store, tmp_path / "a")
-    store.remap(first)
-    store.put(np.arange(1000, 1010), vectors[1000:])
-    store.wait()
-    second = _keep(store, tmp_path / "b", first)
-    (name,) = (path.name for path in first.iterdir() if path.suffix == ".vectors")
-    assert (second / name).samefile(first / name)
-    assert len([path for path in second.iterdir() if path.suffix == ".codes"]) == 1
-    store.remap(second)
-    third = _keep(store, tmp_path / "c", second)
-    for path in second.iterdir():
-        if path.suffix in {".vectors", ".codes"}:
-            assert (third / path.name).samefile(path)
-    for path in first.iterdir():
-        path.unlink()
-    loaded = EmbeddingStore.load(second, exact_below=16, tail=2)
-    for of in (store, loaded):
-        assert np.array_equal(of.get(1009), vectors[1009])  # type: ignore[arg-type]
-        assert found(of, vectors[1009], 1)[0][1] == 1009
-
-
 def test_a_store_that_takes_up_its_files_holds_them_no_more_in_memory(tmp_path: Path) -> None:
     store, vectors = small_store(), clusters(1010)
     store.put(np.arange(1000), vectors[:1000])

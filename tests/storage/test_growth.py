@@ -10,7 +10,6 @@ import pytest
 
 from neurogated import (
     Access,
-    Decay,
     EdgeKey,
     EdgeType,
     GraphDelta,
@@ -45,13 +44,6 @@ def use(store: SqliteStore, clock: ManualClock, first: int, count: int = 5) -> G
     return delta
 
 
-def forget(store: SqliteStore, clock: ManualClock) -> GraphDelta:
-    operator = Decay(0.9, clock() - timedelta(days=1), 0.01)
-    delta = GraphDelta(operators=(operator,), reason="decay_unused", at=clock())
-    store.apply(delta)
-    return delta
-
-
 def rows(store: GraphStorePort, statement: str) -> list[tuple[int, ...]]:
     assert isinstance(store, SqliteStore)
     return fetch(store.engine.file.connection, statement)
@@ -71,16 +63,6 @@ def test_uses_add_no_rows(store: SqliteStore, clock: ManualClock) -> None:
         use(store, clock, place)
     assert counted(store, *tables) == before
     assert [before[0], before[3:]] == [len(KEYS), [2, len(KEYS), 1]]
-
-
-def test_a_reader_beside_sees_uses_and_fading(store: SqliteStore, clock: ManualClock, tmp_path: Path) -> None:
-    with SqliteStore.open(tmp_path / "memory.db", clock=clock, read_only=True) as reader:
-        for day in range(6):
-            clock.advance(timedelta(hours=17))
-            use(store, clock, 2 * day, 3)
-            forget(store, clock)
-            use(store, clock, 2 * day + 1, 1)
-            assert list(reader.all_edges()) == list(store.all_edges())
 
 
 TERMS = [f"word{number}" for number in range(40)]

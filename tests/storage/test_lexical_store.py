@@ -5,10 +5,8 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 
-import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given
 
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.index.text.segment import ForwardIndex
@@ -89,14 +87,6 @@ def test_a_search_among_some_texts_is_as_in_an_index_of_these_alone(share: int) 
     expected = bm25(chosen, "word0 word3 word40")
     assert dict(zip(keys.tolist(), scores.tolist(), strict=True)) == pytest.approx(expected, rel=1e-9)
     assert store.scores("word0 word3 word40", keys, among).tolist() == scores.tolist()
-
-
-@given(st.text(st.characters()))
-def test_any_text_can_be_put_and_asked_for(text: str) -> None:
-    store = LexicalStore(0)
-    put(store, {0: text, 1: "something else"})
-    keywords = search_terms(text)
-    assert (0 in store.search(text, 2)[0]) == bool(keywords)
 
 
 def test_a_merge_that_is_cut_short_loses_and_doubles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

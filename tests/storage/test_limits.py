@@ -2,13 +2,11 @@
 
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
-import numpy as np
 import pytest
 from hypothesis import given, settings
 
@@ -16,9 +14,8 @@ from neurogated import Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryN
 from neurogated.config.groups import RuntimeSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import PendingTask
-from neurogated.errors import ConfigError, InputError
+from neurogated.errors import InputError
 from neurogated.storage.graph_store import GraphStore
-from neurogated.storage.index.graph.resolve import make_plan
 from neurogated.storage.sqlite_store import SqliteStore
 
 OFTEN = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1, overlay_edges=16))
@@ -61,27 +58,6 @@ def test_a_memory_has_more_types_of_edges_than_a_byte_can_number(tmp_path: Path,
         assert list(store.all_edges()) == expected[:7] + expected[8:]
         assert store.get_edge("a", "b", many_types[299]).type is many_types[299]
         assert store.check() == []
-
-
-def test_more_types_than_can_be_numbered_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    full = {f"full {i}": EdgeType.SEQ for i in range(np.iinfo(np.int16).max + 1)}
-    with monkeypatch.context() as patch:
-        patch.setattr(_REGISTRY, "_members", full)
-        with pytest.raises(ConfigError):
-            EdgeType.register("ONE_MORE", "one more", plastic=True, both_ways=True)
-    assert not hasattr(EdgeType, "ONE_MORE")
-
-
-def test_more_rows_than_can_be_numbered_are_refused() -> None:
-    with GraphStore() as store:
-        store.apply(GraphDelta(nodes=(MemoryNode("a", "a"), MemoryNode("b", "b"))))
-        view = store.view()
-    most = np.iinfo(np.int32).max
-    make_plan(view, _edges([EdgeType.SEQ]))
-    with pytest.raises(InputError, match=f"at most {most} edges"):
-        make_plan(replace(view, edge_count=most), _edges([EdgeType.SEQ]))
-    with pytest.raises(InputError, match=f"at most {most} nodes"):
-        make_plan(replace(view, node_count=most), GraphDelta(nodes=(MemoryNode("c", "c"),)))
 
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)

@@ -8,21 +8,18 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import neo4j
 import pytest
 
-from neurogated import EdgeType, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
+from neurogated import EdgeType, MemoryConfig, MemoryEdge, MemoryNode
 from neurogated.config.groups import RuntimeSettings
 from neurogated.core.codec import decode
-from neurogated.core.contexts import work
 from neurogated.core.delta import GraphDelta
 from neurogated.core.found import Found, Statement
 from neurogated.core.model import same_vector
-from neurogated.errors import ConfigError, InputError, MemoryLockedError, StorageError
-from neurogated.storage.log.neo4j.connection import Connection
+from neurogated.errors import InputError, MemoryLockedError
 from neurogated.storage.neo4j_store import Neo4jStore
 from tests.bolt_server import BoltServer
 
@@ -92,13 +89,6 @@ def test_a_killed_writer_loses_nothing_acknowledged_and_blocks_nobody_for_long(u
         assert store.check() == []
 
 
-def test_a_reader_sees_what_another_process_wrote(url: str) -> None:
-    with Neo4jStore.open(url) as reader:
-        with _writer(url, "a", 3) as writer:
-            assert writer.wait() == 0
-        assert [node.id for node in reader.all_nodes()] == ["a-0", "a-1", "a-2"]
-
-
 def test_a_writer_that_writes_again_and_again_lets_others_write(url: str) -> None:
     stop = threading.Event()
 
@@ -129,23 +119,6 @@ def test_a_reader_sees_what_others_wrote_while_its_own_process_waits_to_write(ur
             assert not waiting.done()
         waiting.result()
         assert other.has_node("late")
-
-
-def test_a_recall_asks_the_database_once(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    config = MemoryConfig(storage=url, save_dir=str(tmp_path), embedding_name="hash")
-    with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as other:
-        other.add("Ana moved to Lyon in March.")
-        asked, read = [], Connection.read
-
-        def counted(connection: Connection, text: str, **values: object) -> list[dict[str, Any]]:
-            asked.append(text)
-            return read(connection, text, **values)
-
-        monkeypatch.setattr(Connection, "read", counted)
-        assert "Lyon" in memory.recall("Where did Ana move?").memories[0].node.content
-        asked.clear()
-        memory.recall("Who moved?")
-        assert len(asked) == 1
 
 
 def test_a_writer_that_lost_its_turn_writes_nothing(url: str, ask: Ask) -> None:
@@ -197,14 +170,6 @@ def _filled(url: str) -> None:
         store.apply(GraphDelta(edges=(edge,), removed_nodes=("a",)))
     with Neo4jStore.open(url) as store:
         store.add_node(MemoryNode("d", "z"))
-
-
-def test_opening_replays_a_checkpoint_and_the_later_changes(url: str, ask: Ask) -> None:
-    _filled(url)
-    ask("MATCH (d:NeurogatedDelta {memory: $memory}) WHERE d.sequence < 3 DELETE d")
-    with Neo4jStore.open(url) as store:
-        assert [node.id for node in store.all_nodes()] == ["b", "c", "d"]
-        assert [edge.relation for edge in store.all_edges()] == ["before"]
 
 
 def test_a_checkpoint_with_a_missing_part_is_rebuilt(url: str, ask: Ask) -> None:
@@ -274,22 +239,6 @@ def test_people_browse_memories_facts_policies_tags_and_their_relations(url: str
     assert tags == [{"name": "home"}, {"name": "people"}]
 
 
-def test_a_node_that_changes_its_kind_changes_its_label_and_keeps_its_relations(url: str, ask: Ask) -> None:
-    with Neo4jStore.open(url) as store:
-        store.apply(
-            GraphDelta(
-                nodes=(MemoryNode("a", "x", tags=("old",)), MemoryNode("b", "y")),
-                edges=(MemoryEdge("a", "b", EdgeType.SEQ),),
-            )
-        )
-        store.add_node(MemoryNode("a", "x", kind="fact", tags=("new",)))
-        assert store.check() == []
-    assert ask("MATCH (f:Fact {memory: $memory})-[:SEQ]->(m:Memory) RETURN f.id AS f, m.id AS m") == [
-        {"f": "a", "m": "b"}
-    ]
-    assert ask("MATCH (t:Tag {memory: $memory}) RETURN t.name AS name") == [{"name": "new"}]
-
-
 def test_data_of_others_in_the_database_survives(url: str, ask: Ask) -> None:
     ask("CREATE (:Memory {id: 'a', content: 'not ours', of: $memory})-[:SEQ]->(:Tag {name: 't', of: $memory})")
     with Neo4jStore.open(url) as store:
@@ -318,65 +267,6 @@ def test_check_finds_what_was_changed_behind_its_back(url: str, ask: Ask) -> Non
         assert not any("note" in fault for fault in faults)
 
 
-def test_a_memory_answers_learns_and_is_found_again(url: str, tmp_path: Path) -> None:
-    config = MemoryConfig(storage=url, save_dir=str(tmp_path), embedding_name="hash")
-    with NeuroGraphMemory(config) as memory:
-        memory.add("Ana moved to Lyon in March.", tags=["home"])
-        memory.add("Ben repairs old clocks.")
-        assert "Lyon" in memory.retrieve("Where did Ana move?")[0]
-    with NeuroGraphMemory(config) as memory:
-        assert memory.admin.stats()["memories"] >= 2
-        assert memory.admin.check() == []
-        assert url.partition("@")[0].rpartition(":")[2] not in repr(memory.config)
-
-
-def test_starting_from_scratch_erases_the_memory(url: str, tmp_path: Path) -> None:
-    config = MemoryConfig(storage=url, save_dir=str(tmp_path), embedding_name="hash")
-    with NeuroGraphMemory(config) as memory:
-        memory.add("Ana moved to Lyon.")
-    with NeuroGraphMemory(config.replace(force_index_from_scratch=True)) as memory:
-        assert memory.admin.stats()["memories"] == 0
-
-
-def test_a_reader_writes_nothing(url: str) -> None:
-    with pytest.raises(StorageError):
-        Neo4jStore.open(url, read_only=True)
-    with Neo4jStore.open(url) as store, Neo4jStore.open(url, read_only=True) as reader:
-        store.add_node(MemoryNode("a", "text"))
-        assert reader.has_node("a")
-        with pytest.raises(StorageError):
-            reader.add_node(MemoryNode("b", "text"))
-
-
-@pytest.mark.parametrize(
-    ("place", "told"), [("away", "cannot be reached"), ("refused", "user or the password"), ("absent", "no database")]
-)
-def test_an_error_names_the_place_and_no_password(place: str, told: str, bolt_server: BoltServer) -> None:
-    port = 9 if place == "away" else bolt_server.port
-    login = f"root:{bolt_server.password}" if place == "absent" else "somebody:hush-hush"
-    with pytest.raises(StorageError, match=told) as raised:
-        Neo4jStore.open(f"bolt://{login}@localhost:{port}/{'absent' if place == 'absent' else 'tests'}")
-    assert f"localhost:{port}" in str(raised.value)
-    assert "hush-hush" not in str(raised.value)
-
-
-def test_the_environment_names_user_and_place(bolt_server: BoltServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    url = bolt_server.url()
-    monkeypatch.setenv("NEO4J_USERNAME", "root")
-    monkeypatch.setenv("NEO4J_PASSWORD", bolt_server.password)
-    plain = f"bolt://{url.partition('@')[2]}"
-    assert MemoryConfig.environment_values({"NEO4J_URI": plain}) == {"storage": plain}
-    with Neo4jStore.open(plain) as store:
-        assert Neo4jStore.exists(plain)
-        assert store.namespaces() == ["default"]
-
-
-@pytest.mark.parametrize("url", ["bolt://", "bolt://host/a/b", "bolt://host/a?memory=", "neo4j://host?x=y"])
-def test_an_address_that_names_no_database_is_refused(url: str) -> None:
-    with pytest.raises(ConfigError):
-        Neo4jStore.open(url)
-
-
 def test_a_late_renewal_does_not_claim_a_lease_that_was_given_back(url: str) -> None:
     with Neo4jStore.open(url) as one, Neo4jStore.open(url) as other:
         one.add_node(MemoryNode("a", "text"))
@@ -385,12 +275,3 @@ def test_a_late_renewal_does_not_claim_a_lease_that_was_given_back(url: str) -> 
         assert one.engine.turn.began is None
         other.add_node(MemoryNode("b", "text"))
         assert one.has_node("b")
-
-
-def test_long_work_sees_that_another_process_freezes_the_memory(url: str) -> None:
-    with Neo4jStore.open(url) as one, Neo4jStore.open(url) as other, work():
-        one.engine.turn.close()
-        assert not one.is_frozen()
-        other.record_frozen(frozen=True)
-        time.sleep(1.1)
-        assert one.is_frozen()

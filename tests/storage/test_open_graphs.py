@@ -146,20 +146,6 @@ def test_threads_share_more_namespaces_than_may_be_open(store: SqliteStore) -> N
     assert store.check() == []
 
 
-def test_a_reader_follows_namespaces_that_it_closed(tmp_path: Path, store: SqliteStore) -> None:
-    config = MemoryConfig(runtime=RuntimeSettings(max_open_namespaces=MOST))
-    for name in NAMES:
-        put(store.in_namespace(name), name)
-    with SqliteStore.open(tmp_path / "memory.db", config=config, read_only=True) as reader:
-        spaces = {name: reader.in_namespace(name) for name in NAMES}
-        for name, space in spaces.items():
-            assert len(texts(space)) == 1
-            put(store.in_namespace(name), name, 1)
-        for space in spaces.values():
-            assert len(texts(space)) == 2
-            assert len(open_graphs(reader)) <= MOST
-
-
 # State that the handles of a memory share
 
 

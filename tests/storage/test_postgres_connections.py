@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 
-import psycopg
 import pytest
 
 from neurogated.errors import StorageError
@@ -71,14 +70,6 @@ def test_a_connection_cut_in_a_transaction_rolls_it_back(store: PostgresStore, u
     assert names(store) == ["a", "d"]
 
 
-def test_idle_connections_that_were_cut_are_replaced(store: PostgresStore, url: str) -> None:
-    put(store, "a")
-    for use in (lambda: names(store), lambda: put(store, "b"), lambda: store.record_frozen(frozen=False)):
-        change(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
-        use()
-    assert names(store) == ["a", "b"]
-
-
 @pytest.fixture(scope="module")
 def postgres_of_ana(postgres: Postgres) -> Postgres:
     postgres.require_password("ana", "right")
@@ -102,22 +93,6 @@ def test_a_server_that_refuses_a_connection_is_not_called_away(
         PostgresStore.open(change_url(url))
     assert "cret" not in str(caught.value)
     assert "cannot be reached" not in str(caught.value)
-
-
-def test_a_schema_that_the_user_may_not_use_is_named(url: str) -> None:
-    PostgresStore.open(url).close()
-    with psycopg.connect(url, autocommit=True) as owner:
-        owner.execute("DROP ROLE IF EXISTS visitor; CREATE ROLE visitor LOGIN")
-        visitors = url.replace("://postgres:", "://visitor:")
-        for read_only in (True, False):
-            with pytest.raises(StorageError, match="'visitor' may not use the schema 'neurogated'"):
-                PostgresStore.open(visitors, read_only=read_only)
-        with pytest.raises(StorageError, match="GRANT USAGE"):
-            PostgresStore.exists(visitors)
-        owner.execute("GRANT USAGE ON SCHEMA neurogated TO visitor")
-        owner.execute("GRANT SELECT ON ALL TABLES IN SCHEMA neurogated TO visitor")
-    with PostgresStore.open(visitors, read_only=True) as store:
-        assert names(store) == []
 
 
 def test_a_server_that_takes_no_writes_is_told_from_a_memory_that_is_open_read_only(url: str) -> None:

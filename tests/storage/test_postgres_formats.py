@@ -3,7 +3,7 @@
 import psycopg
 import pytest
 
-from neurogated.errors import ConfigError, FormatVersionError
+from neurogated.errors import FormatVersionError
 from neurogated.storage.log.postgres import schema
 from neurogated.storage.postgres_store import PostgresStore
 from tests.storage.test_postgres_store import change, names, put
@@ -75,9 +75,3 @@ def test_tables_of_other_programs_stay_when_a_memory_is_made_or_migrated(url: st
         assert store.engine.fetch("SELECT * FROM memories") == [("theirs",)]
     with PostgresStore.open(url, from_scratch=True) as store:
         assert store.engine.fetch("SELECT * FROM memories") == [("theirs",)]
-
-
-@pytest.mark.parametrize("way", ["database", "worker"])
-def test_the_option_to_search_in_the_database_is_refused(url: str, way: str) -> None:
-    with pytest.raises(ConfigError, match="leave it out"):
-        PostgresStore.open(f"{url}{'&' if '?' in url else '?'}search={way}")

@@ -1,6 +1,5 @@
 """What a memory in PostgreSQL does beyond the conformance kit, on a real server."""
 
-import math
 import os
 import subprocess
 import sys
@@ -19,16 +18,13 @@ from neurogated.core.codec import decode
 from neurogated.core.delta import GraphDelta
 from neurogated.core.model import same_vector
 from neurogated.errors import (
-    ConfigError,
     CorruptMemoryError,
     ForkedMemoryError,
     InputError,
     MemoryClosedError,
     MemoryLockedError,
-    MissingExtraError,
     StorageError,
 )
-from neurogated.storage import freshness
 from neurogated.storage.log.log import Position
 from neurogated.storage.log.postgres.postgres_log import PostgresLog
 from neurogated.storage.postgres_store import PostgresStore
@@ -58,15 +54,6 @@ def change(url: str, statement: str) -> None:
 # Several processes
 
 
-def test_a_store_reads_what_another_wrote(store: PostgresStore, url: str) -> None:
-    with PostgresStore.open(url) as other:
-        for name in "abc":
-            put(other, name)
-            assert names(store)[-1] == name
-        put(store, "d")
-        assert names(other) == ["a", "b", "c", "d"]
-
-
 def test_writers_of_one_graph_wait_and_those_of_others_do_not(store: PostgresStore, url: str) -> None:
     with PostgresStore.open(url, config=HURRIED) as other, store.exclusively():
         put(store, "a")
@@ -77,18 +64,6 @@ def test_writers_of_one_graph_wait_and_those_of_others_do_not(store: PostgresSto
     with PostgresStore.open(url) as other:
         assert names(other) == ["a", "d"]
         assert names(other.in_namespace("tenant")) == ["b"]
-
-
-def test_a_block_that_excludes_others_may_contain_another(store: PostgresStore) -> None:
-    def nested() -> None:
-        with store.exclusively(), store.exclusively():
-            put(store, "a")
-
-    writer = threading.Thread(target=nested, daemon=True)
-    writer.start()
-    writer.join(30)
-    assert not writer.is_alive()
-    assert names(store) == ["a"]
 
 
 def test_a_read_sees_the_writes_of_others_while_a_write_of_its_process_waits(store: PostgresStore, url: str) -> None:
@@ -102,19 +77,6 @@ def test_a_read_sees_the_writes_of_others_while_a_write_of_its_process_waits(sto
             assert not waiting.done()
         waiting.result()
         assert names(store)[-1] == "mine"
-
-
-def test_a_read_does_not_wait_for_a_write_to_another_graph(
-    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(freshness, "_PATIENCE", math.inf)
-    tenant = store.in_namespace("tenant")
-    put(tenant, "a")
-    with ThreadPoolExecutor() as pool, store.transaction():
-        put(store, "b"), put(tenant, "c")
-        assert pool.submit(names, tenant).result(60) == ["a"]
-        assert pool.submit(names, store).result(60) == []
-    assert names(tenant) == ["a", "c"]
 
 
 def test_one_call_asks_once_whether_others_have_written(
@@ -137,22 +99,6 @@ def test_one_call_asks_once_whether_others_have_written(
         assert len(asked) == 1
         (stored,) = other.add("Ana went to Oslo.")
         assert stored in memory.recall("Who went to Oslo?").ids
-
-
-def test_a_write_waits_for_a_checkpoint_that_locks_the_head(store: PostgresStore, url: str) -> None:
-    put(store, "a")
-    with (
-        psycopg.connect(url, options="-c search_path=neurogated") as checkpoint,
-        psycopg.connect(url, autocommit=True) as observer,
-        ThreadPoolExecutor() as pool,
-    ):
-        checkpoint.execute("SELECT FROM heads FOR SHARE")
-        writing = pool.submit(put, store, "b")
-        waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND now() - query_start > '0.3 s'"
-        while not (writing.done() or observer.execute(waiting).fetchall()):
-            pass
-        checkpoint.rollback()
-        assert writing.result() == 2
 
 
 def test_transactions_that_wait_for_each_other_do_not_wait_for_ever(store: PostgresStore, url: str) -> None:
@@ -227,19 +173,6 @@ def test_only_the_parent_of_a_fork_uses_the_memory(store: PostgresStore) -> None
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
     put(store, "b")
     assert names(store) == ["a", "b"]
-
-
-def test_more_namespaces_than_may_be_open_at_once_are_reloaded(url: str) -> None:
-    config = MemoryConfig(runtime=RuntimeSettings(max_open_namespaces=2))
-    with PostgresStore.open(url, config=config) as store:
-        graphs = {name: store.in_namespace(name) for name in "abcde"}
-        for turn in range(8):
-            for name, graph in graphs.items():
-                put(graph, f"{name}{turn}")
-        assert any(graph.graph.is_unloaded for graph in graphs.values())
-        for name, graph in graphs.items():
-            assert names(graph) == [f"{name}{turn}" for turn in range(8)]
-        assert store.check() == []
 
 
 def test_a_damaged_checkpoint_is_rebuilt(url: str) -> None:
@@ -319,14 +252,6 @@ def test_vectors_of_another_model_replace_all_versions_or_none(store: PostgresSt
 # Faults
 
 
-def test_the_missing_driver_is_named(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("neurogated.storage.postgres_store", "neurogated.storage.log.postgres.server"):
-        monkeypatch.delitem(sys.modules, module)
-    monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(MissingExtraError, match=r"neurogated\[postgres\]"):
-        NeuroGraphMemory(MemoryConfig(storage=url, embedding_name="hash"))
-
-
 def test_an_unreachable_server_is_named_without_its_password(tmp_path: Path) -> None:
     url = "postgresql://ana:se%40cret@127.0.0.1:1/memories?connect_timeout=1&schema=notes"
     config = MemoryConfig(storage=url, save_dir=str(tmp_path), embedding_name="hash")
@@ -338,13 +263,6 @@ def test_an_unreachable_server_is_named_without_its_password(tmp_path: Path) -> 
     for text in (str(caught.value), repr(config), told.stdout + told.stderr):
         assert "ana" in text
         assert "cret" not in text
-
-
-@pytest.mark.parametrize("url", ["postgresql://h/db?colour=cret", "postgresql://a:cret@[::1/db", "mysql://a:cret@h/d"])
-def test_a_url_that_cannot_be_read_is_refused_without_its_password(url: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        PostgresStore.open(MemoryConfig(storage=url).storage)
-    assert "cret" not in str(caught.value)
 
 
 def test_damage_is_found(store: PostgresStore, url: str) -> None:

@@ -1,9 +1,7 @@
 """The state that a thread or a process reads while another writes, compacts or is in a transaction."""
 
-import subprocess
-import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -15,23 +13,14 @@ from numpy.typing import NDArray
 from neurogated import EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode
 from neurogated.config.groups import RuntimeSettings
 from neurogated.core.delta import PendingTask
-from neurogated.errors import UnknownIdError
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.log.sqlite import catch_up, loading
 from neurogated.storage.log.sqlite.append import PlanWriter
 from neurogated.storage.log.sqlite.rows import SqliteRecords
 from neurogated.storage.sqlite_store import SqliteStore
-from tests.durability.contents import environment
 
 PATIENCE = 20
 SELDOM = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=10**9))
-COMPACT = """
-import sys
-from neurogated.storage.sqlite_store import SqliteStore
-with SqliteStore.open(sys.argv[1]) as store:
-    store.remove_node("b")
-    store.compact()
-"""
 
 
 def _vector(place: int) -> NDArray[np.float32]:
@@ -45,36 +34,11 @@ def _fill(store: GraphStore) -> None:
     store.apply(GraphDelta(nodes=tuple(nodes), edges=tuple(edges), queued=(PendingTask("cause", ("a",)),)))
 
 
-class _Interrupted(list[str]):
-    """When its ids are read, another process removes nodes and compacts."""
-
-    def __init__(self, ids: str, path: Path) -> None:
-        super().__init__(ids)
-        self.path: Path | None = path
-
-    def __iter__(self) -> Iterator[str]:
-        if self.path is not None:
-            path, self.path = self.path, None
-            subprocess.run([sys.executable, "-c", COMPACT, str(path)], check=True, env=environment(), timeout=PATIENCE)
-        return super().__iter__()
-
-
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     with SqliteStore.open(tmp_path / "memory.db", config=SELDOM) as store:
         _fill(store)
     return tmp_path / "memory.db"
-
-
-def test_texts_that_another_process_erases_while_they_are_read_are_left_out(path: Path) -> None:
-    with SqliteStore.open(path, read_only=True) as reader:
-        nodes = reader.get_nodes(_Interrupted("abc", path), missing_ok=True)
-        assert [node.id for node in nodes] == ["a", "c"]
-
-
-def test_an_id_that_another_process_erases_while_it_is_read_is_unknown(path: Path) -> None:
-    with SqliteStore.open(path, read_only=True) as reader, pytest.raises(UnknownIdError):
-        reader.get_nodes(_Interrupted("abc", path))
 
 
 READS: dict[str, Callable[[GraphStore], object]] = {
@@ -227,17 +191,3 @@ def test_reads_do_not_wait_for_a_write_in_progress(tmp_path: Path, monkeypatch: 
         writer.join(PATIENCE)
         assert within == before
         assert store.keyword_search("egret", 1)[0][0] == "d"
-
-
-def test_nodes_are_read_a_part_at_a_time(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("neurogated.storage.index.records._AT_ONCE", 1)
-    with SqliteStore.open(path, config=SELDOM) as store:
-        nodes, edges = store.all_nodes(), store.all_edges()
-        assert next(nodes).id == "a"
-        store.remove_node("b")
-        assert [edge.target_id for edge in edges] == ["b", "c"]
-        assert [node.id for node in nodes] == ["b", "c"]
-        nodes, edges = store.as_of(1).all_nodes(), store.all_edges()
-        store.compact()
-        assert [node.id for node in nodes] == ["a", "c"]
-        assert [edge.target_id for edge in edges] == ["c"]

@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from neurogated import MemoryNode
-from neurogated.errors import MemoryLockedError, StorageError
+from neurogated.errors import MemoryLockedError
 from neurogated.storage.log.sqlite import journal
 from neurogated.storage.sqlite_store import SqliteStore
 
@@ -17,20 +17,6 @@ from neurogated.storage.sqlite_store import SqliteStore
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
     return tmp_path / "memory.db"
-
-
-def test_an_edge_type_of_another_process_is_restored(path: Path) -> None:
-    script = (
-        "import sys; from neurogated import *; from neurogated.storage.sqlite_store import SqliteStore\n"
-        "kind = EdgeType.register('STRANGE', 'strange', plastic=True, both_ways=False)\n"
-        "with SqliteStore.open(sys.argv[1]) as store:\n"
-        "    [store.add_node(MemoryNode(id=i, content=i)) for i in 'ab']\n"
-        "    store.add_edge('a', 'b', kind, 0.5)\n"
-    )
-    subprocess.run([sys.executable, "-c", script, str(path)], check=True)
-    with SqliteStore.open(path) as store:
-        assert store.get_edge("a", "b").type.name == "STRANGE"
-        assert store.get_edge("a", "b").type.plastic
 
 
 def test_dropping_an_open_memory_is_refused_with_its_place(path: Path) -> None:
@@ -45,12 +31,6 @@ def test_dropping_an_open_memory_is_refused_with_its_place(path: Path) -> None:
         assert other.returncode != 0
         assert f"process {os.getpid()}" in other.stderr
     SqliteStore.open(path).close()
-
-
-def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("in the way")
-    with pytest.raises(StorageError):
-        SqliteStore.open(tmp_path / "file" / "memory.db")
 
 
 def test_a_crash_while_the_file_is_made_leaves_nothing_in_the_way(path: Path) -> None:

@@ -98,19 +98,6 @@ def assert_linked(store: GraphStore, rows: np.ndarray) -> None:
         assert one_way.along.all() != ways["inwards"] or not one_way.along.size
 
 
-def test_an_edge_leads_from_the_later_to_the_earlier_text_and_is_as_old_as_the_later_one() -> None:
-    store = GraphStore()
-    store.compute_terms(5)
-    store.add_node(node("a", "A heron."))
-    store.add_node(MemoryNode("b", "The heron.", created_at=datetime(2026, 2, 1, tzinfo=UTC)))
-    (edge,) = store.all_edges()
-    assert edge == MemoryEdge("b", "a", EdgeType.TERM, 0.5, created_at=datetime(2026, 2, 1, tzinfo=UTC))
-    assert store.get_edge("b", "a") == store.get_edge("b", "a", EdgeType.TERM) == edge
-    assert [one.edge for one in store.get_neighbors("b")] == [edge]
-    assert store.get_neighbors("a") == []
-    assert store.view().live_edges().size == 0
-
-
 def test_a_view_of_an_earlier_state_keeps_its_edges_once_it_was_asked() -> None:
     store = GraphStore()
     store.compute_terms(5)
@@ -130,13 +117,6 @@ def test_nobody_stores_an_edge_that_is_computed() -> None:
         memory.add("The heron.")
         stored = [edge for one in memory.store.journal() for edge in one.delta.edges if edge.type is EdgeType.TERM]
         assert stored == []
-
-
-def test_a_memory_without_common_keywords_has_no_such_edges() -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", indexing={"max_term_texts": 0})  # type: ignore[arg-type]
-    with NeuroGraphMemory(config) as memory:
-        memory.add(["A heron.", "The heron."])
-        assert [edge for edge in memory.store.all_edges() if edge.type is EdgeType.TERM] == []
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
 
-from neurogated import EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
+from neurogated import GraphDelta, GraphStore, MemoryNode
 from neurogated.core.view import GraphView
 from neurogated.storage.index.graph import validity
 from neurogated.storage.index.graph.validity import Validity
@@ -24,26 +24,6 @@ INSTANT = timedelta(microseconds=1)
 
 def _names(view: GraphView) -> set[str]:
     return {view.ids[row] for row in view.live_nodes().tolist()}
-
-
-def _fill(store: GraphStore, clock: ManualClock) -> None:
-    """Three nodes in a row. The middle one expires in two hours."""
-    middle = MemoryNode("b", "brief news", [1.0, 0.1], title="Brief", expires_at=clock() + 2 * HOUR)
-    nodes = (MemoryNode("a", "lasting news", [1.0, 0.0]), middle, MemoryNode("c", "old news", [0.0, 1.0]))
-    edges = tuple(MemoryEdge(one, two, EdgeType.SEQ, 0.5, created_at=clock()) for one, two in ("ab", "bc", "ca"))
-    store.apply(GraphDelta(nodes=nodes, edges=edges, at=clock()))
-
-
-def test_a_view_without_expired_nodes_is_built_once(store: GraphStore, clock: ManualClock) -> None:
-    _fill(store, clock)
-    for moment in (clock(), clock() + 5 * HOUR):
-        clock.now = moment
-        view = store.view()
-        clock.advance(INSTANT)
-        assert store.view() is view
-    store.add_node(MemoryNode("d", "d"))
-    assert store.view() is not view
-    assert _names(view) == {"a", "c"}, "later writes do not show in a view"
 
 
 def test_ten_thousand_lifetimes_are_looked_through_once() -> None:

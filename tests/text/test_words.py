@@ -1,10 +1,6 @@
-import unicodedata
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from neurogated.text.words import count_words, split_words
+from neurogated.text.words import split_words
 
 
 @pytest.mark.parametrize(
@@ -27,16 +23,6 @@ from neurogated.text.words import count_words, split_words
 )
 def test_words_of_many_scripts_are_found_in_lower_case(text: str, words: list[str]) -> None:
     assert split_words(text) == words
-
-
-@given(st.text(alphabet="人我愛かなカナ", max_size=20))
-def test_each_han_or_kana_character_is_a_word(text: str) -> None:
-    assert split_words(text) == list(text)
-
-
-@pytest.mark.parametrize("word", ["café", "naïve", "Łódź"])
-def test_an_accent_written_as_a_character_of_its_own_does_not_cut_the_word(word: str) -> None:
-    assert count_words([unicodedata.normalize("NFD", word)]) == [1]
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import timedelta
 
 import pytest
 
@@ -37,19 +36,3 @@ def test_the_task_of_another_user_moves_nothing(memory: NeuroGraphMemory) -> Non
     before = [one.score for one in memory.energy.canvas(user_id="ana")]
     memory.energy.focus("Plant flowers in the garden", user_id="ben")
     assert [one.score for one in memory.energy.canvas(user_id="ana")] == pytest.approx(before)
-
-
-def test_dormant_memories_are_not_on_the_canvas(memory: NeuroGraphMemory, clock: ManualClock) -> None:
-    (kept,) = memory.add({"role": "user", "content": "I like tea."}, importance=0.9, user_id="ana")
-    (slept,) = memory.add({"role": "user", "content": "The bus was late."}, importance=0.1, user_id="ana")
-    assert {one.id for one in memory.energy.canvas(user_id="ana")} == {kept, slept}
-    clock.advance(timedelta(days=90))
-    assert [one.id for one in memory.energy.canvas(user_id="ana")] == [kept]
-
-
-def test_an_energy_has_the_uses_that_are_not_written_yet(memory: NeuroGraphMemory, clock: ManualClock) -> None:
-    (name,) = memory.add({"role": "user", "content": "The bus was late."}, user_id="ana")
-    clock.advance(timedelta(days=20))
-    before = memory.energy.of(name)
-    memory.recall("Was the bus late?", user_id="ana")
-    assert memory.energy.of(name) > before

@@ -12,14 +12,6 @@ if TYPE_CHECKING:
     pass
 
 
-def test_a_page_replaces_an_older_one_and_leaves_nothing_beside_it(tmp_path: Path) -> None:
-    file = tmp_path / "page.html"
-    file.write_text("old", encoding="utf-8")
-    assert write_page("new \N{CANDLE}", file) == file
-    assert file.read_text(encoding="utf-8") == "new \N{CANDLE}"
-    assert list(tmp_path.iterdir()) == [file]
-
-
 def test_a_page_that_cannot_be_finished_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "page.html"
     file.write_text("old", encoding="utf-8")

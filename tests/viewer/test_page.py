@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from neurogated import EdgeType, MemoryConfig, MemoryNode, NeuroGraphMemory, Recall
+from neurogated import EdgeType, MemoryNode, Recall
 from neurogated.viewer import render_recall
 
 if TYPE_CHECKING:
@@ -52,15 +52,6 @@ def test_question_kernel_notes_scores_parts_metadata_and_paths_are_told(
     assert "Activation that reached it 0.200 = 1 flow 0.200 SIM ↩ from Title of anchor2" in text
     assert "strongest path : 2 Title of anchor1 → CAUSE → 1 Title of first → SEQ → this" in text
     assert "matched directly" in text
-
-
-def test_the_times_of_a_page_are_those_of_the_user(read: Read) -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
-        memory.add("Ana met Ben.", timestamp="2026-05-03T23:30:00Z", valid_from="2026-05-03T23:30:00Z")
-        recall = memory.recall("Whom did Ana meet?", timezone="Asia/Tokyo")
-        text = read(render_recall(recall, {node.id: node for node in memory.list()})).all_text
-    assert "2026-05-04 08:30" in text
-    assert "2026-05-03" not in text
 
 
 def test_no_text_breaks_out_of_the_page(hostile: tuple[Recall, Nodes], read: Read) -> None:

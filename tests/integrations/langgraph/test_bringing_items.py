@@ -1,15 +1,12 @@
 """Items of another store are imported where `NeuroStore` reads them, with their times."""
 
 import json
-import sqlite3
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 from langgraph.store.memory import InMemoryStore
-from langgraph.store.sqlite import SqliteStore
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.integrations.langgraph import NeuroStore
@@ -100,33 +97,3 @@ def test_items_whose_keys_another_user_has_are_faults_and_the_rest_is_imported(
         kept = NeuroStore(memory).get(("users", "ana"), items[0]["key"])
         assert kept is not None
         assert kept.value == {"text": "Ana's own"}
-
-
-def test_malformed_items_are_left_out(config: MemoryConfig, tmp_path: Path) -> None:
-    path, items = _exported(tmp_path / "items.json")
-    bad: list[dict[str, Any]] = [
-        {"namespace": "x"},
-        {"namespace": [1]},
-        {"key": ""},
-        {"value": "x"},
-        {"created_at": "x"},
-        {"value": {"a": float("nan")}},
-    ]
-    path.write_text(json.dumps([items[0], *({**items[0], **change} for change in bad)]), encoding="utf-8")
-    with NeuroGraphMemory(config) as memory:
-        done = memory.admin.import_from("langgraph", path)
-        assert (done.added, done.faults) == (1, len(bad))
-
-
-def test_a_later_end_of_an_items_life_replaces_an_earlier_one(config: MemoryConfig, tmp_path: Path) -> None:
-    """A read moves the end in SqliteStore of langgraph-checkpoint-sqlite 3.1.2, and leaves `updated_at` as it is."""
-    path = tmp_path / "store.db"
-    with SqliteStore.from_conn_string(str(path)) as store:
-        store.setup()
-        store.put(("users", "ana"), "code", {"text": "The code is 7."}, ttl=60)
-    with NeuroGraphMemory(config) as memory:
-        for year, kept in ((2400, 2400), (2500, 2500), (2450, 2500)):
-            with closing(sqlite3.connect(path)) as database, database:
-                database.execute("UPDATE store SET expires_at = ?", [f"{year}-01-01 10:00:00"])
-            memory.admin.import_from("langgraph", path)
-            assert [node.expires_at for node in memory.find(kinds=["item"])] == [datetime(kept, 1, 1, 10, tzinfo=UTC)]

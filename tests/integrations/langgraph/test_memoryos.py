@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import runpy
 import sys
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -77,30 +75,6 @@ def test_the_example_of_its_readme_runs_to_the_letter(tmp_path: Path, monkeypatc
     assert "The capital of France is Paris." in names["results"]["short_term_memory"]
     names["mem"].close()
     assert (tmp_path / "memory_storage").is_dir()
-
-
-def test_the_answer_has_the_parts_under_both_spellings(opened: Open) -> None:
-    memory = opened()
-    memory.save_memory("ana", "s", "Hello", "Good day.")
-    answer = memory.search_memory("ana", "hello", user_conversation_meta_data={"channel": "web"})
-    assert set(answer) == {
-        "short_term_memory", "mid_term_memory", "user_background_context", "assistant_knowledge",
-        "conversation_metadata",
-    }  # fmt: skip
-    assert answer["meta_data_text_for_prompt"] == answer["conversation_metadata"] == '{"channel": "web"}'
-    assert answer.get("assistant_knowledge_text_for_prompt") == answer["assistant_knowledge"]
-    assert "meta_data_text_for_prompt" in answer
-    assert answer.get("retrieved") is None
-    with pytest.raises(KeyError):
-        answer["retrieved"]
-
-
-def test_an_answer_says_why_profile_and_knowledge_are_empty(opened: Open) -> None:
-    memory = opened()
-    memory.save_memory("ana", "s", "Hello", "Good day.")
-    assert "llm=" in memory.search_memory("ana", "hello").reason
-    memory.set_profile("ana", "Living environment", "a house by a pond")
-    assert memory.search_memory("ana", "hello").reason == ""
 
 
 def test_an_overflow_loses_no_pair_and_doubles_none(opened: Open, tmp_path: Path) -> None:
@@ -217,27 +191,6 @@ def test_any_text_is_a_user_and_a_name_of_a_file(opened: Open, tmp_path: Path, u
     assert all(json.loads(path.read_text())["user_id"] == user for path in files)
 
 
-def test_an_export_replaces_whole_files(opened: Open, tmp_path: Path) -> None:
-    memory = opened()
-    talk(memory, 1)
-    assert len(exported(memory, tmp_path, "short_term")["pages"]) == 1
-    talk(memory, 1)
-    assert len(exported(memory, tmp_path, "short_term")["pages"]) == 2
-    assert not list(tmp_path.rglob("*.new"))
-
-
-def test_it_is_the_store_below(opened: Open) -> None:
-    memory = opened()
-    memory.put(("notes", "ana"), "k", {"text": "tea"})
-    item = memory.get(("notes", "ana"), "k")
-    assert item is not None
-    assert item.value == {"text": "tea"}
-    assert asyncio.run(memory.aget(("notes", "ana"), "k")) == item
-    assert ("notes", "ana") in memory.list_namespaces()
-    memory.delete(("notes", "ana"), "k")
-    assert memory.get(("notes", "ana"), "k") is None
-
-
 def test_threads_lose_nothing_and_keep_their_order(opened: Open, tmp_path: Path) -> None:
     memory = opened(short_term_max_capacity=4)
 
@@ -251,15 +204,6 @@ def test_threads_lose_nothing_and_keep_their_order(opened: Open, tmp_path: Path)
     assert len(pages) == 48
     for name, keys in told.items():
         assert [page["key"] for page in pages if page["session_id"] == name] == keys
-
-
-def test_old_conversations_keep_their_times(opened: Open, tmp_path: Path) -> None:
-    memory = opened()
-    said = datetime(2023, 5, 8, 13, 56, tzinfo=UTC)
-    memory.save_memory("ana", "s", "I live in Lyon.", "", timestamp=said)
-    memory.save_memory("ana", "s", "Bye", "", timestamp=(said - timedelta(9)).isoformat())
-    times = [page["timestamp"] for page in exported(memory, tmp_path, "short_term")["pages"]]
-    assert times == [said.isoformat(), (said - timedelta(9)).isoformat()]
 
 
 @pytest.mark.parametrize(
@@ -297,10 +241,6 @@ def test_it_runs_on_a_real_postgres(tmp_path: Path) -> None:
             _runs_on(store, tmp_path)
     finally:
         server.stop()
-
-
-def test_it_runs_on_a_store_with_an_index_of_its_own(tmp_path: Path) -> None:
-    _runs_on(_indexed(), tmp_path)
 
 
 def _indexed() -> InMemoryStore:

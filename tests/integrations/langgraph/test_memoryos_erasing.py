@@ -184,13 +184,6 @@ def test_an_entry_that_a_deleted_page_ended_holds_again(way: tuple[MemoryOS, Era
     assert [one["text"] for one in memory.knowledge("ana")["user_knowledge"]] == ["I live in Lyon"]
 
 
-def test_the_short_term_memory_has_its_number_of_pages_after_a_deletion(way: tuple[MemoryOS, Erase]) -> None:
-    memory, erase = way
-    keys = _told(memory, [TALK[3], TALK[0]])
-    erase(memory, keys[1:])
-    assert "guitar" in memory.search_memory("ana", "music")["short_term_memory"]
-
-
 def test_pages_that_a_store_of_others_lost_are_missed_on_the_next_opening(tmp_path: Path) -> None:
     store = InMemoryStore()
     with _opened(store) as memory:
@@ -238,28 +231,6 @@ def test_half_of_a_page_goes_alone(tmp_path: Path) -> None:
         left = _kept(memory, tmp_path)
         assert WORD not in left
         assert "It opens at seven." in left
-
-
-@pytest.mark.parametrize(
-    ("talk", "word"),
-    [(TALK, WORD), ([("monday", "I play the violin.", ""), ("tuesday", "I live in Bern.", ""), TALK[4]], "violin")],
-)
-def test_no_file_has_the_words_of_a_deleted_session_after_compaction(
-    tmp_path: Path, talk: list[tuple[str, str, str]], word: str
-) -> None:
-    folder = tmp_path / "memory"
-    config = MemoryConfig(save_dir=str(folder), embedding_name="hash")
-    with closing(NeuroGraphMemory(config)) as graph, NeuroStore(graph) as store, _opened(store) as memory:
-        _told(memory, talk)
-        assert word in _kept(memory, tmp_path / "before")
-        memory.delete_session("ana", "monday")
-        memory.flush()
-        assert memory.profile("ana")
-        graph.admin.compact()
-        assert not [entry for entry in graph.store.journal() if word in repr(entry)]
-    assert not [file for file in folder.rglob("*") if file.is_file() and word.encode() in file.read_bytes()]
-    with closing(NeuroGraphMemory(config)) as graph, NeuroStore(graph) as store, _opened(store) as memory:
-        assert word not in _kept(memory, tmp_path / "after")
 
 
 def test_no_file_has_a_deleted_item_after_compaction_though_its_key_is_in_use_again(tmp_path: Path) -> None:

@@ -32,19 +32,6 @@ def test_pages_that_continue_each_other_are_chained_within_their_session(opened:
     assert pages[other]["previous"] is None
 
 
-def test_a_chain_goes_on_after_the_memory_was_opened_again(opened: Open, tmp_path: Path) -> None:
-    memory = opened(short_term_max_capacity=1)
-    (*_, last) = talk(memory, 3)
-    memory.close()
-    memory = opened(short_term_max_capacity=1)
-    following = memory.save_memory("ana", "s", TOPICS["garden"].format(n=99), "")
-    memory.save_memory("ana", "s", "Bye", "")
-    memory.flush()
-    pages = {page["key"]: page for page in all_pages(memory, tmp_path)}
-    assert pages[following]["previous"] == last
-    assert len(exported(memory, tmp_path, "mid_term")["segments"]) == 1
-
-
 def test_work_that_a_closed_memory_left_is_done_by_the_next(opened: Open, tmp_path: Path) -> None:
     memory = opened(short_term_max_capacity=50)
     keys = talk(memory, 30)
@@ -83,14 +70,6 @@ def test_a_hot_segment_teaches_the_long_term_memory_and_cools(opened: Open, tmp_
     assert "Lyon" in answer["user_background_context"]
 
 
-def test_a_cold_segment_teaches_nothing(opened: Open) -> None:
-    memory = opened(short_term_max_capacity=1)
-    memory.save_memory("ana", "s", "I live in Lyon.", "")
-    memory.save_memory("ana", "s", "Bye", "")
-    memory.flush()
-    assert memory.profile("ana") == {}
-
-
 def test_without_a_model_nothing_is_learned_and_pages_are_found(opened: Open) -> None:
     memory = opened(short_term_max_capacity=1, mid_term_heat_threshold=1.5)
     memory.save_memory("ana", "s", "I live in Lyon.", "The capital of France is Paris.")
@@ -101,18 +80,6 @@ def test_without_a_model_nothing_is_learned_and_pages_are_found(opened: Open) ->
     answer = memory.search_memory("ana", "Who lives in Lyon?")
     assert (answer["user_background_context"], answer["assistant_knowledge"]) == ("", "")
     assert "I live in Lyon." in answer["mid_term_memory"]
-
-
-def test_searches_heat_a_segment(opened: Open) -> None:
-    memory = opened(llm=plain_chat(), short_term_max_capacity=1, mid_term_heat_threshold=4.5)
-    memory.save_memory("ana", "s", "I live in Lyon.", "")
-    memory.save_memory("ana", "s", "Bye", "")
-    memory.flush()
-    for _ in range(3):
-        memory.search_memory("ana", "Lyon")
-    memory.save_memory("ana", "s", "Hello again", "")
-    memory.flush()
-    assert "Living environment" in memory.profile("ana")
 
 
 def test_the_user_corrects_and_erases_the_profile(opened: Open) -> None:

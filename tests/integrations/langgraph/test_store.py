@@ -11,7 +11,7 @@ from langgraph.store.base import GetOp, Op, PutOp, SearchOp
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.core.node_kind import ITEM
 from neurogated.core.trace import Recall
-from neurogated.errors import ConfigError, InputError
+from neurogated.errors import InputError
 from neurogated.integrations.langgraph import NeuroStore
 from neurogated.integrations.langgraph.search import Order
 
@@ -43,13 +43,6 @@ def test_a_search_that_finds_all_items_recalls_once(store: NeuroStore, monkeypat
     monkeypatch.setattr(store.memory.session.retriever, "recall", counted)
     assert len(store.search(NOTES, query="tea", limit=20)) == 3
     assert sizes == [20]
-
-
-def test_a_deleted_namespace_is_gone_with_all_below_it(store: NeuroStore) -> None:
-    for namespace in (NOTES, ("ana", "notes", "old"), ("ben", "notes")):
-        store.put(namespace, "k", {"text": "tea"})
-    assert store.delete_namespace(NOTES) == 2
-    assert store.list_namespaces() == [("ben", "notes")]
 
 
 def test_a_store_shares_a_memory_with_other_memories() -> None:
@@ -110,12 +103,6 @@ def test_a_memory_that_is_deleted_is_no_item(store: NeuroStore) -> None:
     assert store.search(NOTES) == store.list_namespaces() == []
 
 
-def test_half_a_character_in_a_value_or_a_query_is_repaired(store: NeuroStore) -> None:
-    store.put(NOTES, "k", {"text": "The heron is Ada \ud83d", "tags": ["\ud83d\ude00"]})
-    assert store.get(NOTES, "k").value == {"text": "The heron is Ada \ufffd", "tags": ["\U0001f600"]}  # type: ignore[union-attr]
-    assert [one.key for one in store.search(NOTES, query="heron \ud83d")] == ["k"]
-
-
 @pytest.mark.parametrize(
     "op",
     [
@@ -142,26 +129,3 @@ def test_a_namespace_without_the_label_of_its_user_is_refused() -> None:
             store.put(NOTES[:1], "k", {"text": "tea"})
         assert store.list_namespaces() == []
         store.delete(NOTES[:1], "k")
-
-
-def test_a_text_is_no_namespace() -> None:
-    word: Any = "notes"
-    with NeuroStore() as store:
-        store.put(tuple("notes"), "k", {"text": "tea"})
-        for call in (
-            lambda: store.put(word, "k", {"text": "tea"}),
-            lambda: store.get(word, "k"),
-            lambda: store.delete(word, "k"),
-            lambda: store.search(word),
-            lambda: store.delete_namespace(word),
-        ):
-            with pytest.raises(InputError, match=r"\('notes',\)"):
-                call()
-        assert len(store.search(())) == 1
-
-
-def test_an_argument_of_another_type_is_refused() -> None:
-    wrong: Any = "my_agent"
-    for options in ({"memory": wrong}, {"user_label": wrong}):
-        with pytest.raises(ConfigError, match="must be a"):
-            NeuroStore(**options)

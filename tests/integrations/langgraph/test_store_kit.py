@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 
 import langgraph_store_kit
-from langgraph_store_kit import LangGraphStoreContract
-from langgraph_store_kit.__main__ import main
 from langgraph_store_kit.factory import suite_of
 
 ROOT = Path(__file__).parents[3]
@@ -54,21 +52,6 @@ def test_the_command_passes_our_store_made_by_a_factory() -> None:
     assert "4 of 4 probes pass, 0 skipped." in done.stdout
 
 
-def test_the_command_runs_a_class_of_tests_with_its_own_clock() -> None:
-    suite = "tests.integrations.langgraph.test_neuro_store_kit:NeuroStoreContract"
-    done = _command(suite, "-k", "expired_item_is_swept or eq_is", "--without", "vectors")
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "2 of 2 probes pass" in done.stdout
-    assert "Not tested: vectors." in done.stdout
-
-
-def test_the_command_says_in_one_sentence_that_there_is_no_such_module(tmp_path: Path) -> None:
-    done = _command("nonsense.store:open", cwd=tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    (line,) = done.stderr.strip().splitlines()
-    assert "There is no module 'nonsense' in this folder" in line
-
-
 @pytest.mark.parametrize(
     ("target", "sentence"),
     [
@@ -85,34 +68,6 @@ def test_what_is_no_factory_is_refused(target: str, sentence: str) -> None:
         suite_of(target)
 
 
-def test_the_help_of_the_command_fits_a_screen(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    with pytest.raises(SystemExit):
-        main(["--help"])
-    lines = capsys.readouterr().out.splitlines()
-    assert 10 < len(lines) <= 30
-    assert max(map(len, lines)) <= 88
-
-
-def test_the_settings_and_fixtures_of_the_users_own_tests_do_not_reach_the_command(tmp_path: Path) -> None:
-    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --unknown\n", encoding="utf-8")
-    (tmp_path / "conftest.py").write_text("raise ValueError", encoding="utf-8")
-    done = _command("langgraph.store.memory:InMemoryStore", "-k", "nonsense", cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (2, "", "No probe matches 'nonsense'.\n")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["conftest.py", "pytest.ini"]
-
-
-@pytest.mark.slow
-def test_the_example_of_a_factory_runs(tmp_path: Path) -> None:
-    _write_example("my_factory.py", tmp_path)
-    probes = "returned_by_get or most_similar or killed_process_loses or coroutines_do"
-    done = _command("my_factory:open_store", "--without", "asynchronous", "-k", probes, cwd=tmp_path)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "2 of 2 probes pass, 2 skipped." in done.stdout
-
-
 @pytest.mark.slow
 def test_the_example_runs_and_skips_what_it_lacks_with_the_reason(tmp_path: Path) -> None:
     name = "test_sqlite_store.py"
@@ -125,28 +80,9 @@ def test_the_example_runs_and_skips_what_it_lacks_with_the_reason(tmp_path: Path
         assert f"TestSqliteStore.{ability} is False" in done.stdout
 
 
-def test_the_table_of_hooks_names_what_the_class_has() -> None:
-    rows = README.split("### Hooks")[1].split("## Which")[0]
-    names = re.findall(r"`(\w+)(?:\(.*?\))?`", "".join(re.findall(r"^\| (.*?) \|", rows, flags=re.MULTILINE)))
-    assert names
-    assert all(hasattr(LangGraphStoreContract, name) for name in names)
-    assert f"{sum(name.startswith('test_') for name in dir(LangGraphStoreContract))} tests, the *probes*" in README
-
-
-def test_every_probe_says_in_a_sentence_what_it_expects() -> None:
-    for name in dir(LangGraphStoreContract):
-        if name.startswith("test_"):
-            assert str(getattr(LangGraphStoreContract, name).__doc__).endswith("."), name
-
-
 def test_the_kit_stands_alone(tmp_path: Path) -> None:
     program = (
         "import sys, langgraph_store_kit.factory, langgraph_store_kit.__main__, langgraph_store_kit.writer\n"
         "print([name for name in sys.modules if name.startswith('neurogated')])"
     )
     assert _run("-c", program, cwd=tmp_path).stdout.strip() == "[]"
-
-
-def test_a_subclass_must_override_the_hook() -> None:
-    with pytest.raises(NotImplementedError, match="open_store"):
-        LangGraphStoreContract().open_store("place")
