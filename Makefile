@@ -28,7 +28,7 @@ export HF_HUB_OFFLINE := 1
 test test-fast test-nightly: export OMP_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help install browser servers demo docs test test-fast test-nightly test-313 bench findings lint format clean
+.PHONY: help install browser servers demo docs test test-fast test-nightly install-313 test-313 bench findings lint format clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -67,10 +67,18 @@ test-fast: $(STAMP) ## run the tests without a real model or a long loop
 test-nightly: $(STAMP) ## run all tests with long rounds, many random examples and coverage
 	$(BIN)/python -m pytest $(IN_PARALLEL) -m '' --hypothesis-profile nightly --cov --cov-report=term --cov-fail-under=90
 
+install-313: ## create the environment of Python 3.13, if there is one
+ifneq ($(PYTHON_313),)
+	$(MAKE) install PYTHON=$(PYTHON_313) VENV=$(VENV_313)
+endif
+
+# Calls, signatures, copies and errors as users see them.
+ON_313 := $(addprefix tests/test_,$(addsuffix .py,copies_of_memories end_to_end errors facade habits interface memory operations package users))
+
 test-313: ## run what may differ on Python 3.13 if it is installed; CI=true requires it
 ifneq ($(PYTHON_313),)
 	$(MAKE) test-fast PYTHON=$(PYTHON_313) VENV=$(VENV_313) \
-		PART='tests/core tests/storage/test_conformance.py tests/ingestion tests/retrieval tests/specification tests/test_*.py'
+		PART='tests/core tests/storage/test_conformance.py tests/specification tests/retrieval $(ON_313)'
 else ifeq ($(CI),true)
 	$(error no Python 3.13: neither python3.13 nor a version of pyenv in $(PYENV_ROOT); set PYTHON_313)
 else

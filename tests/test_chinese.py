@@ -39,7 +39,7 @@ TWO_STEPS = {
     "建造拙政园的御史请谁画了图？": "王献臣",
     "敦煌保存壁画的地方又叫什么？": "莫高窟",
 }
-EMBEDDERS = ["hash", pytest.param("all-MiniLM-L6-v2", marks=pytest.mark.slow)]
+EMBEDDERS = ["hash", pytest.param("all-MiniLM-L6-v2", marks=pytest.mark.nightly)]
 
 
 @pytest.fixture(scope="module", params=EMBEDDERS)

@@ -61,6 +61,17 @@ def _edges(memory: NeuroGraphMemory) -> dict[tuple[str, str, str], float]:
     return {(edge.source_id, edge.target_id, edge.type.value): edge.weight for edge in edges}
 
 
+def test_no_edge_joins_memories_of_two_owners(config: MemoryConfig) -> None:
+    settings = config.replace(metabolism={"temporal_neighbors": 3})
+    with NeuroGraphMemory(settings) as memory:
+        for user in (None, "ana", "bob", "ana", None):
+            memory.add(f"The barn of {user} burned in {memory.count(user_id=ANY_USER)}.", user_id=user)
+        owners = {node.id: node.scope.user_id for node in memory.find(user_id=ANY_USER)}
+        edges = list(memory.store.all_edges())
+    assert {edge.type for edge in edges} >= {EdgeType.SIM, EdgeType.ASSOC}
+    assert all(owners[edge.source_id] == owners[edge.target_id] for edge in edges)
+
+
 def test_each_user_sees_her_own_memories_and_those_of_nobody(memory: NeuroGraphMemory) -> None:
     ana, bob, shared = (_tell(memory, *one) for one in (("ana", ANA), ("bob", BOB), (None, EVERYBODY)))
     for question in QUESTIONS:

@@ -75,7 +75,7 @@ def test_a_pool_of_processes_gives_the_vectors_of_one_and_is_started_once(
     assert started == [["cpu", "cpu"]]
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @pytest.mark.parametrize("model", ["no-such-owner/no-such-model", "/no/such/folder"])
 def test_a_model_that_does_not_exist_is_an_embedding_error_that_names_it(model: str) -> None:
     with pytest.raises(EmbeddingError) as caught:

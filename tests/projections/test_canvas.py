@@ -11,7 +11,9 @@ import pytest
 from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.core import outage
+from neurogated.core.clock import to_micros
 from neurogated.testing import ManualClock
+from neurogated.tiers.canvas import Owner
 
 if TYPE_CHECKING:
     from tests.projections.conftest import Redis
@@ -100,6 +102,14 @@ def test_users_and_sessions_never_mix(memory: NeuroGraphMemory) -> None:
     assert shown(user_id="ana") == {"Ana has a secret.", "Ana has a cat.", shared}
     assert shown(user_id="bob", session_id="s1") == {"Bob has a secret.", shared}
     assert shown(user_id="eve") == shown() == shown(session_id="s1") == {shared}
+
+
+def test_what_a_canvas_holds_of_another_user_is_not_shown(memory: NeuroGraphMemory, clock: ManualClock) -> None:
+    (own,) = memory.add("Ana has a cat.", user_id="ana")
+    (secret,) = memory.add("Bob has a secret.", user_id="bob")
+    canvas, view, now = memory._parts.canvas, memory.store.view(), to_micros(clock())
+    canvas.enter(view, memory.config.namespace, Owner("ana"), {own: 1.0, secret: 1.0}, now)
+    assert [one.id for one in memory.energy.canvas(user_id="ana")] == [own]
 
 
 def test_removed_memories_leave_the_canvas(memory: NeuroGraphMemory, clock: ManualClock) -> None:

@@ -206,7 +206,7 @@ def fuzzed() -> Iterator[_Fuzzed]:
 
 
 @given(call=calls())
-@settings(max_examples=150)
+@settings(max_examples=50)
 def test_random_calls_change_nothing_of_others_and_reading_changes_nothing(fuzzed: _Fuzzed, call: str) -> None:
     fuzzed.run(call)
 
@@ -245,7 +245,7 @@ def test_a_statement_follows_the_grammar_of_opencypher(text: str) -> None:
 
 
 @given(call=calls())
-@settings(max_examples=150)
+@settings(max_examples=50)
 def test_no_value_is_pasted_into_a_statement(fuzzed: _Fuzzed, call: str) -> None:
     try:
         shown = fuzzed.memory.execute(call if call.startswith("(explain") else f"(explain {call})", user_id="ana")
@@ -259,6 +259,6 @@ def test_no_value_is_pasted_into_a_statement(fuzzed: _Fuzzed, call: str) -> None
 
 
 @given(text=st.one_of(st.text(), expressions.map(write), st.text("()'\"\\; :a1.\n")))
-@settings(max_examples=300)
+@settings(max_examples=100)
 def test_any_text_is_a_call_or_a_fault(text: str) -> None:
     assert _is_read(text)

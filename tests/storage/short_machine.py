@@ -6,7 +6,7 @@ from unittest import TestCase
 
 from hypothesis import settings
 
-_EXAMPLES = 10
+_EXAMPLES = 8
 
 
 def shortened(machine: type[TestCase]) -> type[TestCase]:

@@ -89,5 +89,7 @@ class TestKeptStore(TestSqliteStore):
 
 
 TestGraphStoreMachine = store_machine(open_store=_in_memory).TestCase
-TestSqliteStoreMachine = pytest.mark.slow(store_machine(open_store=_on_disk, reopen=_reopen, kill=_kill).TestCase)
+TestSqliteStoreMachine = pytest.mark.slow(
+    shortened(store_machine(open_store=_on_disk, reopen=_reopen, kill=_kill).TestCase)
+)
 TestKeptStoreMachine = pytest.mark.slow(shortened(store_machine(open_store=_kept, reopen=_reopen, kill=_kill).TestCase))

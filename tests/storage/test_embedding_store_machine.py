@@ -89,7 +89,7 @@ class VectorsInAnyOrder(RuleBasedStateMachine):
 
 
 TestVectorsInAnyOrder = VectorsInAnyOrder.TestCase
-TestVectorsInAnyOrder.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)
+TestVectorsInAnyOrder.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)
 
 
 def _keep(store: EmbeddingStore, folder: Path, previous: Path | None = None) -> Path:

@@ -223,7 +223,7 @@ def assert_survives(path: Path, action: Callable[[SqliteStore], None], error: Ba
 def test_an_interrupt_at_any_line_leaves_the_stored_state(
     tmp_path: Path, action: Callable[[SqliteStore], None]
 ) -> None:
-    assert_survives(tmp_path / "memory.db", action, KeyboardInterrupt(), share=23)
+    assert_survives(tmp_path / "memory.db", action, KeyboardInterrupt(), share=53)
 
 
 @pytest.mark.slow

@@ -121,7 +121,7 @@ class TextsAsTheirModel(RuleBasedStateMachine):
             self.kept = self.kept[-1:]
 
 
-TextsAsTheirModel.TestCase.settings = settings(max_examples=20, stateful_step_count=12, deadline=None)
+TextsAsTheirModel.TestCase.settings = settings(max_examples=10, stateful_step_count=12, deadline=None)
 TestTextsAsTheirModel = TextsAsTheirModel.TestCase
 
 

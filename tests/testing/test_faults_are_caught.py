@@ -9,6 +9,7 @@ from types import ModuleType
 from xml.etree import ElementTree as ET
 
 import pytest
+from hypothesis import settings
 
 BROKEN = Path(__file__).with_name("broken_stores.py")
 # Detecting a fault is enough. Shrinking the example takes most of the time.
@@ -35,6 +36,9 @@ def _broken_stores() -> ModuleType:
 _STORES = _broken_stores()
 FAULTS = {kind.__name__: test for kind, test in _STORES.FAULTS.items()}
 FOUND_BY_MACHINE = [kind.__name__ for kind in _STORES.FOUND_BY_MACHINE]
+if settings.get_current_profile_name() != "nightly":
+    # By day, a few of them show that the kit still fails.
+    FAULTS, FOUND_BY_MACHINE = dict(list(FAULTS.items())[::8]), FOUND_BY_MACHINE[:1]
 
 
 @pytest.fixture(scope="module")

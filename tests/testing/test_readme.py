@@ -15,7 +15,7 @@ import graph_store_kit
 README = (Path(graph_store_kit.__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.nightly
 
 
 def _files() -> dict[str, str]:

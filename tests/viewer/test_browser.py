@@ -149,6 +149,7 @@ def test_shown_numbers_add_up_on_the_page_of_a_real_recall(show: Open, memory: N
         assert sorted(labels) == sorted(flows)
 
 
+@pytest.mark.nightly
 def test_the_keyboard_alone_reaches_every_box_and_flow(show: Open, recall: Recall, nodes: Nodes) -> None:
     chrome = show(render_recall(recall, nodes))
     reached: set[str] = set()
@@ -165,7 +166,7 @@ def test_the_keyboard_alone_reaches_every_box_and_flow(show: Open, recall: Recal
     assert _lit(chrome) == {"arc0", "from1", "to0"}, "the next stop is the flow in the list"
 
 
-@pytest.mark.parametrize("width", [320, 390, 768, 1280])
+@pytest.mark.parametrize("width", [320, pytest.param(1280, marks=pytest.mark.nightly)])
 def test_the_page_never_scrolls_sideways(show: Open, recall: Recall, nodes: Nodes, width: int) -> None:
     long = MemoryNode("long", "x" * 3000, title="t" * 300, speaker="s" * 200, metadata={"k" * 200: "v" * 300})
     terms = {"similarity": 0.2, "p" * 80: 0.2}
@@ -182,6 +183,7 @@ def test_the_page_never_scrolls_sideways(show: Open, recall: Recall, nodes: Node
     WebDriverWait(chrome, PATIENCE).until(lambda driver: driver.execute_script(inside))
 
 
+@pytest.mark.nightly
 def test_hostile_text_runs_nothing(show: Open, hostile: tuple[Recall, Nodes]) -> None:
     chrome = show(render_recall(*hostile))
     assert "taken" not in chrome.title.split("onerror")[0]

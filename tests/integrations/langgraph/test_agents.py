@@ -15,6 +15,9 @@ from neurogated import MemoryConfig
 from neurogated.integrations.langgraph import AsyncNeuroStore, NeuroStore
 
 CONFIG = MemoryConfig(embedding_name="hash")
+# Importing LangMem takes twenty seconds.
+pytestmark = pytest.mark.nightly
+
 PLACE = ("notes", "{user}")
 RUN: Any = {"configurable": {"user": "ana"}}
 HERON = "Ana's heron is called Ada."

@@ -87,24 +87,9 @@ def _pages(memory: MemoryOS, keys: list[str]) -> None:
         memory.delete_page("ana", key)
 
 
-def _session(memory: MemoryOS, keys: list[str]) -> None:
-    assert keys
-    memory.delete_session("ana", "monday")
-
-
-def _items(memory: MemoryOS, keys: list[str]) -> None:
-    for key in keys:
-        memory.delete(("memoryos", "ana", "pages"), key)
-
-
 def _graph(memory: MemoryOS) -> NeuroGraphMemory:
     assert isinstance(memory.store, NeuroStore)
     return memory.store.memory
-
-
-def _session_of_the_graph(memory: MemoryOS, keys: list[str]) -> None:
-    assert keys
-    _graph(memory).delete(user_id="ana", session_id="monday")
 
 
 def _turns_of_the_graph(memory: MemoryOS, keys: list[str]) -> None:
@@ -113,13 +98,8 @@ def _turns_of_the_graph(memory: MemoryOS, keys: list[str]) -> None:
 
 
 WAYS: dict[str, tuple[type[BaseStore], Erase]] = {
-    "ours, by page": (NeuroStore, _pages),
-    "ours, by session": (NeuroStore, _session),
-    "ours, below, by session": (NeuroStore, _session_of_the_graph),
     "ours, below, by turn": (NeuroStore, _turns_of_the_graph),
     "theirs, by page": (InMemoryStore, _pages),
-    "theirs, by session": (InMemoryStore, _session),
-    "theirs, as a store": (InMemoryStore, _items),
 }
 
 

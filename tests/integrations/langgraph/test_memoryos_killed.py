@@ -1,4 +1,4 @@
-"""Two processes with several threads each save pairs, and are killed again and again."""
+"""Processes with several threads each save pairs, and are killed again and again."""
 
 import json
 import subprocess
@@ -47,15 +47,18 @@ class _Writer:
 
 
 @pytest.mark.parametrize(
-    ("threads", "count", "kills"),
-    [(2, 15, 1), pytest.param(4, 125, 20, marks=[pytest.mark.slow, pytest.mark.nightly, pytest.mark.timeout(3_600)])],
+    ("names", "threads", "count", "kills"),
+    [
+        ("a", 2, 15, 1),
+        pytest.param("ab", 4, 125, 20, marks=[pytest.mark.slow, pytest.mark.nightly, pytest.mark.timeout(3_600)]),
+    ],
 )
 def test_killed_processes_lose_no_pair_and_save_none_twice(
-    tmp_path: Path, threads: int, count: int, kills: int
+    tmp_path: Path, names: str, threads: int, count: int, kills: int
 ) -> None:
     folder = tmp_path / "memory"
     MemoryOS(embedding=WordEmbeddings(), storage_dir=folder).close()
-    writers = [_Writer(folder, name, threads, count) for name in ("a", "b")]
+    writers = [_Writer(folder, name, threads, count) for name in names]
     running = [threading.Thread(target=writer.run, args=(kills,)) for writer in writers]
     for thread in running:
         thread.start()
@@ -70,7 +73,7 @@ def test_killed_processes_lose_no_pair_and_save_none_twice(
     segments = json.loads((tmp_path / "out" / "mid_term" / "ana.json").read_text())["segments"].values()
     pages = [*(page for one in segments for page in one["pages"]), *short]
     keys = [page["key"] for page in pages if page["session_id"] != "end"]
-    assert len(keys) == len(set(keys)) == 2 * threads * count
+    assert len(keys) == len(set(keys)) == len(names) * threads * count
     for session in {page["session_id"] for page in pages} - {"end"}:
         told = sorted((page for page in pages if page["session_id"] == session), key=lambda page: page["timestamp"])
         assert [page["user"] for page in told] == [f"{session} says {number}" for number in range(count)]

@@ -45,6 +45,7 @@ class OtherStore(LangGraphStoreContract):
             request.node.add_marker(pytest.mark.xfail(strict=cell == "fails", reason=f"the table says: {cell}"))
 
 
+@pytest.mark.nightly
 class TestInMemoryStore(OtherStore):
     ttl = durable = shared = False
 

@@ -45,6 +45,7 @@ def test_the_command_counts_what_langgraphs_store_in_memory_passes_and_names_wha
     assert "Not tested: ttl, durable, shared." in done.stdout
 
 
+@pytest.mark.nightly
 def test_the_command_passes_our_store_made_by_a_factory() -> None:
     probes = "returned_by_get or most_similar or coroutines_do or process_loses"
     done = _command("tests.integrations.langgraph.test_neuro_store_kit:open_neuro_store", "-k", probes)
@@ -68,7 +69,7 @@ def test_what_is_no_factory_is_refused(target: str, sentence: str) -> None:
         suite_of(target)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_the_example_runs_and_skips_what_it_lacks_with_the_reason(tmp_path: Path) -> None:
     name = "test_sqlite_store.py"
     _write_example(name, tmp_path)
