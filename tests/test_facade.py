@@ -6,6 +6,7 @@ import dataclasses
 import inspect
 import pickle
 from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +73,8 @@ def test_a_frozen_memory_learns_nothing_until_it_is_unfrozen(memory: NeuroGraphM
     """Programs that measure a memory freeze it by this name."""
     ids = memory.add(["A heron.", "A swan."])
     memory.freeze()
-    assert memory.feedback(ids) == 0
+    later = datetime.now(UTC) + timedelta(days=5_000)
+    assert memory.feedback(ids) == memory.energy.tick(later) == 0
     memory.learning.unfreeze()
     assert memory.feedback(ids) > 0
+    assert memory.energy.tick(later) == 2

@@ -33,7 +33,7 @@ MUTATIONS: list[tuple[str, str, str, str]] = [
     ("session.py", "if user_id is None and self.config.require_user:", "if False:", "test_of_one_user.py"),
     # Writing and erasing
     ("core/commit.py", "GraphDelta() if learns and self._is_frozen() else plan()", "plan()", "test_interface.py::test_a_freeze_is_kept_and_holds_in_all_processes test_facade.py"),
-    ("core/commit.py", "with self.exclusively(patience):", "with contextlib.nullcontext():", "test_sessions.py::test_two_processes_lose_no_turn_of_one_session test_updating.py"),
+    ("core/commit.py", "with self.exclusively(patience):", "with contextlib.nullcontext():", "core/test_commit.py"),
     ("storage/live_graph.py", "self._stale = True\n            try:\n                sequence", "try:\n                sequence", "storage/test_interrupts.py"),
     ("storage/live_graph.py", "            self.isolate()\n            plan", "            plan", "storage/test_conformance.py::TestGraphStore"),
     ("storage/index/graph_index.py", "self._texts.remove(np.setdiff1d(plan.removed_nodes, plan.node_rows))", "pass", "storage/test_conformance.py::TestGraphStore"),
