@@ -176,23 +176,3 @@ def test_values_of_the_wrong_kind_are_refused_by_value_and_remedy(
     with pytest.raises(InputError, match=message):
         act(kept)
     assert kept.store.view().sequence == before
-
-
-@pytest.mark.parametrize(
-    ("call", "wanted"),
-    [
-        (lambda memory: memory.facts.add(5, "city", "Lyon"), "the subject of a fact is 5, but must be text"),
-        (lambda memory: memory.facts.add("Ana", "age", float("nan")), "no number of JSON"),
-        (lambda memory: memory.facts.list(subject=5), "the subject of facts is 5, but must be text"),
-        (lambda memory: memory.policies.add(5, when="tick"), "a policy is 5, but must be text"),
-        (lambda memory: memory.add("One.", kind=["turn"]), r"a node kind is \['turn'\], but must be text"),
-        (lambda memory: memory.add("One.", user_id="a\ud83d"), "user_id has a lone surrogate"),
-    ],
-)
-def test_a_value_of_a_wrong_kind_is_refused_by_name(
-    tmp_path: Path, call: Callable[[NeuroGraphMemory], object], wanted: str
-) -> None:
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
-        with pytest.raises(InputError, match=wanted):
-            call(memory)
-        assert memory.count() == 0

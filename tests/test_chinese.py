@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory
 
 PASSAGES = {
     "苏州园林": "苏州园林以假山和池塘闻名，拙政园是其中最大的一座。",
@@ -69,10 +69,3 @@ def test_a_question_of_two_steps_finds_the_second_passage_among_the_first_three(
     chinese: NeuroGraphMemory, question: str, title: str
 ) -> None:
     assert title in titles(chinese, question, 3)
-
-
-def test_parts_of_words_find_a_text_but_join_none() -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
-        cat, panda, _ = memory.add(["我有一只黑猫。", "熊猫在睡觉。", "今天下雨。"])
-        assert {cat, panda} == {name for name, _ in memory.store.keyword_search("猫", 5)}
-        assert not [edge for edge in memory.store.all_edges() if edge.type is EdgeType.TERM]

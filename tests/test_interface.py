@@ -22,11 +22,6 @@ from neurogated.testing import ManualClock
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def storage(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 def test_pages_together_are_the_whole_list(memory: NeuroGraphMemory) -> None:
     ids = [memory.add(f"Note {number}.", user_id="ana")[0] for number in range(7)]
     memory.add("Of nobody.")

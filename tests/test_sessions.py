@@ -7,21 +7,11 @@ import sys
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
-from neurogated.errors import InputError
 from neurogated.testing import ManualClock
 from tests.sessions import NOON, TALK, following_of, message_of, order_of
-
-
-@pytest.fixture(params=["memory", "sqlite"])
-def storage(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
 
 # Storage
 
@@ -119,34 +109,6 @@ def test_two_processes_lose_no_turn_of_one_session(tmp_path: Path) -> None:
 
 
 # An id of the caller's own
-
-
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ({"content": "x"}, "no role"),
-        ({"role": "user"}, "no content"),
-        ({"role": 5, "content": "x"}, "the role 5 is unknown"),
-        ({"role": "user", "content": "x", "name": ["Ann"]}, r"the name of a message is \['Ann'\], but must be text"),
-        ({"role": "user", "content": "x", "timestamp": "today"}, "timestamp"),
-        ({"role": "user", "content": "x", "metadata": {"x": {1}}}, "not JSON"),
-        ({"role": "user", "content": "x", "id": ""}, "id"),
-        ({"role": "user", "content": "x", "id": "note#3"}, "'note#3' ends like the id of a chunk"),
-        ({"role": "user", "content": "  "}, "empty or blank"),
-        (["x", 42], "content 1: 42 is neither text nor a message"),
-        (42, "42 is neither text nor a message"),
-        (b"x", "neither text nor a message"),
-        ({"x"}, "neither text nor a message"),
-    ],
-)
-def test_a_value_that_is_neither_text_nor_message_is_refused_by_name(
-    memory: NeuroGraphMemory,
-    content: Any,  # noqa: ANN401
-    message: str,
-) -> None:
-    with pytest.raises(InputError, match=message):
-        memory.add(content, session_id="s")
-    assert memory.history.list() == []
 
 
 def test_an_expired_turn_leaves_one_chain() -> None:

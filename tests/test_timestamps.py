@@ -34,23 +34,6 @@ def test_a_number_names_a_change_and_no_time_where_a_past_is_asked_for(memory: N
         memory.recall("Who moved?", as_of=1_700_000_000.0)
 
 
-@pytest.mark.parametrize(
-    ("text", "moment"),
-    [
-        ("2026-05-13T15:00:00Z", datetime(2026, 5, 13, 15, tzinfo=UTC)),
-        ("2026-05-13T15:00:00+02:00", datetime(2026, 5, 13, 13, tzinfo=UTC)),
-        ("2026-05-13 15:00:00.5+00:00", datetime(2026, 5, 13, 15, microsecond=500000, tzinfo=UTC)),
-        ("20260513T150000Z", datetime(2026, 5, 13, 15, tzinfo=UTC)),
-        ("2026-05-13", datetime(2026, 5, 13).astimezone(UTC)),
-    ],
-)
-def test_a_timestamp_may_be_a_text_in_iso_format(memory: NeuroGraphMemory, text: str, moment: datetime) -> None:
-    ids = memory.add({"role": "user", "content": "I moved.", "timestamp": text}, session_id="s")
-    ids += memory.add("I moved back.", timestamp=text)
-    ids += memory.add_document("I moved again.", timestamp=text)
-    assert [memory.get(node_id).timestamp for node_id in ids] == [moment] * 3
-
-
 @given(st.datetimes(datetime(2, 1, 1), datetime(9999, 1, 1), timezones=st.timezones()))  # noqa: DTZ001 - zones are drawn
 def test_a_text_in_iso_format_is_the_same_time_as_its_datetime(moment: datetime) -> None:
     with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:

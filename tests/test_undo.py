@@ -246,20 +246,6 @@ def test_what_also_changed_shared_memories_is_not_taken_back_for_one_user(memory
     assert memory.count(user_id="ana") == 2
 
 
-@pytest.mark.parametrize("user", ["ana", None])
-def test_a_use_that_wakes_a_memory_is_nothing_that_was_done(
-    memory: NeuroGraphMemory, clock: ManualClock, user: str | None
-) -> None:
-    _fill(memory, clock, user)
-    memory.add("A swan on the lake.", id="last", user_id=user)
-    clock.advance(timedelta(days=400))
-    memory.recall("The heron of the pier.", user_id=user)
-    memory.learning.flush()
-    assert memory.history.list()[-1].changes.keys() == {"nodes changed"}
-    memory.undo(user_id=user)
-    assert memory.find(only_ids=["last"], user_id=user) == []
-
-
 @pytest.mark.parametrize("user", [None, "ana"])
 def test_undo_goes_past_a_memory_that_has_expired(
     memory: NeuroGraphMemory, clock: ManualClock, user: str | None

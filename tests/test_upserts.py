@@ -14,11 +14,6 @@ from tests.sessions import LONG, NOON, following_of, memories_of, message_of, or
 OTHER = "A heron stood by the mill. The mill was closed on Sunday."
 
 
-@pytest.fixture(params=["memory", "sqlite"])
-def storage(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 def _by_words(memory: NeuroGraphMemory) -> dict[object, float]:
     """Return the weights of the edges that depend on texts alone. TERM edges have no direction."""
     found: dict[object, float] = {}

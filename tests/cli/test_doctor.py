@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.cli import main
 
 
@@ -44,23 +43,6 @@ def test_extras_without_their_packages_are_named_with_the_command(
     assert "redis" in findings["extras"]["detail"]
     assert "dev" not in findings["extras"]["detail"].split()
     assert "pip install 'neurogated[NAME]'" in findings["extras"]["remedy"]
-
-
-def test_texts_that_the_bundled_model_cannot_read_are_told_with_the_remedy(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Commands that add one text each count only this text, so the log of none of them warns."""
-
-    def found(folder: Path, text: str) -> list[str]:
-        with NeuroGraphMemory(MemoryConfig(save_dir=str(folder))) as memory:
-            memory.add([f"{number} {text}" for number in range(12)], user_id="li")
-        assert main(["doctor", "--save_dir", str(folder), "--json"]) == 0
-        findings = json.loads(capsys.readouterr().out)["findings"]
-        return [one["remedy"] for one in findings if "not in English" in one["detail"]]
-
-    assert found(tmp_path / "en", "swans were on the lake.") == []
-    (remedy,) = found(tmp_path / "zh", "只天鹅在湖上。")
-    assert f"neurogated migrate --save_dir {tmp_path / 'zh'} --embedding_name multilingual" in remedy
 
 
 def test_a_folder_that_cannot_be_made_has_a_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -37,37 +37,3 @@ def test_a_conflict_is_listed_and_resolved(run: Run) -> None:
     assert run("conflicts", "--user_id", "ana") == "conflicts: 0\n"
     (resolved,) = json.loads(run("conflicts", "--user_id", "ana", "--status", "all", "--json"))["conflicts"]
     assert (resolved["outcome"], resolved["loser"], resolved["because"]) == ("wrong", found["second"], "She said so.")
-
-
-def test_resolve_tells_the_changes(run: Run) -> None:
-    first, second = (
-        run("facts", "--add", "Ana", "city", city, "--valid_from", f"{year}-01-01T00:00:00+00:00").strip()
-        for city, year in (("Lyon", 2020), ("Paris", 2022))
-    )
-    (found,) = json.loads(run("conflicts", "--status", "resolved", "--json"))["conflicts"]
-    assert run("resolve", found["id"], "--keep", first, "--timezone", "UTC").splitlines() == [
-        f"{found['id']}: {second} is wrong",
-        f"{first} “Ana city: Lyon” was valid from 2020-01-01 until 2022-01-01; now it is valid from 2020-01-01",
-        f"{second} “Ana city: Paris” was valid from 2022-01-01; now it is valid at no time",
-    ]
-    assert run("resolve", found["id"], "--keep", first).splitlines()[1:] == ["no valid time changed"]
-    told = json.loads(run("resolve", found["id"], "--keep", "both", "--json"))
-    assert told["changes"] == {
-        "valid": {second: [["2022-01-01T00:00:00+00:00"] * 2, ["2022-01-01T00:00:00+00:00", None]]},
-        "removed": [],
-        "opened": [],
-    }
-    assert (told["outcome"], told["status"]) == ("contested", "resolved")
-
-
-def test_ask_marks_memories_in_a_conflict(run: Run) -> None:
-    ids = [run("facts", "--add", "Ana", "city", city).strip() for city in ("Lyon", "Paris")]
-    (found,) = json.loads(run("conflicts", "--json"))["conflicts"]
-    told = run("ask", "In which city does Ana live?")
-    assert told.count("   in a conflict: contested\n") == 2
-    assert told.endswith(f"\n{found['id']}: {found['question']}\n")
-    told = json.loads(run("ask", "In which city does Ana live?", "--json"))
-    assert told["states"] == dict.fromkeys(ids, "contested")
-    assert told["conflicts"] == [{"id": found["id"], "question": found["question"]}]
-    assert f"tokens\n{found['id']}: {found['question']}\n" in run("context", "In which city does Ana live?")
-    assert json.loads(run("context", "In which city does Ana live?", "--json"))["conflicts"] == told["conflicts"]

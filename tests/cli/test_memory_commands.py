@@ -80,16 +80,6 @@ def test_a_user_is_told_her_own_memories_and_those_of_nobody(run: Run) -> None:
     assert run("ask", "Who moved?", "--user_id", "")[0] == 1
 
 
-def test_a_text_may_name_its_speakers(run: Run) -> None:
-    said = "Ann: I moved to Lyon.\nBo: A fine town."
-    assert run("add", said, "--user_id", "ana")[0] == run("add", said, "--user_id", "bob", "--speakers_in_text")[0] == 0
-    assert [one["speaker"] for one in _json(run, "list", "--user_id", "ana")["memories"]] == [None]
-    told = [(one["speaker"], one["content"]) for one in _json(run, "list", "--user_id", "bob")["memories"]]
-    assert told == [("Ann", "I moved to Lyon."), ("Bo", "A fine town.")]
-    assert run("add", said, "--speaker", "Ann", "--speakers_in_text")[0] == 2
-    assert run("add", "Hello.", "--role", "customer")[0] == 1
-
-
 def test_all_details_of_a_text_are_stored_and_shown(run: Run) -> None:
     words = shlex.split("--speaker Ana --role user --timestamp 2026-05-13T15:00+02:00 --tag home --tag sea")
     words += ["--metadata", "year=2026", "--metadata", "place=Lyon = Vaise", "--id", "move", "--title", "Moving"]

@@ -12,24 +12,6 @@ from neurogated.core.equal_text import are_equal, equal_key
 @pytest.mark.parametrize(
     ("one", "other"),
     [
-        ("I have yoga each Tuesday at 10am.", "Every Tuesday at 10 am I have yoga!"),
-        ("Mein Chef ist Herr Brandt.", "Herr Brandt ist mein Chef."),
-        ("The Wi-Fi is down.", "Hi! The wifi's down"),
-        ("I’m allergic to peanuts.", "By the way, I am allergic to peanuts."),
-        ("Please answer in French.", "Could you answer in French?"),
-        ("We marry on 14 June.", "We marry on June 14th."),
-        ("Our rent is €950.", "Our rent is 950 euros."),
-        ("Ich habe jeden Dienstag Yoga.", "Jeden Dienstag habe ich Yoga."),
-        ("Tengo dos gatos.", "Tengo 2 gatos."),
-    ],
-)
-def test_courtesies_marks_and_the_order_around_a_copula_make_no_difference(one: str, other: str) -> None:
-    assert are_equal([one, other])
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
         ("All nurses are women.", "All women are nurses."),
         ("Tom introduced Ana to Ben.", "Ben introduced Ana to Tom."),
         ("I have yoga at 10 am.", "I have yoga at 10 pm."),

@@ -39,10 +39,6 @@ def _trait(dimension: str, value: str, confidence: float = 1.0, page: str = "p",
     return Trait(dimension, value, confidence, page, NOW + timedelta(day))
 
 
-def _profile(*traits: Trait) -> dict[str, Record]:
-    return profile_of({one.key: one.record() for one in traits}, dimensions())
-
-
 def test_sensitive_dimensions_are_off_unless_asked_for() -> None:
     assert not any(one.sensitive for one in asked_dimensions(()).values())
     assert {"Health", "Sleep preference"} <= asked_dimensions(["health"]).keys() - asked_dimensions(()).keys()
@@ -56,23 +52,6 @@ def test_a_later_value_of_a_slot_ends_the_earlier_one_and_keeps_it() -> None:
     assert [one["fact"] for one in standing_knowledge(known, 9)] == ["user home: Paris"]
     (lyon,) = (one for one in known.values() if "Lyon" in one["fact"])
     assert lyon["until"] == (NOW + timedelta(9)).isoformat()
-
-
-def test_learning_the_same_page_again_changes_nothing() -> None:
-    told = _learned("1", "Lyon") + _learned("1", "tea", "chess", slot=LIKE)
-    known = _known(told)
-    assert known
-    assert lessons_of(known, told).changed == {}
-
-
-def test_of_equally_sure_traits_the_latest_counts_and_interests_have_several() -> None:
-    found = _profile(
-        _trait("Age group", "34"), _trait("Age group", "35", page="q", day=9),
-        *(_trait("Music", value, page=value, day=day) for day, value in enumerate(("cello", "jazz", "opera", "folk"))),
-    )  # fmt: skip
-    assert found["Age group"]["value"] == "35"
-    assert found["Music"]["value"] == "folk; opera; jazz"
-    assert found["Music"]["evidence"] == ["folk", "opera", "jazz"]
 
 
 def test_what_the_user_set_stands_against_later_pages() -> None:

@@ -64,7 +64,8 @@ def bundled(precision: str = "auto") -> Embedder:
     return build_embedder(MemoryConfig(embedding=EmbeddingSettings(devices="cpu", precision=precision)))
 
 
-@pytest.mark.slow
+# Importing torch for the original takes fifteen seconds.
+@pytest.mark.nightly
 @pytest.mark.parametrize(("precision", "least"), [("auto", 0.9999), ("float32", 0.999995)])
 def test_its_vectors_are_those_of_the_original(
     original: SentenceTransformersEmbedder, precision: str, least: float

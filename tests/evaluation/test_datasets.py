@@ -71,24 +71,6 @@ def test_evidence_that_names_no_turn_and_questions_without_any_are_reported(tmp_
 
 
 @pytest.mark.parametrize(
-    ("content", "problem"),
-    [
-        (b'[\n {"a": 1},\n  oops]', "is not JSON: Expecting value: line 3 column 3"),
-        (b'{"a": 1}', "holds an object, but must hold a list"),
-        (b"[7]", ", entry 0 is a number, but must be an object"),
-        (b"[\xff]", "cannot be read"),
-    ],
-)
-def test_file_that_is_no_list_of_objects_is_refused(tmp_path: Path, content: bytes, problem: str) -> None:
-    path = tmp_path / "d.json"
-    path.write_bytes(content)
-    with pytest.raises(DatasetError) as caught:
-        load_dataset("d", tmp_path, "locomo")
-    assert str(path) in str(caught.value)
-    assert problem in str(caught.value)
-
-
-@pytest.mark.parametrize(
     ("row", "problem"),
     [
         ({"title": "A"}, "lacks the field 'text'"),
@@ -104,17 +86,3 @@ def test_bad_corpus_row_is_named_with_file_and_position(tmp_path: Path, row: dic
 
 
 # The bundled sample
-
-
-def test_a_blank_row_costs_no_other_one_and_is_counted(tmp_path: Path) -> None:
-    corpus = [
-        {"title": "Bees", "text": "Bees hum."},
-        {"title": "", "text": " "},
-        {"title": "Tar", "text": "Tar is black."},
-    ]
-    (tmp_path / "tiny_corpus.json").write_text(json.dumps(corpus), encoding="utf-8")
-    asked = [{"question": "What is black?", "paragraphs": [{"title": "Tar", "text": "Tar is black."}]}]
-    (tmp_path / "tiny.json").write_text(json.dumps(asked), encoding="utf-8")
-    data = load_dataset("tiny", tmp_path, "hipporag")
-    assert data.notes == ("tiny_corpus.json: rows without a text, which are left out: 1",)
-    assert data.collections[0].questions[0].gold == {2}

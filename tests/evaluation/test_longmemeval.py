@@ -82,9 +82,3 @@ def test_a_file_of_another_shape_is_refused_by_place(tmp_path: Path, change: dic
     with pytest.raises(DatasetError, match="entry 0") as refused:
         load_dataset("long", tmp_path, "longmemeval")
     assert told in str(refused.value)
-
-
-def test_a_file_of_which_no_question_is_asked_gives_an_empty_report(tmp_path: Path, config: MemoryConfig) -> None:
-    _write(tmp_path, _entry("q1_abs", "How many goats did I buy?"))
-    report = run(load_dataset("long", tmp_path, "longmemeval"), config, baselines=["hybrid"])
-    assert (report.recall, report.baselines, report.differences) == ({}, {"hybrid": {}}, {"hybrid": {}})

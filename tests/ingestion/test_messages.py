@@ -78,15 +78,6 @@ def test_other_parts_are_kept_beside_the_text_and_long_ones_only_by_their_length
     assert len(str(node.metadata)) < 1_000
 
 
-def test_a_result_of_a_tool_beside_a_text_is_nobodys(memory: NeuroGraphMemory) -> None:
-    result = {"type": "tool_result", "tool_use_id": "t1", "content": "18 degrees"}
-    text, other = map(
-        memory.get, memory.add({"role": "user", "content": [result, {"type": "text", "text": "Thanks."}]})
-    )
-    assert (text.role, text.content, text.metadata["message"]["parts"]) == ("user", "Thanks.", [result])
-    assert (other.role, other.content, other.metadata) == ("tool", "18 degrees", {})
-
-
 def test_a_message_without_role_or_anything_said_is_refused() -> None:
     none: dict[str, Any] = {"role": None, "content": "x"}
     for message in ({"content": "x"}, {"role": "user"}, {}, {"role": "user", "text": "x"}, none):
@@ -284,19 +275,6 @@ def test_parts_beside_the_content_are_never_lost(memory: NeuroGraphMemory, silen
     assert memory.get(name).metadata["message"] == silent
     (name,) = memory.add({"role": "assistant", "content": "Here.", **silent})
     assert memory.get(name).content.startswith("Here.")
-
-
-def test_what_is_said_twice_is_stored_twice_and_copies_once(memory: NeuroGraphMemory) -> None:
-    ha = {"type": "text", "text": "ha"}
-    roll = {"type": "tool_use", "id": "1", "name": "roll", "input": {}}
-    for message, texts in (
-        ({"role": "user", "content": [ha, ha]}, ["ha\nha"]),
-        ({"role": "assistant", "tool_calls": [called("roll"), called("roll")]}, ["roll()\nroll()"]),
-        ({"role": "user", "content": "haha", "parts": [ha, ha]}, ["ha\nha"]),
-        ({"role": "ai", "content": [ha, roll], "tool_calls": [called("roll", id="1")]}, ["ha", "roll()"]),
-        ({"role": "assistant", "content": "Short.", "refusal": "No."}, ["Short.\nNo."]),
-    ):
-        assert [memory.get(name).content for name in memory.add(message)] == texts
 
 
 def test_what_is_too_long_or_stands_beside_a_list_is_reported(memory: NeuroGraphMemory) -> None:

@@ -75,16 +75,6 @@ def test_events_are_stored_once_and_found_by_their_user_in_their_app_also_after_
             asyncio.run(service.delete_memory(app_name="app", user_id="ana", memory_id="unknown"))
 
 
-def test_explicit_memories_are_found(memory: NeuroGraphMemory) -> None:
-    service = MemoryService(memory)
-    content = types.Content(parts=[types.Part(text=FACT)])
-    entry = MemoryEntry(content=content, author="user", timestamp="2026-05-03T00:00:00+00:00", custom_metadata={"a": 1})
-    asyncio.run(service.add_memory(app_name="app", user_id="ana", memories=[entry], custom_metadata={"b": 2}))
-    (found,) = _found(service, "ana")
-    assert {"a": 1, "b": 2}.items() <= found.custom_metadata.items()
-    assert str(found.timestamp).startswith("2026-05-03")
-
-
 def test_the_question_that_is_stored_before_it_is_asked_does_not_answer_itself(memory: NeuroGraphMemory) -> None:
     service = MemoryService(memory)
     given: dict[str, Any] = {"app_name": "app", "user_id": "ana"}

@@ -147,17 +147,6 @@ def test_an_agent_remembers_across_threads_and_never_across_users(memory: NeuroG
     assert all(one.timestamp for one in said)
 
 
-def test_an_agent_answers_in_an_event_loop(memory: NeuroGraphMemory) -> None:
-    agent, model = _agent(memory, "Noted.", "Ada.", checkpointer=InMemorySaver(), options={"user_id": "ana"})
-
-    async def ask() -> None:
-        for thread, words in enumerate((FACT, QUESTION)):
-            await agent.ainvoke({"messages": [("user", words)]}, {"configurable": {"thread_id": str(thread)}})
-
-    asyncio.run(ask())
-    assert "Ada" in _instructions(model.prompts[1])
-
-
 def test_a_run_that_is_repeated_neither_answers_itself_nor_is_stored_twice(memory: NeuroGraphMemory) -> None:
     agent, model = _agent(memory, *["I do not know."] * 4, options={"user_id": "ana", "options": {"min_score": -1.0}})
     asked = {"messages": [HumanMessage(QUESTION, id="h1")]}

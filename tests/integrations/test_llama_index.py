@@ -7,7 +7,6 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from llama_index.core.base.llms.types import ImageBlock, TextBlock, ToolCallBlock
 from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import Memory
 from sqlalchemy.ext.asyncio import create_async_engine
@@ -91,20 +90,3 @@ def test_a_question_that_is_stored_already_does_not_answer_itself(memory: NeuroG
     told = asyncio.run(ask())
     assert "Ada" in told
     assert QUESTION not in told
-
-
-def test_calls_of_tools_and_messages_without_text_are_taken(memory: NeuroGraphMemory) -> None:
-    call = ToolCallBlock(tool_name="weather", tool_kwargs={"city": "Lyon"})
-    messages = [
-        ChatMessage([TextBlock(text="See:"), ImageBlock(url="https://x/y.png")]),
-        ChatMessage([call], role="assistant"),
-        ChatMessage("", role="tool"),
-        ChatMessage([ImageBlock(url="https://x/y.png")]),
-    ]
-    asyncio.run(MemoryBlock(memory=memory, user_id="ana").aput(messages, session_id="monday"))
-    said = memory.find(user_id="ana", session_id="monday")
-    assert [(one.kind, one.content) for one in said] == [
-        ("turn", "See:"),
-        ("call", 'weather(city="Lyon")'),
-        ("placeholder", "[image]"),
-    ]

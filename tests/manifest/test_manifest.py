@@ -1,7 +1,6 @@
 """The manifest of a memory: its numbers, its text, what it keeps from other users, and its routes."""
 
 import json
-from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -36,22 +35,6 @@ def test_the_numbers_of_a_manifest_agree(memory: NeuroGraphMemory) -> None:
     json.dumps(found.as_dict())
 
 
-def test_linked_communities_have_the_weights_of_the_edges_between_them(memory: NeuroGraphMemory) -> None:
-    ids = memory.add([*SAILS, *BEES])
-    memory.graph.associate(ids[0], ids[-1], "near", 0.5)
-    memory.graph.associate(ids[-2], ids[1], "near", 0.25)
-    found = memory.manifest.get()
-    number = {one: community.number for community in found.communities for one in community.node_ids}
-    expected = Counter[tuple[int, int]]()
-    for edge in memory.store.all_edges():
-        first, second = sorted((number[edge.source_id], number[edge.target_id]))
-        if first != second:
-            expected[first, second] += edge.weight  # type: ignore[assignment]
-    assert {(first, second): pytest.approx(weight) for first, second, weight in found.links} == expected
-    assert len(expected) > 0
-    assert {(one.first, one.second, one.weight) for one in found.bridges} <= set(found.links)
-
-
 def test_the_manifest_of_a_user_holds_nothing_of_another(memory: NeuroGraphMemory) -> None:
     memory.add(SAILS, user_id="ana")
     alone = memory.manifest.get(user_id="ana")
@@ -82,13 +65,6 @@ def test_a_text_keeps_its_budget_by_whole_lines(memory: NeuroGraphMemory, budget
     assert memory.session.parts.embedder.count_tokens([text])[0] <= budget
     assert set(text.splitlines()) <= set(whole)
     assert bool(text) == (budget > 1)
-
-
-def test_a_text_has_no_more_characters_than_clients_show(memory: NeuroGraphMemory) -> None:
-    for letter in "abcdefghijkl":
-        words = " ".join(f"{letter * 30}{number}" for number in range(8))
-        memory.add([f"{words} {letter}{number}" for number in range(3)])
-    assert 1_500 < len(memory.manifest.text(token_budget=100_000)) <= 2_048
 
 
 def test_a_question_is_routed_to_the_community_that_answers_it(memory: NeuroGraphMemory) -> None:

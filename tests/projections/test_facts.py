@@ -23,11 +23,6 @@ if TYPE_CHECKING:
 YEAR = {year: datetime(year, 1, 1, tzinfo=UTC) for year in range(2018, 2027)}
 
 
-@pytest.fixture(params=["sqlite", "memory"])
-def storage(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 def rows_in(config: MemoryConfig, query: str = "SELECT id, value FROM facts") -> list[tuple[Any, ...]]:
     connection = sqlite3.connect(Path(config.save_dir) / "facts.db")
     rows = connection.execute(query).fetchall()

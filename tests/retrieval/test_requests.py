@@ -75,19 +75,6 @@ def _clara(tags: Iterable[str]) -> list[str]:
     return [tag for tag in tags if tag.endswith("clara")]
 
 
-@pytest.mark.parametrize(
-    ("request_", "question"),
-    [
-        ("kannst du mir bitte kurz helfen ", "wo wohnt die tante von ana"),
-        ("tu peux me rendre un service ", "où habite la tante de ana"),
-        ("quick one i was chatting with my sister and we could not agree ", "when does the long trip begin"),
-        ("Hey can you look something up for me ", "when does the trip of Ana begin?"),
-    ],
-)
-def test_a_word_that_asks_ends_a_request_without_a_mark(request_: str, question: str) -> None:
-    assert without_request(request_ + question, lambda _: {}, _clara) == question
-
-
 @given(st.text(alphabet="you whatİß，,:？?你ab3A "))
 def test_the_end_of_a_text_stays(text: str) -> None:
     assert text.endswith(without_request(text, lambda _: {}, lambda _: ()).rsplit("?")[-1])

@@ -1,14 +1,10 @@
 """Reading and writing expressions."""
 
-import contextlib
-
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
 from neurogated.errors import ExpressionError
 from neurogated.sexpr import OPERATIONS, Atom, Form, check, read, write
-from neurogated.sexpr.layout import layout
 from neurogated.sexpr.reader import LONGEST, MOST
 from tests.sexpr.random_expressions import expressions
 
@@ -57,37 +53,6 @@ def test_a_fault_in_the_name_of_an_argument_names_the_nearest_or_all() -> None:
         check('(recall "x" :topn 3)')
     with pytest.raises(ExpressionError, match="known are :query, :top_n"):
         check('(recall "x" :zzz 3)')
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        f'"{"x" * 10**7}"',
-        '"' + "\\n" * 5_000_000 + '"',
-        "(" * 10**6,
-        "'(" * 10**6,
-        " " * 10**7,
-        ";" * 10**7,
-        "1" * 10**7,
-        "(" + " 1" * 5_000_000 + ")",
-        "()" * 5_000_000,
-    ],
-    ids=["text", "escapes", "deep", "deep quotes", "blanks", "comment", "digits", "atoms", "forms"],
-)
-def test_large_texts_are_read_or_refused(text: str) -> None:
-    with contextlib.suppress(ExpressionError):
-        read(text)
-
-
-@given(expressions, st.lists(st.text('; ()"ab', max_size=10), max_size=3))
-def test_a_layout_keeps_the_expression_and_its_comments(expression: Atom | Form, comments: list[str]) -> None:
-    text = "".join(f"; {one}\n" for one in comments) + write(expression).replace(" (", " ; why (\n(")
-    with contextlib.suppress(ExpressionError):
-        before = read(text)
-        shown = layout(text)
-        assert read(shown) == before
-        assert layout(shown) == shown
-        assert "".join(shown.split()) == "".join(text.split())
 
 
 def test_an_expression_beyond_a_limit_is_refused_where_it_exceeds_it() -> None:

@@ -1,9 +1,7 @@
 """After a failed background job, later jobs run, no thread waits for ever, and the log has a line."""
 
 import logging
-import threading
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -71,23 +69,3 @@ def test_indexes_are_kept_again_after_memory_ran_out(
         store.add_node(MemoryNode(id="b", content="egret"))
         store.follower.checkpointer.wait()
         assert [folder.name for folder in (tmp_path / "memory.index").iterdir()] == ["1-2"]
-
-
-def test_indexes_are_kept_again_after_a_fault_of_the_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: list[Any] = []
-    monkeypatch.setattr(threading, "excepthook", told.append)
-
-    def odd(*_: object) -> None:
-        raise KeyError
-
-    with SqliteStore.open(
-        tmp_path / "memory.db", config=MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1))
-    ) as store:
-        with monkeypatch.context() as patch:
-            patch.setattr(Checkpoints, "write", odd)
-            store.add_node(MemoryNode(id="a", content="heron"))
-            store.follower.checkpointer.wait()
-        store.add_node(MemoryNode(id="b", content="egret"))
-        store.follower.checkpointer.wait()
-        assert [folder.name for folder in (tmp_path / "memory.index").iterdir()] == ["1-2"]
-    assert [each.exc_type for each in told] == [KeyError]

@@ -1,7 +1,7 @@
 """The limits of a store. It refuses the rest before it commits anything."""
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,54 +11,9 @@ import pytest
 from hypothesis import given, settings
 
 from neurogated import Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
-from neurogated.config.groups import RuntimeSettings
-from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import PendingTask
 from neurogated.errors import InputError
-from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.sqlite_store import SqliteStore
-
-OFTEN = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1, overlay_edges=16))
-_REGISTRY = type(EdgeType)
-
-
-@pytest.fixture
-def many_types(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[EdgeType]]:
-    """Register more types than 8 bits can number, until the test ends."""
-    monkeypatch.setattr(_REGISTRY, "_members", dict(_REGISTRY._members))
-    types = [EdgeType.register(f"MANY_{i}", f"many {i}", plastic=i % 2 == 0, both_ways=False) for i in range(300)]
-    yield types
-    for edge_type in types:
-        delattr(EdgeType, edge_type.name)
-
-
-def _edges(types: list[EdgeType]) -> GraphDelta:
-    return GraphDelta(edges=tuple(MemoryEdge("a", "b", edge_type) for edge_type in types))
-
-
-def test_a_memory_has_more_types_of_edges_than_a_byte_can_number(tmp_path: Path, many_types: list[EdgeType]) -> None:
-    path = tmp_path / "memory.db"
-    with SqliteStore.open(path, config=OFTEN) as store, GraphStore() as model:
-        for each in (store, model):
-            each.apply(GraphDelta(nodes=(MemoryNode("a", "a"), MemoryNode("b", "b"))))
-        reader = SqliteStore.open(path, read_only=True)
-        for delta in (_edges(many_types[:100]), *(_edges([edge_type]) for edge_type in many_types[100:])):
-            store.apply(delta)
-            model.apply(delta)
-        expected = list(model.all_edges())
-        assert [edge.type for edge in expected] == many_types
-        past = store.as_of(2)
-        assert list(store.all_edges()) == list(reader.all_edges()) == expected
-        assert list(past.all_edges()) == expected[:100]
-        store.remove_edge(expected[7])
-        assert list(store.as_of(200).all_edges()) == expected[:298]
-        assert store.check() == []
-        reader.close()
-    with SqliteStore.open(path, config=OFTEN) as store:
-        assert list(store.all_edges()) == expected[:7] + expected[8:]
-        assert store.get_edge("a", "b", many_types[299]).type is many_types[299]
-        assert store.check() == []
-
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 SEQ = EdgeKey("a", "b", EdgeType.SEQ)

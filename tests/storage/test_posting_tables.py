@@ -191,20 +191,3 @@ def test_a_merge_without_memory_leaves_everything_as_it_was(
     contents.update(dict.fromkeys(range(10, 20), "stone heron"))
     assert "segments failed" in caplog.text
     assert_holds(index, contents, ["heron stone"])
-
-
-def test_texts_of_the_past_are_found_among_later_words_of_the_present() -> None:
-    present, then = LexicalStore(), LexicalStore()
-    put(present, {0: "heron stone", 1: "heron stone", 2: "river"})
-    put(then, {0: "heron stone", 1: "heron stone zebra", 2: "river"})
-    past = present.isolated()
-    past.remove(rows([1]))
-    put_texts(past, rows([1]), [node("heron stone zebra")])
-    # The present and the past give the next number to different words.
-    past.remove(rows([2, 3]))
-    put_texts(past, rows([2]), [node("river")])
-    put(present, {2: "lyon", 3: "lyon lyon"})
-    for query in ("heron", "zebra", "lyon", "heron stone river zebra lyon"):
-        scores, expected = (index.scores(query, EVERYTHING) for index in (past, then))
-        assert scores == pytest.approx(expected, rel=1e-12, abs=0)
-        assert past.search(query, 5)[0].tolist() == then.search(query, 5)[0].tolist()

@@ -43,17 +43,3 @@ def test_a_text_is_searched_by_its_keywords_and_by_parts_that_are_none(text: str
     keywords, terms = split_keywords(text), search_terms(text)
     assert [one for one in terms if not one.startswith(" ")] == keywords
     assert not {one[1:] for one in terms if one.startswith(" ") and len(one) > 2} & set(keywords)
-
-
-@pytest.mark.parametrize(
-    ("text", "parts"),
-    [
-        ("Cats run", []),
-        ("茶的时间", [" 茶的", " 的时", " 茶", " 的", " 时", " 间"]),
-        ("猫", [" 猫"]),
-        ("東京タワー", [" 東", " 京"]),
-        ("한국어", []),
-    ],
-)
-def test_parts_are_han_characters_and_pairs_with_stop_words(text: str, parts: list[str]) -> None:
-    assert search_terms(text) == split_keywords(text) + parts
