@@ -4,7 +4,7 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given
 
-from neurogated.storage.index.graph.columns import PatchedColumn
+from neurogated.storage.index.graph.topology import PatchedColumn
 
 
 @given(

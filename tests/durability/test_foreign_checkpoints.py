@@ -95,7 +95,7 @@ def test_checkpoints_of_our_own_processes_are_no_reason_to_read_the_file(
     path: Path, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = path.stat().st_mtime_ns
-    monkeypatch.setattr("neurogated.storage.log.sqlite.sealing._unsealed", pytest.fail)
+    monkeypatch.setattr("neurogated.storage.log.sqlite.integrity._unsealed", pytest.fail)
     _run(_ADD, str(path), *(f"other {number}" for number in range(30)))
     assert path.stat().st_mtime_ns != written
     for number in range(30):

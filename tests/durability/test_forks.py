@@ -18,7 +18,7 @@ import pytest
 
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.errors import ForkedMemoryError, MemoryLockedError
-from neurogated.storage.index.vectors.codes import load_faiss
+from neurogated.storage.index.vectors.state import load_faiss
 from neurogated.storage.sqlite_store import SqliteStore
 from tests.durability.contents import environment
 from tests.durability.kill_rounds import run_child

@@ -13,7 +13,7 @@ from neurogated.core.found import Found, Statement
 from neurogated.core.model import MemoryNode
 from neurogated.core.scope import Scope
 from neurogated.slots.claims import entry_of
-from neurogated.storage.index.graph.outcomes import OutcomeChanges, RowOutcomes
+from neurogated.storage.index.graph.validity import OutcomeChanges, RowOutcomes
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
 VALUES = ("Ghent", "Belgium", "Leeds", "York", "not Ghent", "Gent", "not Leeds")

@@ -3,7 +3,7 @@
 import pytest
 
 from neurogated.errors import ConfigError
-from neurogated.storage.log.neo4j.address import Address as Neo4jAddress
+from neurogated.storage.log.neo4j.connection import Address as Neo4jAddress
 from neurogated.storage.log.postgres.server import Address
 
 LONG = "tenant_" + "x" * 57

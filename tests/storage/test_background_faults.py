@@ -7,7 +7,7 @@ import pytest
 
 from neurogated import MemoryConfig, MemoryNode
 from neurogated.config.groups import RuntimeSettings
-from neurogated.storage.checkpoint.checkpoints import Checkpoints
+from neurogated.storage.checkpoint import Checkpoints
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.utils.background import BackgroundWorker, Job
 

@@ -9,7 +9,7 @@ import pytest
 from neurogated import GraphDelta, MemoryConfig, MemoryNode
 from neurogated.config.groups import RuntimeSettings
 from neurogated.errors import InputError, StorageError
-from neurogated.storage.checkpoint.checkpoints import Checkpoints
+from neurogated.storage.checkpoint import Checkpoints
 from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.sqlite_store import SqliteStore
 

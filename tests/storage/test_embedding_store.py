@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from neurogated.storage.index.vectors.codes import Codes
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
+from neurogated.storage.index.vectors.state import Codes
 from tests.storage.vector_cases import Floats, brute_force, clusters, found, small_store
 
 

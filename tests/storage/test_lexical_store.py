@@ -22,7 +22,7 @@ def way(request: pytest.FixtureRequest) -> Iterator[None]:
     """Search every index first by the method for few texts, then by that for many."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "the best are looked for":
-            patch.setattr("neurogated.storage.index.text.weights._FEW", -1)
+            patch.setattr("neurogated.storage.index.text.keyword_search._FEW_PAIRS", -1)
         yield
 
 

@@ -4,7 +4,7 @@ import psycopg
 import pytest
 
 from neurogated.errors import FormatVersionError
-from neurogated.storage.log.postgres import schema
+from neurogated.storage.log.postgres import server
 from neurogated.storage.postgres_store import PostgresStore
 from tests.storage.test_postgres_store import change, names, put
 
@@ -20,7 +20,7 @@ def test_an_older_format_is_migrated_before_it_is_read(url: str) -> None:
     with psycopg.connect(url, autocommit=True) as connection:
         connection.execute("CREATE SCHEMA neurogated; SET search_path TO neurogated")
         connection.execute("CREATE TABLE migrations (number integer PRIMARY KEY); INSERT INTO migrations VALUES (3)")
-        for statements in schema.MIGRATIONS[:3]:
+        for statements in server.MIGRATIONS[:3]:
             connection.execute(statements)
         connection.execute(
             "INSERT INTO copies VALUES ('secret'); INSERT INTO namespaces (name) VALUES ('secret'); ANALYZE"

@@ -14,8 +14,8 @@ from neurogated import EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdg
 from neurogated.config.groups import RuntimeSettings
 from neurogated.core.delta import PendingTask
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
-from neurogated.storage.log.sqlite import catch_up, loading
-from neurogated.storage.log.sqlite.append import PlanWriter
+from neurogated.storage.log.sqlite import file_follower, rows
+from neurogated.storage.log.sqlite.journal import PlanWriter
 from neurogated.storage.log.sqlite.rows import SqliteRecords
 from neurogated.storage.sqlite_store import SqliteStore
 
@@ -74,7 +74,7 @@ def test_every_read_bears_a_compaction_just_before_records_are_read(
 
 def test_a_search_finds_a_node_whose_vector_is_being_replaced(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     halfway, searched = threading.Event(), threading.Event()
-    put_vectors, search_batch = loading.put_vectors, EmbeddingStore.search_batch
+    put_vectors, search_batch = rows.put_vectors, EmbeddingStore.search_batch
 
     def pausing(*arguments: Any) -> None:  # noqa: ANN401
         halfway.set()
@@ -95,7 +95,7 @@ def test_a_search_finds_a_node_whose_vector_is_being_replaced(path: Path, monkey
                 searched.set()
 
         with monkeypatch.context() as patch:
-            patch.setattr(catch_up, "put_vectors", pausing)
+            patch.setattr(file_follower, "put_vectors", pausing)
             patch.setattr(EmbeddingStore, "search_batch", beside)
             found = reader.nearest(_vector(0), 3, view)
             following.join(PATIENCE)

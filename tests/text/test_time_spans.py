@@ -15,7 +15,7 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.config.retrieval_settings import RetrievalSettings
 from neurogated.core.model import MemoryNode
 from neurogated.core.view import Rows
-from neurogated.storage.index.records import said_of
+from neurogated.storage.index.graph_index import said_of
 from neurogated.storage.reader import Reader
 from neurogated.text import time_spans
 from neurogated.text.time_spans import span_of

@@ -12,8 +12,7 @@ from weakref import WeakValueDictionary, ref
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.contexts import forget_texts
 from neurogated.errors import MemoryClosedError
-from neurogated.storage.index.follower import Follower
-from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.index.graph_index import Follower, GraphIndex
 from neurogated.storage.log.log import Block, Blocks, Engine, SupportsErasure, SupportsWaiting
 
 

@@ -27,8 +27,8 @@ from neurogated.errors import InputError, UnknownIdError
 from neurogated.storage.compaction import rewrite
 from neurogated.storage.family import Family
 from neurogated.storage.index.graph.validity import micros_or_none
+from neurogated.storage.index.graph_index import portions, unerased
 from neurogated.storage.index.graph_state import GraphState
-from neurogated.storage.index.records import portions, unerased
 from neurogated.storage.index.vectors.embedding_store import EXACT_BELOW
 from neurogated.storage.live_graph import LiveGraph
 from neurogated.storage.log.log import Engine, SupportsEntriesOf, SupportsErasure

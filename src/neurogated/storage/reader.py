@@ -16,8 +16,8 @@ from neurogated.core.ports import GraphReader
 from neurogated.core.rendering import own_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
+from neurogated.storage.index.graph_index import RecordsErasedError, portions, said_of
 from neurogated.storage.index.graph_state import GraphState
-from neurogated.storage.index.records import RecordsErasedError, portions, said_of
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.live_graph import LiveGraph
 

@@ -23,7 +23,7 @@ from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.file_follower import FileFollower
 from neurogated.storage.log.sqlite.journal import SqliteJournal
-from neurogated.storage.log.sqlite.reembed import embedded_versions, replace_vectors
+from neurogated.storage.log.sqlite.purge import embedded_versions, replace_vectors
 from neurogated.storage.log.sqlite.snapshot import take_snapshot
 from neurogated.storage.log.sqlite.sqlite_log import SqliteEngine, SqliteLog
 from neurogated.storage.verify import disagreements

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from operator import attrgetter
 from pathlib import Path
-from typing import Self
+from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
@@ -16,23 +21,159 @@ from neurogated.core.conflicts import CONFLICT, valid_conflicts
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.facts import FACTS
 from neurogated.core.files import make_folder
-from neurogated.core.model import MemoryNode
+from neurogated.core.found import Found, Said
+from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.rendering import keyword_text, tags
 from neurogated.core.turns import Described
 from neurogated.core.view import GraphView, Rows
-from neurogated.errors import InputError
+from neurogated.errors import InputError, UnknownIdError
 from neurogated.slots.claims import entry_of
 from neurogated.storage.files.array_files import PartSnapshot
-from neurogated.storage.index.graph.columns import Column
-from neurogated.storage.index.graph.outcomes import OutcomeChanges, RowOutcomes
 from neurogated.storage.index.graph.resolve import Plan
-from neurogated.storage.index.graph.topology import Topology
-from neurogated.storage.index.graph.topology_files import TopologySnapshot, load_base_layer, load_topology
-from neurogated.storage.index.graph.validity import Validity
-from neurogated.storage.index.records import MemoryRecords, Records
+from neurogated.storage.index.graph.topology import Column, Topology, TopologySnapshot, load_base_layer, load_topology
+from neurogated.storage.index.graph.validity import OutcomeChanges, RowOutcomes, Validity
 from neurogated.storage.index.term_edges import TermEdges
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
+
+_Record = TypeVar("_Record")
+_Answer = TypeVar("_Answer")
+_Key = TypeVar("_Key")
+
+# How many nodes or edges are in memory at once.
+_AT_ONCE = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class NodeRecord:
+    """The fields of a node that are neither columns nor its vector."""
+
+    content: str
+    metadata: Mapping[str, Any]
+    created_at: datetime
+    valid_from: datetime | None
+    valid_to: datetime | None
+    expires_at: datetime | None
+    timestamp: datetime | None
+    role: str | None
+    speaker: str | None
+    title: str | None
+    position: int | None
+    tags: tuple[str, ...]
+    found: Found
+
+    def fields(self) -> dict[str, Any]:
+        """Return the fields by name."""
+        return dict(zip(self.__slots__, _FIELDS(self), strict=True))
+
+    @classmethod
+    def of(cls, node: MemoryNode) -> NodeRecord:
+        """Return the record of `node`."""
+        return cls(*_FIELDS(node))
+
+
+_FIELDS = attrgetter(*NodeRecord.__slots__)
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeRecord:
+    """The fields of an edge that are not columns."""
+
+    created_at: datetime
+    valid_from: datetime | None
+    valid_to: datetime | None
+    relation: str | None
+
+    @classmethod
+    def of(cls, edge: MemoryEdge) -> EdgeRecord:
+        """Return the record of `edge`."""
+        return cls(**{name: getattr(edge, name) for name in cls.__slots__})
+
+
+def said_of(node: NodeRecord | MemoryNode) -> Said:
+    """Return when a node was said, and its text if that names times."""
+    return Said(node.timestamp, node.found.zone, node.content if node.found.times else "")
+
+
+class RecordsErasedError(Exception):
+    """A record was erased after the state was taken."""
+
+
+class Records(Protocol):
+    """The records of nodes and edges, by row."""
+
+    def nodes(self, rows: Rows) -> Sequence[NodeRecord]:
+        """Return the records of nodes in the order of `rows`; raises RecordsErasedError."""
+
+    def said(self, rows: Rows) -> Sequence[Said]:
+        """Return when nodes were said in the order of `rows`; raises RecordsErasedError."""
+
+    def edges(self, rows: Rows) -> Sequence[EdgeRecord]:
+        """Return the records of edges in the order of `rows`; raises RecordsErasedError."""
+
+    def isolated(self) -> Self:
+        """Return records that later changes do not affect."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRecords:
+    """Records in dictionaries, which change with the graph."""
+
+    node_payloads: dict[int, NodeRecord] = field(default_factory=dict)
+    edge_payloads: dict[int, EdgeRecord] = field(default_factory=dict)
+
+    def commit(self, plan: Plan) -> None:
+        """Apply a planned change."""
+        for row in plan.removed_nodes.tolist():
+            self.node_payloads.pop(row, None)
+        for row, node in zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True):
+            self.node_payloads[row] = NodeRecord.of(node)
+        for row, edge in zip(plan.edge_rows.tolist(), plan.delta.edges, strict=True):
+            self.edge_payloads[row] = EdgeRecord.of(edge)
+        for row in plan.removed_edges.tolist():
+            self.edge_payloads.pop(row, None)
+
+    def nodes(self, rows: Rows) -> list[NodeRecord]:
+        # Callers may change the metadata, which must not change the store.
+        records = _found(self.node_payloads, rows)
+        return [replace(record, metadata=deepcopy(record.metadata)) for record in records]
+
+    def said(self, rows: Rows) -> list[Said]:
+        return list(map(said_of, _found(self.node_payloads, rows)))
+
+    def edges(self, rows: Rows) -> list[EdgeRecord]:
+        return _found(self.edge_payloads, rows)
+
+    def isolated(self) -> Self:
+        """Return a copy of the dictionaries."""
+        return type(self)(dict(self.node_payloads), dict(self.edge_payloads))
+
+
+def _found(payloads: Mapping[int, _Record], rows: Rows) -> list[_Record]:
+    try:
+        return [payloads[row] for row in rows.tolist()]
+    except KeyError as error:
+        raise RecordsErasedError from error
+
+
+def unerased(
+    read: Callable[[], list[_Answer]], keys: Iterable[_Key], read_one: Callable[[_Key], _Answer]
+) -> list[_Answer]:
+    """Return the result of `read`; if records were erased, read the remaining ones by key."""
+    try:
+        return read()
+    except RecordsErasedError:
+        left = []
+        for key in keys:
+            with suppress(UnknownIdError):
+                left.append(read_one(key))
+        return left
+
+
+def portions(rows: Rows) -> Iterator[Rows]:
+    """Split rows into batches, so that few nodes or edges are in memory at once."""
+    return (rows[begin : begin + _AT_ONCE] for begin in range(0, rows.size, _AT_ONCE))
+
 
 # How many texts are read in one batch while the keyword index is built.
 _INDEX_CHUNK = 1000
@@ -296,3 +437,55 @@ def _put_texts(index: LexicalStore, rows: Rows, read: ReadTexts) -> None:
     for begin in range(0, rows.size, _INDEX_CHUNK):
         chunk = rows[begin : begin + _INDEX_CHUNK]
         put_texts(index, chunk, read(chunk))
+
+
+class Follower(ABC):
+    """Builds the index of one store and applies new log entries to it. Callers hold the lock of the engine."""
+
+    shares = True
+    """Whether other threads may read the last published state while one thread holds the lock."""
+    borrows = False
+    """Whether the index refers to another index, so that every read first catches up and then runs under the lock."""
+
+    @abstractmethod
+    def load(self) -> GraphIndex | None:
+        """Return an index of the whole log; None if the graph was dropped."""
+
+    @abstractmethod
+    def is_behind(self, index: GraphIndex) -> bool:
+        """Return whether the log may hold deltas that the index lacks; must be quick."""
+
+    @abstractmethod
+    def follow(self, index: GraphIndex) -> bool:
+        """Apply new deltas to the index; return False if the index must be reloaded."""
+
+    @abstractmethod
+    def records(self, index: GraphIndex) -> Records:
+        """Return the records of the index: the fields that its columns do not hold."""
+
+    # For followers that write checkpoints or read records from disk
+
+    def steady(self) -> AbstractContextManager[object]:
+        """Prevent other processes from erasing records within the block."""
+        return nullcontext()
+
+    def unchanged_since(self) -> float:
+        """Return the time, by `time.monotonic`, since which no other process has written to the log."""
+        return 0.0
+
+    def is_end(self, sequence: int) -> bool:  # noqa: ARG002 - for followers that may ask without the lock
+        """Return whether the log ends with this delta; the caller may lack the lock."""
+        return False
+
+    def note(self, plan: Plan, index: GraphIndex) -> None:  # noqa: B027 - only followers with checkpoints need it
+        """Record that a plan changed the index."""
+
+    def may_unload(self, index: GraphIndex) -> bool:  # noqa: ARG002 - for subclasses
+        """Return whether the index may be unloaded now; after False, the caller asks again later."""
+        return False
+
+    def wait(self, index: GraphIndex) -> None:  # noqa: B027 - only followers with checkpoints need it
+        """Wait until the checkpoint of the index is written; the caller must not hold the lock."""
+
+    def cancel(self) -> None:  # noqa: B027 - only followers with checkpoints need it
+        """Cancel a checkpoint in progress."""

@@ -17,8 +17,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.read_only import filled
 from neurogated.core.view import GraphView, Rows
-from neurogated.storage.index.graph_index import GraphIndex
-from neurogated.storage.index.records import Records
+from neurogated.storage.index.graph_index import GraphIndex, Records
 from neurogated.storage.index.term_edges import TermEdges
 from neurogated.storage.index.text.lexical_store import LexicalStore
 

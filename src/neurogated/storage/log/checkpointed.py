@@ -22,8 +22,7 @@ from neurogated.core.delta import GraphDelta
 from neurogated.core.model import MemoryNode
 from neurogated.core.view import GraphView
 from neurogated.errors import CorruptMemoryError, FormatVersionError, StorageError
-from neurogated.storage.checkpoint.checkpointer import Checkpointer
-from neurogated.storage.checkpoint.checkpoints import Stamp
+from neurogated.storage.checkpoint import Checkpointer, Stamp
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState

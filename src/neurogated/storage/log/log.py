@@ -16,12 +16,9 @@ from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import LATEST, GraphDelta, HistoryEntry, JournalEntry
-from neurogated.storage.index.follower import Follower
-from neurogated.storage.index.graph.resolve import Plan, make_plan
-from neurogated.storage.index.graph.stored import without_terms
-from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.index.graph.resolve import Plan, make_plan, without_terms
+from neurogated.storage.index.graph_index import Follower, GraphIndex, MemoryRecords, Records
 from neurogated.storage.index.graph_state import GraphState
-from neurogated.storage.index.records import MemoryRecords, Records
 
 
 @dataclass(slots=True)

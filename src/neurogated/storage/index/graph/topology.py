@@ -2,24 +2,204 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, NamedTuple, TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple, Self, TypeVar, cast
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from neurogated.core.clock import to_micros
-from neurogated.core.columns import NODE_COLUMNS, TYPE_CODE, Adjacency, Layer, PatchedValues
+from neurogated.core.columns import NODE_COLUMNS, TYPE_CODE, Adjacency, Layer, PatchedValues, contained
 from neurogated.core.delta import Decay
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.files import write_text
 from neurogated.core.model import MOST_COUNTED, MemoryEdge, MemoryNode
-from neurogated.core.node_kind import DEFAULT_KIND
+from neurogated.core.node_kind import DEFAULT_KIND, register_kind
 from neurogated.core.scope import Scope
 from neurogated.core.scope_rows import ScopeRows
 from neurogated.core.view import Computed, GraphView, Rows
-from neurogated.storage.index.graph.columns import Column, PatchedColumn
+from neurogated.storage.files.array_files import load_array, save_array
 from neurogated.storage.index.graph.resolve import Plan
+
+
+class Column:
+    """An append-only array that grows by doubling. Appended values never change."""
+
+    def __init__(self, dtype: DTypeLike) -> None:
+        self._buffer = np.empty(1, dtype=dtype)
+        self._size = 0
+
+    @classmethod
+    def of(cls, values: NDArray[Any]) -> Self:
+        """Return a column that starts with `values`, without a copy; they must not change afterwards."""
+        column = cls(values.dtype)
+        column._buffer, column._size = values, values.size
+        return column
+
+    def __len__(self) -> int:
+        return self._size
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The present values, without a copy; later appends do not change the result."""
+        return self._buffer[: self._size]
+
+    def extend(self, values: ArrayLike) -> None:
+        """Append `values`."""
+        is_ready = isinstance(values, np.ndarray) and values.dtype == self._buffer.dtype
+        added = cast("NDArray[Any]", values) if is_ready else np.asarray(values, dtype=self._buffer.dtype)
+        if not added.size:
+            return
+        size = self._size + added.size
+        if size > self._buffer.size:
+            grown = np.empty(max(size, 2 * self._buffer.size), dtype=self._buffer.dtype)
+            grown[: self._size] = self.values
+            self._buffer = grown
+        self._buffer[self._size : size] = added
+        self._size = size
+
+
+class PatchedColumn:
+    """A growing column whose values may change. Changes are patches; many patches are folded into a new base.
+
+    A snapshot shares the base and copies only the patches, so it is cheap and isolated from later changes.
+    """
+
+    def __init__(self, dtype: DTypeLike, fold_at: int) -> None:
+        self._base = Column(dtype)
+        self._rows = np.empty(0, dtype=np.int64)
+        self._patches = np.empty(0, dtype=dtype)
+        self._fold_at = fold_at
+        self._snapshot: PatchedValues | None = None
+
+    @classmethod
+    def of(cls, values: NDArray[Any], fold_at: int) -> Self:
+        """Return a column that starts with `values`, without a copy; they must not change afterwards."""
+        column = cls(values.dtype, fold_at)
+        column.replace(values)
+        return column
+
+    def __len__(self) -> int:
+        return len(self._base)
+
+    def extend(self, values: ArrayLike) -> None:
+        """Append `values`."""
+        self._base.extend(values)
+        self._snapshot = None
+
+    def set(self, rows: Iterable[int] | Rows, values: ArrayLike) -> None:
+        """Change the values at `rows`, which are distinct; `values` has one for each row or one for all."""
+        changed = np.asarray(rows, dtype=np.int64)
+        if not changed.size:
+            return
+        new = np.asarray(values, dtype=self._base.values.dtype)
+        new = new if new.ndim else new.repeat(changed.size)
+        kept = ~contained(np.sort(changed), self._rows)
+        every = np.concatenate((self._rows[kept], changed))
+        order = every.argsort()
+        self._rows, self._patches = every[order], np.concatenate((self._patches[kept], new))[order]
+        self._snapshot = None
+        if every.size > self._fold_at:
+            self.replace(self.snapshot().all())
+
+    def replace(self, values: NDArray[Any]) -> None:
+        """Replace the whole column by `values`, which must not change afterwards."""
+        self._base, self._snapshot = Column.of(values), None
+        self._rows, self._patches = self._rows[:0], self._patches[:0]
+
+    def take(self, rows: Rows) -> NDArray[Any]:
+        """Return the present values at `rows`."""
+        return self.snapshot().take(rows)
+
+    def snapshot(self) -> PatchedValues:
+        """Return the present column."""
+        if self._snapshot is None:
+            self._snapshot = PatchedValues(self._base.values, self._rows, self._patches)
+        return self._snapshot
+
+
+_COLUMNS = ("alive", *NODE_COLUMNS, "weight", "last_activated")
+_EDGES = ("edge_source", "edge_target", "edge_type")
+_DIRECTIONS = ("outgoing", "incoming")
+_ARCS = ("indptr", "targets", "edges")
+_IDS = "ids.json"
+_GRAPH = "graph.json"
+_NOTHING = np.empty(0, dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True)
+class TopologySnapshot:
+    """A graph at one moment, to be written while the topology changes."""
+
+    view: GraphView
+    """The whole graph."""
+
+    def write(self, folder: Path, previous: Path | None) -> None:  # noqa: ARG002 - no file of `previous` is reusable
+        """Write the graph into `folder`; see `PartSnapshot`."""
+        view = self.view
+        for name in _COLUMNS:
+            save_array(folder / f"{name}.npy", getattr(view, name).all())
+        for name in _EDGES:
+            save_array(folder / f"{name}.npy", getattr(view, name))
+        base = layer_of(0, view.edge_count, (view.edge_source, view.edge_target), view.weight, view.node_count)
+        _save_layer(folder, base)
+        write_text(folder / _IDS, json.dumps(list(view.ids[: view.node_count])))
+        described = {
+            "sequence": view.sequence,
+            "edge_types": [kind.value for kind in view.edge_types],
+            "kinds": list(view.kinds),
+            "scopes": [dataclasses.astuple(scope) for scope in view.scopes],
+        }
+        write_text(folder / _GRAPH, json.dumps(described))
+
+
+def _save_layer(folder: Path, layer: Layer) -> None:
+    for direction in _DIRECTIONS:
+        adjacency: Adjacency = getattr(layer, direction)
+        for name in _ARCS:
+            save_array(folder / f"{direction}_{name}.npy", getattr(adjacency, name))
+        save_array(folder / f"{direction}_sources.npy", _NOTHING if adjacency.sources is None else adjacency.sources)
+
+
+def load_base_layer(folder: Path) -> Layer:
+    """Load the layer of all edges that `TopologySnapshot` wrote."""
+    edges = load_array(folder / f"{_EDGES[0]}.npy").size
+    return Layer(0, edges, *(_load_adjacency(folder, direction) for direction in _DIRECTIONS))
+
+
+def _load_adjacency(folder: Path, direction: str) -> Adjacency:
+    indptr, targets, edges = (load_array(folder / f"{direction}_{name}.npy") for name in _ARCS)
+    sources = load_array(folder / f"{direction}_sources.npy")
+    return Adjacency(indptr, targets, edges, sources if sources.size else None)
+
+
+def load_topology(folder: Path, overlay_edges: int) -> Topology:
+    """Load the topology that `TopologySnapshot` wrote. The arrays are memory-mapped.
+
+    Raises:
+        OSError: a file is missing.
+        ValueError: a file has other contents.
+    """
+    described = json.loads((folder / _GRAPH).read_text(encoding="utf-8"))
+    ids = json.loads((folder / _IDS).read_text(encoding="utf-8"))
+    columns = {name: load_array(folder / f"{name}.npy") for name in (*_COLUMNS, *_EDGES)}
+    topology = Topology(overlay_edges)
+    topology.restore(
+        ids,
+        columns,
+        sequence=described["sequence"],
+        kinds=map(register_kind, described["kinds"]),
+        scopes=(Scope(user, agent, session, tuple(path)) for user, agent, session, path in described["scopes"]),
+        edge_types=map(EdgeType, described["edge_types"]),
+        layers=[load_base_layer(folder)] if columns["edge_source"].size else [],
+    )
+    return topology
+
 
 _Named = TypeVar("_Named")
 

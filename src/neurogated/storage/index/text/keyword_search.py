@@ -1,20 +1,214 @@
-"""Keyword search in a posting table at one moment."""
+"""Keyword search in a posting table at one moment: BM25 scores, and the best texts by MaxScore."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.columns import contained
 from neurogated.core.view import Rows
-from neurogated.storage.index.text.best_texts import best_texts, kth_best
-from neurogated.storage.index.text.bm25 import Statistics
 from neurogated.storage.index.text.posting_table import TableView
-from neurogated.storage.index.text.segment import Places, Segment
-from neurogated.storage.index.text.weights import Weights
+from neurogated.storage.index.text.segment import Places, Segment, spread
+
+# The parameters of Lucene and tantivy; Robertson and Zaragoza (2009) give the formula.
+_K1 = 1.2
+_B = 0.75
+SATURATION = _K1 + 1
+"""Upper bound of a word's part of a score, divided by the word's weight."""
+# Lengths are rounded as in Lucene and tantivy: exact up to 40, then four significant bits of the excess over 24.
+_EXACT_LENGTHS = 24
+_LENGTH_BITS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """The statistics of all texts that BM25 needs for the words of one query."""
+
+    texts: int
+    keywords: int
+    """Sum of the lengths of all texts."""
+    frequencies: NDArray[np.int64]
+    """How many texts hold each word of the query, in the order of the words' numbers."""
+
+
+def rounded_lengths(lengths: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return the lengths of texts, rounded as in tantivy."""
+    excess = np.maximum(lengths - _EXACT_LENGTHS, 0)
+    # `frexp` returns the number of bits of an integer as its exponent, and 0 for 0.
+    dropped = np.maximum(np.frexp(excess.astype(np.float64))[1] - _LENGTH_BITS, 0)
+    return np.where(lengths > _EXACT_LENGTHS, (excess >> dropped << dropped) + _EXACT_LENGTHS, lengths).astype(np.int32)
+
+
+def length_norm(lengths: NDArray[Any], mean: float) -> NDArray[np.float64]:
+    """Return what texts of these lengths add to the count of a word in the divisor of its part of a score."""
+    norm: NDArray[np.float64] = _K1 * (1 - _B + _B * lengths / mean)
+    return norm
+
+
+# How many texts are scored in one batch, so that their words fit the processor's cache.
+_AT_ONCE = 4096
+# Up to this many (word, text) pairs, scoring all texts is quicker than searching for the best.
+_FEW_PAIRS = 2**18
+
+
+class Weights:
+    """The words of a query with their weights, without words that no text holds.
+
+    Scores add the words of every text in the order of their numbers, so equal texts have equal scores to the last bit.
+    """
+
+    def __init__(self, words: Rows, known: Statistics) -> None:
+        """Compute the weights of `words`, which are ascending and distinct."""
+        held = known.frequencies > 0
+        frequencies = known.frequencies[held]
+        self.words = words[held]
+        self.values = SATURATION * np.log1p((known.texts - frequencies + (1 / 2)) / (frequencies + 1 / 2))
+        self.mean = known.keywords / max(known.texts, 1)
+        # This table maps a word number to its position in the query; a table is quicker than a search. Its last entry
+        # stands for all larger numbers.
+        self._places = np.zeros(int(self.words[-1]) + 2 if self.words.size else 1, dtype=np.uint16)
+        self._places[self.words] = np.arange(1, self.words.size + 1)
+        self._of_all: dict[int, NDArray[np.float64] | None] = {}
+
+    def scores_of_all(self, segment: Segment) -> NDArray[np.float64] | None:
+        """Return the scores of all texts of a segment; None if that takes too long."""
+        if segment.serial not in self._of_all:
+            worthwhile = self.words.size * len(segment) <= _FEW_PAIRS
+            self._of_all[segment.serial] = self._scores_of_all(segment) if worthwhile else None
+        return self._of_all[segment.serial]
+
+    def scores(self, segment: Segment, places: Places) -> NDArray[np.float64]:
+        """Return the scores of the texts at `places` of a segment."""
+        starts = range(0, max(places.size, 1), _AT_ONCE)
+        return np.concatenate([self._scores(segment, places[start : start + _AT_ONCE]) for start in starts])
+
+    def _scores_of_all(self, segment: Segment) -> NDArray[np.float64]:
+        known, at = segment.found(self.words)
+        starts, ends = segment.bounds(at)
+        entries = spread(starts, ends - starts)
+        owners, norms = segment.places[entries], length_norm(segment.lengths, self.mean)
+        parts = _part(self.values[known].repeat(ends - starts), segment.counts[entries], norms[owners])
+        return np.bincount(owners, parts, minlength=len(segment)).astype(np.float64, copy=False)
+
+    def _scores(self, segment: Segment, places: Places) -> NDArray[np.float64]:
+        entries, sizes = segment.texts.entries(places)
+        asked = self._places.take(segment.texts.words.take(entries), mode="clip")
+        (hits,) = asked.nonzero()
+        owners = sizes.cumsum().searchsorted(hits, side="right")
+        norms = length_norm(segment.lengths[places], self.mean)
+        parts = _part(self.values[asked[hits] - 1], segment.texts.counts[entries[hits]], norms[owners])
+        return np.bincount(owners, parts, minlength=places.size).astype(np.float64, copy=False)
+
+
+def _part(weights: NDArray[np.float64], counts: NDArray[Any], norms: NDArray[np.float64]) -> NDArray[np.float64]:
+    part: NDArray[np.float64] = weights * counts / (counts + norms)
+    return part
+
+
+# More candidates than this many times k are narrowed down before they are scored.
+_FEW = 4
+# Covers the rounding errors of a sum in single precision.
+_SLACK = 1e-4
+
+Eligible = Callable[[Places], Places]
+
+
+def best_texts(segment: Segment, weights: Weights, k: int, least: float, eligible: Eligible) -> Places:
+    """Return places of texts that include the `k` best with a score of at least `least`, and all ties.
+
+    Args:
+        segment: where to search.
+        weights: the words of the query.
+        k: how many.
+        least: pruning threshold.
+        eligible: returns those of some places that count; the result may include others.
+    """
+    search = _Search(segment, weights, k, least, eligible)
+    places, sums = search.met()
+    return search.narrowed(places, sums)
+
+
+def kth_best(scores: NDArray[np.floating], k: int) -> float:
+    """Return the k-th best score, 0 if there are fewer."""
+    if scores.size < k:
+        return 0
+    return float(np.partition(scores, scores.size - k)[scores.size - k])
+
+
+class _Search:
+    """One query in one segment."""
+
+    def __init__(self, segment: Segment, weights: Weights, k: int, least: float, eligible: Eligible) -> None:
+        known, at = segment.found(weights.words)
+        # A part of a score grows at most in proportion to the mean length.
+        drift = max(weights.mean / segment.mean, 1)
+        values = weights.values[known]
+        most = values * segment.max_impacts[at] * drift
+        order = np.argsort(-most, kind="stable")
+        # Upper bound on the sum of the parts of the words from each position on.
+        self.rests: list[float] = np.append(np.cumsum(most[order][::-1])[::-1], 0).tolist()
+        starts, ends = segment.bounds(at[order])
+        self.postings = list(map(slice, starts.tolist(), ends.tolist()))
+        self.held: list[int] = at[order].tolist()
+        self.values = values[order].astype(np.float32)
+        self.segment, self.weights, self.k, self.least, self.eligible = segment, weights, k, least, eligible
+        self.next = 0
+
+    def met(self) -> tuple[Places, NDArray[np.float32]]:
+        """Return the places that the heavy words reach, and the sums of these words' parts there."""
+        segment = self.segment
+        sums = np.zeros(len(segment), dtype=np.float32)
+        count, is_bounded = 0, False
+        while self.next < len(self.postings) and self.rests[self.next] * (1 + _SLACK) >= self.least:
+            postings = self.postings[self.next]
+            places: Places = segment.places[postings]
+            sums[places] += self._parts(segment.counts[postings], places)
+            self.next += 1
+            count += places.size
+            if not is_bounded and count >= _FEW * self.k:
+                is_bounded = True
+                met = self._possible(sums)
+                self._raise(met, sums[met])
+        places = self._possible(sums)
+        return places, sums[places]
+
+    def narrowed(self, places: Places, sums: NDArray[np.float32]) -> Places:
+        """Return those of the places that the remaining words may lift to the k-th best score."""
+        if places.size > _FEW * self.k:
+            self._raise(places, sums)
+        while places.size > _FEW * self.k:
+            possible = self._possible(sums)
+            places, sums = places[possible], sums[possible]
+            if self.next == len(self.postings):
+                break
+            sums += self._parts(self.segment.counts_at(self.held[self.next], places), places)
+            self.next += 1
+        return places
+
+    def _possible(self, sums: NDArray[np.float32]) -> Places:
+        """Return the positions of the sums that can still reach the k-th best score."""
+        lowest = self.least * (1 - _SLACK) - self.rests[self.next] * (1 + _SLACK)
+        return np.flatnonzero(sums >= np.float32(max(lowest, float(np.finfo(np.float32).tiny))))
+
+    def _raise(self, places: Places, sums: NDArray[np.float32]) -> None:
+        """Score the most promising places, for a better bound on the k-th best score."""
+        wanted = min(2 * self.k, sums.size)
+        promising = np.argpartition(sums, sums.size - wanted)[sums.size - wanted :]
+        scores = self.weights.scores(self.segment, self.eligible(places[promising]))
+        self.least = max(self.least, kth_best(scores, self.k))
+
+    def _parts(self, counts: NDArray[Any], places: Places) -> NDArray[np.float32]:
+        """Return the next word's parts of the scores of some places, given its counts there."""
+        times = counts.astype(np.float32)
+        norms = length_norm(self.segment.lengths[places].astype(np.float32), self.weights.mean)
+        parts: NDArray[np.float32] = self.values[self.next] * times / (times + norms)
+        return parts
+
 
 # A text with a lower score shares no keyword.
 _LEAST_SCORE = float(np.nextafter(0, 1))

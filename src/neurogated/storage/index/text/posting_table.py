@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, repeat
 from pathlib import Path
 from threading import RLock, Thread
 from typing import Any, Self, TypeVar
@@ -14,12 +15,128 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.columns import distinct
+from neurogated.core.files import write_text
 from neurogated.core.view import Rows
-from neurogated.storage.index.graph.columns import Column
+from neurogated.storage.files.array_files import link_arrays, load_arrays, save_arrays
+from neurogated.storage.index.graph.topology import Column
 from neurogated.storage.index.text.segment import ForwardIndex, Places, Segment
-from neurogated.storage.index.text.table_files import TableSnapshot
-from neurogated.storage.index.text.term_dictionary import Vocabulary
 from neurogated.utils.background import JOB_FAILURES, started
+
+UNKNOWN = -1
+
+
+class Vocabulary:
+    """Numbers of words, assigned in order of arrival and never reassigned.
+
+    The first words may be those of a base. Words that the base gets later are unknown here, so their numbers are free
+    for own words.
+    """
+
+    def __init__(self, words: Iterable[str] = (), base: Vocabulary | None = None) -> None:
+        """Start with the present words of `base`, and with distinct further words."""
+        self._base = base
+        self._covered = 0 if base is None else len(base)
+        self._new = list(words)
+        self._numbers = dict(zip(self._new, range(self._covered, len(self)), strict=True))
+
+    def __len__(self) -> int:
+        return self._covered + len(self._new)
+
+    def numbers(self, words: Sequence[str]) -> list[int]:
+        """Return the number of each word, or `UNKNOWN`."""
+        numbers = list(map(self._numbers.get, words, repeat(UNKNOWN)))
+        for place, number in enumerate([] if self._base is None else self._base.numbers(words)):
+            if UNKNOWN < number < self._covered:
+                numbers[place] = number
+        return numbers
+
+    def add(self, words: Iterable[str]) -> dict[str, int]:
+        """Return the number of each word; assign numbers to new words."""
+        distinct = list(dict.fromkeys(words))
+        numbers = dict(zip(distinct, self.numbers(distinct), strict=True))
+        for word, number in numbers.items():
+            if number == UNKNOWN:
+                numbers[word] = len(self)
+                # In this order no interrupt can give one number to two words.
+                self._new.append(word)
+                self._numbers[word] = numbers[word]
+        return numbers
+
+    def words(self, numbers: Rows) -> list[str]:
+        """Return the words of `numbers`, which are ascending."""
+        first = int(numbers.searchsorted(self._covered))
+        old = self._base.words(numbers[:first]) if self._base is not None else []
+        return old + [self._new[number - self._covered] for number in numbers[first:].tolist()]
+
+    def all(self) -> list[str]:
+        """Return all words in the order of their numbers."""
+        old = self._base.all()[: self._covered] if self._base is not None else []
+        return old + self._new
+
+
+_FORMAT = 10
+_STATE = "state.json"
+_COUNTERS = "counters"
+_WORDS = "words.json"
+
+
+@dataclass(frozen=True, slots=True)
+class TableSnapshot:
+    """An immutable state of a table."""
+
+    segments: tuple[Segment, ...]
+    owners: NDArray[np.int32]
+    """For each key the serial number of the segment that owns its text, or `NOWHERE`."""
+    frequencies: NDArray[np.int32]
+    """For each word the number of texts that hold it."""
+    words: list[str]
+    """In the order of their numbers."""
+    texts: int
+    total: int
+    """Number of words of all texts, with repetitions."""
+    last_serial: int
+
+    def write(self, folder: Path, previous: Path | None) -> None:
+        """Write files into `folder`, which is empty; raises OSError.
+
+        Args:
+            folder: the target.
+            previous: the folder of an earlier state of the same table; unchanged segments become hard links.
+        """
+        for part in self.segments:
+            if previous is None or not link_arrays(previous, folder, part.name):
+                part.save(folder)
+        save_arrays(folder, _COUNTERS, self)
+        write_text(folder / _WORDS, json.dumps(self.words))
+        state = {
+            "format": _FORMAT,
+            "segments": [{"name": s.name, "serial": s.serial, "mean": s.mean} for s in self.segments],
+            "numbers": {"texts": self.texts, "total": self.total, "last_serial": self.last_serial},
+        }
+        write_text(folder / _STATE, json.dumps(state))
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Memory-map the files of a state; raises OSError, or ValueError for another format."""
+        state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
+        try:
+            return cls._read(folder, state)
+        except (KeyError, TypeError, EOFError) as error:
+            message = f"{folder} holds no keyword index of format {_FORMAT}; rebuild the index"
+            raise ValueError(message) from error
+
+    @classmethod
+    def _read(cls, folder: Path, state: dict[str, Any]) -> Self:
+        if state["format"] != _FORMAT:
+            raise TypeError(state["format"])
+        segments = tuple(Segment.load(folder, **found) for found in state["segments"])
+        words = json.loads((folder / _WORDS).read_text(encoding="utf-8"))
+        counters = load_arrays(folder, _COUNTERS, cls)
+        if counters["frequencies"].size != len(words):
+            message = f"the files in {folder} belong to different states; rebuild the index"
+            raise ValueError(message)
+        return cls(segments=segments, words=words, **counters, **state["numbers"])
+
 
 NOWHERE = -1
 """The owner of a key without a text."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from neurogated.core.columns import begins
 from neurogated.core.view import Rows
 from neurogated.storage.files.array_files import load_arrays, save_arrays
-from neurogated.storage.index.text.bm25 import length_norm, rounded_lengths
+from neurogated.storage.index.text.keyword_search import length_norm, rounded_lengths
 
 # A word that more than one in this many texts hold also gets a row of counts in memory, where a lookup is quickest.
 _COMMON_SHARE = 8

@@ -2,24 +2,242 @@
 
 from __future__ import annotations
 
+import functools
+import json
 import logging
+import math
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Self, TypedDict, Unpack
+from typing import NamedTuple, Self, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.files import write_text
 from neurogated.core.model import Vector, as_vector
 from neurogated.core.view import Rows
 from neurogated.errors import InputError
-from neurogated.storage.index.vectors.codes import Codes
-from neurogated.storage.index.vectors.files import VectorSnapshot, load_vectors
-from neurogated.storage.index.vectors.search import Found, cosines, nearest
-from neurogated.storage.index.vectors.state import IndexingJob, SearchOptions, VectorChange, VectorState
+from neurogated.storage.files.array_files import linked, save_array
+from neurogated.storage.index.vectors.matrix import Floats, KeptBlock, VectorMatrix
+from neurogated.storage.index.vectors.state import Codes, IndexingJob, SearchOptions, Slots, VectorChange, VectorState
 from neurogated.utils.background import BackgroundWorker
+from neurogated.utils.vector_utils import exact_cosines
+
+_ABOUT = "vectors.json"
+_KEYS = "keys.npy"
+_ALIVE = "alive.npy"
+
+
+class VectorSnapshot(NamedTuple):
+    """One state of an index, to be written while the index changes."""
+
+    state: VectorState | None
+    """None for an index that never held a vector."""
+
+    def write(self, folder: Path, previous: Path | None) -> None:
+        """Write files into `folder`, which is empty; unchanged files are links to those in `previous`.
+
+        Raises:
+            OSError: a file cannot be written.
+        """
+        about = None if self.state is None else _write(self.state, folder, previous)
+        write_text(folder / _ABOUT, json.dumps(about, indent=1))
+
+
+def _write(state: VectorState, folder: Path, previous: Path | None) -> dict[str, object]:
+    def keep(name: str, write: Callable[[Path], None]) -> None:
+        if previous is None or not linked(previous / name, folder / name):
+            write(folder / name)
+
+    slots, matrix = state.slots, state.matrix
+    save_array(folder / _KEYS, slots.columns.keys[: slots.size])
+    save_array(folder / _ALIVE, slots.alive)
+    blocks, begin = matrix.files(), 0
+    for name, count in blocks:
+        keep(name, functools.partial(matrix.write, begin=begin, end=begin + count))
+        begin += count
+    codes = state.codes
+    if codes is not None:
+        keep(codes.name, codes.write)
+    return {
+        "dimension": matrix.dimension,
+        "epoch": state.epoch,
+        "blocks": blocks,
+        "codes": None if codes is None else (codes.name, codes.trained_on, codes.end),
+    }
+
+
+def load_vectors(folder: Path) -> VectorState | None:
+    """Load the state in `folder`; None if the index never held a vector.
+
+    Raises:
+        OSError: a file is missing or cannot be read.
+        ValueError: the files have another format.
+    """
+    about = json.loads((folder / _ABOUT).read_text(encoding="utf-8"))
+    if about is None:
+        return None
+    try:
+        kept = [KeptBlock(name, count) for name, count in about["blocks"]]
+        matrix = VectorMatrix.mapped(folder, about["dimension"], kept)
+        codes = None
+        if about.get("codes") is not None:  # earlier versions kept another index here
+            name, trained_on, end = about["codes"]
+            codes = Codes(trained_on, end, None, name).read(folder / name, matrix.dimension)
+        slots = Slots.of_columns(np.load(folder / _KEYS), np.load(folder / _ALIVE))
+        epoch = about["epoch"]
+    except (EOFError, KeyError, TypeError) as error:
+        raise ValueError(f"{folder} holds another format than this version writes ({error!r}); rebuild it") from error
+    if slots.size != matrix.size:
+        raise ValueError(f"{folder} holds {slots.size} keys of {matrix.size} vectors; rebuild it")
+    return VectorState(slots, matrix, codes, epoch)
+
+
+Found = tuple[Rows, NDArray[np.float64]]
+"""Keys and cosines, best first."""
+
+# Bound on the rounding error of a single-precision cosine of some thousand dimensions.
+_ROUNDING_ERROR = 1e-5
+# How many vectors codes propose at first. They suffice if the k-th best is this many standard errors of the codes above
+# the last proposal; else codes propose so many times as many.
+_PROPOSED, _ERRORS, _MORE = 200, 1.5, 8
+# Gathering a vector takes as long as comparing this many consecutive ones.
+_GATHERING = 8
+# How many cosines are computed in one batch, 4 bytes each.
+_SEARCHED_AT_ONCE = 2**24
+# How many vectors are gathered in one batch; some MB.
+_GATHERED = 4096
+# If less than one vector in this many is admitted, all admitted vectors are compared exactly.
+_SCATTERED = 16
+# Up to this many vectors for each wanted one, exact cosines of all are quicker than a choice by approximate ones.
+_FEW = 4
+
+
+def nearest(
+    state: VectorState, queries: Floats, k: int, options: SearchOptions, *, without: Rows, among: Rows | None = None
+) -> list[Found]:
+    """Return keys and cosines of at least the `k` most similar vectors to each query (q, dimension), best first.
+
+    The result includes all vectors found that tie with the k-th. With `among`, it has only vectors of these keys.
+    """
+    slots = state.slots
+    if among is None:
+        hidden = np.unique(slots.of(without)) if without.size else without
+        hidden = hidden[hidden >= 0]
+        eligible = slots.alive
+        if hidden.size:
+            eligible = eligible.copy()
+            eligible[hidden] = False
+        count = slots.living - hidden.size
+    else:
+        admitted = slots.of(np.setdiff1d(among, without) if without.size else among)
+        admitted = np.sort(admitted[admitted >= 0])
+        count = admitted.size
+        if _SCATTERED * count < slots.size:
+            return [_best_of(state, query, min(k, count), admitted) for query in queries]
+        eligible = np.zeros_like(slots.alive)
+        eligible[admitted] = True
+    k = min(k, count)
+    if k < 1:
+        return [(np.empty(0, dtype=np.int64), np.empty(0))] * len(queries)
+    at_once = max(1, _SEARCHED_AT_ONCE // slots.size)
+    found: list[Found] = []
+    for begin in range(0, len(queries), at_once):
+        chunk = queries[begin : begin + at_once]
+        if state.codes is None or count <= options.exact_below:
+            found += _exact(state, chunk, k, eligible, count)
+        else:
+            found += [_approximate(state, query, k, eligible) for query in chunk]
+    return found
+
+
+def cosines(state: VectorState, query: Floats, keys: Rows, missing: float) -> NDArray[np.float64]:
+    """Return the cosine of `query` (dimension,) with the vector of each key; `missing` for a key without a vector."""
+    slots = state.slots.of(keys)
+    known = slots >= 0
+    if np.logical_and.reduce(known):
+        return _exact_cosines(state, query, slots)
+    scores = np.full(keys.size, missing)
+    scores[known] = _exact_cosines(state, query, slots[known])
+    return scores
+
+
+def _exact_cosines(state: VectorState, query: Floats, slots: Rows) -> NDArray[np.float64]:
+    if slots.size <= _GATHERED:
+        return exact_cosines(state.matrix.vectors(slots).rows, query)
+    chunks = [slots[begin : begin + _GATHERED] for begin in range(0, slots.size, _GATHERED)]
+    scores = [exact_cosines(state.matrix.vectors(chunk).rows, query) for chunk in chunks]
+    return np.concatenate(scores)
+
+
+def _exact(state: VectorState, queries: Floats, k: int, eligible: NDArray[np.bool_], count: int) -> list[Found]:
+    size = state.slots.size
+    if 2 * count < size:
+        slots = np.flatnonzero(eligible)
+        return [_best_of(state, query, k, slots) for query in queries]
+    scores = state.matrix.scan(_units(queries), 0, size)
+    if count < size:
+        scores[:, ~eligible] = -np.inf
+    return [_best(state, query, k, _promising(row, k).nonzero()[0]) for query, row in zip(queries, scores, strict=True)]
+
+
+def _approximate(state: VectorState, query: Floats, k: int, eligible: NDArray[np.bool_]) -> Found:
+    """Return the `k` best and all ties that were found, by as many proposals as their errors demand."""
+    codes, size, unit = state.codes, state.slots.size, _unit(query)
+    assert codes is not None  # noqa: S101 - the caller checked it
+    # The index omits vectors removed before it was built. If all slots count, searching without a selector is quicker.
+    whole = state.slots.living == size and eligible is state.slots.alive
+    chosen = None if whole else np.packbits(eligible, bitorder="little")
+    newest = codes.end + np.flatnonzero(eligible[codes.end :])
+    newest_scores = state.matrix.scan(unit[None], codes.end, size)[0, newest - codes.end]
+    few = _PROPOSED + 2 * k
+    for count in (few, _MORE * few):
+        if _GATHERING * count >= size:
+            break
+        slots, rough = codes.search(unit, count, chosen)
+        scores = state.matrix.cosines(unit, slots)
+        error = math.sqrt(float(np.mean(np.square(scores - rough)))) if slots.size else 0.0
+        slots, scores = np.concatenate((slots, newest)), np.concatenate((scores, newest_scores))
+        is_sure = rough.size < count or np.partition(scores, scores.size - k)[-k] >= rough[-1] + _ERRORS * error
+        if is_sure or count > few:
+            return _best(state, query, k, np.sort(slots[_promising(scores, k)]))
+    return _exact(state, query[None], k, eligible, int(np.count_nonzero(eligible)))[0]
+
+
+def _best_of(state: VectorState, query: Floats, k: int, slots: Rows) -> Found:
+    """Return the `k` best of `slots` and all ties; `slots` has at least `k`."""
+    if k < 1:
+        return np.empty(0, dtype=np.int64), np.empty(0)
+    if slots.size > _FEW * k:
+        slots = slots[_promising(state.matrix.cosines(_unit(query), slots), k)]
+    return _best(state, query, k, slots)
+
+
+def _promising(rough: Floats, k: int) -> NDArray[np.bool_]:
+    """Return which approximate cosines may be among the `k` highest exact ones."""
+    promising: NDArray[np.bool_] = rough >= np.partition(rough, rough.size - k)[rough.size - k] - _ROUNDING_ERROR
+    return promising
+
+
+def _best(state: VectorState, query: Floats, k: int, slots: Rows) -> Found:
+    """Return the `k` best of `slots` by exact cosine, and all ties."""
+    scores = _exact_cosines(state, query, slots)
+    order = np.argsort(-scores, kind="stable")
+    slots, scores = slots[order], scores[order]
+    wanted = scores >= scores[k - 1]
+    return state.slots.keys_of(slots[wanted]), scores[wanted]
+
+
+def _unit(query: Floats) -> Floats:
+    norm = float(np.linalg.norm(query.astype(np.float64)))
+    return query / np.float32(norm) if norm else query
+
+
+def _units(queries: Floats) -> Floats:
+    return np.stack([_unit(query) for query in queries])
+
 
 _log = logging.getLogger(__name__)
 EXACT_BELOW = 8000  # up to this many vectors, a search compares all; ADR 52 has the figures

@@ -2,17 +2,238 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import NamedTuple
+import dataclasses
+import functools
+import os
+from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
 from uuid import uuid4
 
 import numpy as np
+from numpy.typing import NDArray
 
 from neurogated.core.view import Rows
-from neurogated.storage.index.vectors.codes import Codes, load_faiss
 from neurogated.storage.index.vectors.matrix import Floats, VectorMatrix
-from neurogated.storage.index.vectors.slots import Slots
 from neurogated.utils.background import Stopped
+
+_NONE = -1
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(slots=True)
+class _Columns:
+    """The arrays that all states share. A writer only appends entries, or replaces an array by a longer copy."""
+
+    # For each slot: its key.
+    keys: NDArray[np.int32]
+    # For each slot: the previous slot of its key.
+    earlier: NDArray[np.int32]
+    # For each key: its newest slot in any state.
+    latest: NDArray[np.int32]
+
+
+class Slots(NamedTuple):
+    """One state of the slots of vectors.
+
+    Slots are assigned consecutively and never reused; a replaced vector gets a new slot. Only one thread may change the
+    newest state; older states stay unchanged for their readers.
+    """
+
+    size: int
+    """Number of assigned slots."""
+    living: int
+    """Number of slots with a live vector."""
+    alive: Flags
+    """Whether the vector of each slot is live."""
+    columns: _Columns
+
+    @classmethod
+    def empty(cls) -> Slots:
+        """Return the state without slots."""
+        nothing = (np.empty(0, dtype=np.int32) for _ in dataclasses.fields(_Columns))
+        return cls(0, 0, np.empty(0, dtype=np.bool_), _Columns(*nothing))
+
+    @classmethod
+    def of_columns(cls, keys: NDArray[np.int32], alive: Flags) -> Slots:
+        """Return the state with these keys; `alive` marks the live slots."""
+        living = np.flatnonzero(alive)
+        latest = np.full(int(keys.max(initial=_NONE)) + 1, _NONE, dtype=np.int32)
+        latest[keys[living]] = living
+        earlier = np.full(keys.size, _NONE, dtype=np.int32)
+        return cls(keys.size, living.size, alive, _Columns(keys, earlier, latest))
+
+    def forked(self) -> Slots:
+        """Return the same state with arrays of its own."""
+        return self._replace(columns=deepcopy(self.columns))
+
+    def of(self, keys: Rows) -> Rows:
+        """Return the slot of each key, -1 for a key without a vector."""
+        slots = self._last(keys)
+        if self.living == self.size:
+            return slots
+        slots[~self.alive[slots]] = _NONE
+        return slots
+
+    def _last(self, keys: Rows) -> Rows:
+        """Return the newest slot of each key in this state, live or not."""
+        latest = self.columns.latest
+        if np.maximum.reduce(keys, initial=_NONE) < latest.size:
+            slots = latest[keys].astype(np.int64)
+        else:
+            slots = np.full(keys.size, _NONE, dtype=np.int64)
+            known = keys < latest.size
+            slots[known] = latest[keys[known]]
+        while np.count_nonzero(later := slots >= self.size):
+            slots[later] = self.columns.earlier[slots[later]]
+        return slots
+
+    def keys_of(self, slots: Rows) -> Rows:
+        """Return the key of each slot."""
+        return self.columns.keys[slots].astype(np.int64)
+
+    def added(self, keys: Rows) -> Slots:
+        """Return the state with a new slot for each key; the keys' previous slots are no longer live."""
+        columns, size = self.columns, self.size + keys.size
+        before = self.of(keys)
+        columns.keys = _grown(columns.keys, size)
+        columns.earlier = _grown(columns.earlier, size)
+        columns.latest = _grown(columns.latest, int(keys.max()) + 1)
+        columns.keys[self.size : size] = keys
+        columns.earlier[self.size : size] = self._last(keys)
+        # Last, after the arrays have grown: from now on readers of older states may see the new slots.
+        columns.latest[keys] = np.arange(self.size, size)
+        alive = np.concatenate((self.alive, np.ones(keys.size, dtype=np.bool_)))
+        dying = before[before != _NONE]
+        alive[dying] = False
+        return Slots(size, self.living + keys.size - dying.size, alive, columns)
+
+    def removed(self, keys: Rows) -> Slots:
+        """Return the state in which the vectors of `keys` are not live."""
+        slots = np.unique(self.of(keys))
+        slots = slots[slots != _NONE]
+        if not slots.size:
+            return self
+        alive = self.alive.copy()
+        alive[slots] = False
+        return Slots(self.size, self.living - slots.size, alive, self.columns)
+
+
+def _grown(array: NDArray[np.int32], size: int) -> NDArray[np.int32]:
+    """Return `array`, or a copy of at least twice its length with the same beginning."""
+    if size <= array.size:
+        return array
+    grown = np.full(max(size, 2 * array.size), _NONE, dtype=np.int32)
+    grown[: array.size] = array
+    return grown
+
+
+Source = Iterable[tuple[Rows, Floats]]
+"""Batches of slots with their unit vectors."""
+
+
+class Codes(NamedTuple):
+    """A short code of each vector; a search compares all codes and proposes the vectors of the best.
+
+    A code has the signs of a vector's numbers after a random rotation (RaBitQ: Gao and Long, 2024); codes are compared
+    in registers (André et al., 2015). Codes never change, so that adding vectors does not disturb readers.
+    """
+
+    trained_on: int
+    """Number of vectors when their mean was computed."""
+    end: int
+    """One after the last indexed slot."""
+    index: Any
+    """FAISS's IndexPreTransform: a rotation, and an IndexIVFRaBitQFastScan with one list."""
+    name: str
+    """Name of its file, also before it is written."""
+
+    @classmethod
+    def trained(cls, sample: Floats, trained_on: int) -> Codes:
+        """Return codes of no vectors yet, for vectors whose mean is that of `sample` (m, dimension)."""
+        faiss = load_faiss()
+        rotation, mean = (made(sample.shape[1]) for made in (_rotation, faiss.IndexFlatIP))
+        # Of the fast scans, only those with lists can skip vectors.
+        codes = faiss.IndexIVFRaBitQFastScan(mean, sample.shape[1], 1, faiss.METRIC_INNER_PRODUCT)
+        index = faiss.IndexPreTransform(rotation, codes)
+        for part in (rotation, mean, codes):
+            part.this.disown()
+        codes.own_fields = index.own_fields = True
+        codes.cp.min_points_per_centroid = 1
+        index.train(sample)
+        return cls(trained_on, 0, index, "")
+
+    def extended(self, source: Source, end: int) -> Codes:
+        """Return a copy with the vectors of `source` added: all live vectors from the end to `end`."""
+        index = load_faiss().clone_index(self.index)
+        for slots, vectors in source:
+            index.add_with_ids(vectors, slots)
+        return self._replace(end=end, index=index, name=f"{uuid4().hex}.codes")
+
+    def search(self, unit: Floats, count: int, eligible: NDArray[np.uint8] | None) -> tuple[Rows, Floats]:
+        """Return slots, likely the nearest neighbours of a query, and their estimated cosines, best first.
+
+        Args:
+            unit: (dimension,) of unit length.
+            count: how many at most.
+            eligible: one bit per slot, set if the slot counts, lowest bit of a byte first; None if all count.
+        """
+        faiss = load_faiss()
+        parameters = None
+        if eligible is not None:
+            within = faiss.SearchParametersIVF(sel=faiss.IDSelectorBitmap(eligible), nprobe=1)
+            parameters = faiss.SearchParametersPreTransform(index_params=within)
+        (scores,), (slots,) = self.index.search(unit[None], count, params=parameters)
+        return slots[slots >= 0], scores[slots >= 0]
+
+    def write(self, path: Path) -> None:
+        """Write the file for `read`.
+
+        Raises:
+            OSError: it cannot be written.
+        """
+        try:
+            load_faiss().write_index(self.index, str(path))
+            # FAISS reports no error if the disk is full when it closes the file, so read the file back.
+            self.read(path, self.index.d)
+        except (RuntimeError, ValueError) as error:  # FAISS raises RuntimeError for all its errors
+            raise OSError(f"{path} cannot be written ({error})") from error
+
+    def read(self, path: Path, dimension: int) -> Codes:
+        """Return these codes with the index in a file, for vectors of `dimension` numbers.
+
+        Raises:
+            ValueError: it cannot be read, or has another format.
+        """
+        faiss = load_faiss()
+        try:
+            index = faiss.read_index(str(path))
+        except RuntimeError as error:  # FAISS raises it for all its errors
+            raise ValueError(f"{path} cannot be read ({error})") from error
+        if not isinstance(index, faiss.IndexPreTransform) or index.d != dimension:
+            raise ValueError(f"{path} holds another index")
+        return self._replace(index=index, name=path.name)
+
+
+def _rotation(dimension: int) -> Any:  # noqa: ANN401 - FAISS has no types
+    rotation = load_faiss().RandomRotationMatrix(dimension, dimension)
+    rotation.init(0)
+    return rotation
+
+
+@functools.cache
+def load_faiss() -> Any:  # noqa: ANN401 - its type hints are incomplete and partly wrong
+    """Return the package. Importing takes a while, and small memories never need it."""
+    import faiss  # noqa: PLC0415
+
+    if hasattr(os, "register_at_fork"):
+        # In the child, the forking thread would deadlock on the parent's OpenMP threads.
+        os.register_at_fork(after_in_child=functools.partial(faiss.omp_set_num_threads, 1))
+    return faiss
+
 
 # The mean of how many vectors is the mean of all.
 _SAMPLE = 4096

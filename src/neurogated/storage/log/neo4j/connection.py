@@ -1,12 +1,15 @@
-"""`Connection`: sends statements to a database over Bolt, and repeats what failed for a passing reason."""
+"""The connection to a Neo4j database: its address, its statements, and the translation of its errors."""
 
 from __future__ import annotations
 
 import logging
+import os
 import random
 import time
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final, NamedTuple, Self, TypeVar
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 import neo4j
 from neo4j.exceptions import (
@@ -20,8 +23,54 @@ from neo4j.exceptions import (
     SessionExpired,
 )
 
-from neurogated.errors import MemoryClosedError, StorageError, UnreachableError
-from neurogated.storage.log.neo4j.address import Address
+from neurogated.errors import ConfigError, MemoryClosedError, StorageError, UnreachableError
+from neurogated.text.strings import checked_identifier
+
+_DEFAULT_MEMORY = "default"
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a database is, and who opens it."""
+
+    server: str
+    """Its URL without user, password and database, as in `bolt://localhost:7687`."""
+    database: str | None = None
+    """Its name; None for the server's default."""
+    memory: str = _DEFAULT_MEMORY
+    """Its memory; a database may hold several."""
+    user: str | None = None
+    password: str = field(default="", repr=False)
+
+    @classmethod
+    def of(cls, url: str, environ: Mapping[str, str] = os.environ) -> Self:
+        """Return the address that a URL names, as in `bolt://USER:PASSWORD@HOST:7687/DATABASE?memory=NAME`.
+
+        Args:
+            url: only the host is necessary.
+            environ: its `NEO4J_USERNAME` (or `NEO4J_USER`) and `NEO4J_PASSWORD` complete the URL.
+
+        Raises:
+            ConfigError: the URL names no host, has an unknown part, or names a database that no server can have.
+        """
+        parts = urlsplit(url)
+        database = parts.path.removeprefix("/")
+        query = dict(parse_qsl(parts.query, keep_blank_values=True))
+        memory = query.pop("memory", _DEFAULT_MEMORY)
+        if not parts.hostname or "/" in database or query or not memory or parts.fragment:
+            # The URL may have a password.
+            raise ConfigError(
+                "storage is no address of a Neo4j database; write bolt://HOST:7687 or bolt://HOST:7687/DATABASE?memory=NAME"
+            )
+        checked_identifier("the database in storage", database)
+        user = unquote(parts.username or "") or environ.get("NEO4J_USERNAME") or environ.get("NEO4J_USER")
+        password = unquote(parts.password or "") or environ.get("NEO4J_PASSWORD", "")
+        server = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+        return cls(server, database or None, memory, user or None, password)
+
+    def __str__(self) -> str:
+        return f"{self.server}/{self.database or ''}?memory={self.memory}"
+
 
 _Answer = TypeVar("_Answer")
 
@@ -131,3 +180,81 @@ def _may_pass(error: Neo4jError | DriverError) -> bool:
     Two transactions that meet violate a constraint on some servers, and are a passing fault on others.
     """
     return error.is_retryable() or isinstance(error, ConstraintError | IncompleteCommit)
+
+
+FORMAT: Final = 1
+
+_UNIQUE = (
+    ("NeurogatedMemory", "n.memory"),
+    ("NeurogatedGraph", "(n.memory, n.namespace)"),
+    ("NeurogatedDelta", "(n.memory, n.namespace, n.sequence)"),
+)
+# These keys need no constraint, since the log decides; and with one, some servers cannot change a label.
+_INDEXED = (
+    ("NeurogatedNode", "id"),
+    ("NeurogatedNode", "kind"),
+    ("NeurogatedNode", "timestamp"),
+    ("NeurogatedTag", "name"),
+    ("NeurogatedCheckpoint", "name"),
+)
+SCHEMA: Final = tuple(
+    f"CREATE CONSTRAINT {label} IF NOT EXISTS FOR (n:{label}) REQUIRE {key} IS UNIQUE" for label, key in _UNIQUE
+) + tuple(
+    f"CREATE INDEX {label}_{name} IF NOT EXISTS FOR (n:{label}) ON (n.memory, n.namespace, n.{name})"
+    for label, name in _INDEXED
+)
+
+_MEMORY: Final = "(m:NeurogatedMemory {memory: $memory})"
+MEMORY: Final = f"MATCH {_MEMORY} RETURN properties(m) AS memory"
+CREATE_MEMORY: Final = (
+    f"MERGE {_MEMORY} ON CREATE SET m.identity = $identity, m.format = $format, m.epochs = 0, m.frozen = false,"
+    " m.copies = [], m.holder = '', m.asked = '', m.until = 0 RETURN properties(m) AS memory"
+)
+SET_MEMORY: Final = f"MATCH {_MEMORY} SET m += $values"
+CLEAR_MEMORY: Final = f"MATCH {_MEMORY} SET m.frozen = false, m.copies = [], m.embedder = null, m.dimension = null"
+HOLD: Final = (
+    f"MATCH {_MEMORY} WHERE m.holder = $holder WITH m, coalesce(m.commit, '') = $commit AS done"
+    " SET m.commit = $commit, m.until = timestamp() + $lease RETURN done, coalesce(m.asked, '') <> '' AS is_asked_for"
+)
+
+OWN: Final = "memory: $memory, namespace: $namespace"
+"""The properties of every node of a graph, in a pattern."""
+GRAPH_NODE: Final = f"(g:NeurogatedGraph {{{OWN}}})"
+GRAPH: Final = (
+    f"MATCH {_MEMORY} OPTIONAL MATCH {GRAPH_NODE} RETURN properties(m) AS memory, g.epoch AS epoch,"
+    " g.sequence AS sequence, g.erased AS erased"
+)
+GRAPHS: Final = "MATCH (g:NeurogatedGraph {memory: $memory}) RETURN g.namespace AS namespace ORDER BY g.created"
+SET_GRAPH: Final = f"MERGE {GRAPH_NODE} ON CREATE SET g.created = $values.epoch SET g += $values"
+# The graph is locked first, so that nobody adds to a checkpoint that was dropped.
+DROP_CHECKPOINT: Final = (
+    f"MATCH {GRAPH_NODE} SET g.checkpoint = null, g.checkpointed = null, g.parts = null",
+    f"MATCH (c:NeurogatedCheckpoint {{{OWN}}}) DELETE c",
+)
+DROP_GRAPH: Final = DROP_CHECKPOINT + tuple(
+    f"MATCH (n:{label} {{{OWN}}}) DETACH DELETE n"
+    for label in ("NeurogatedNode", "NeurogatedTag", "NeurogatedDelta", "NeurogatedGraph")
+)
+
+CREATE_DELTA: Final = (
+    f"MATCH {GRAPH_NODE} SET g.sequence = $values.sequence"
+    f" CREATE (d:NeurogatedDelta {{{OWN}, sequence: $values.sequence}}) SET d += $values"
+)
+# The name of a commit tells whether it reached the log, also after later ones.
+COMMITTED: Final = (
+    f"MATCH (d:NeurogatedDelta {{{OWN}, sequence: $sequence}}) WHERE d.commit = $commit RETURN d.sequence AS sequence"
+)
+# Keys are looked up one by one, since not every server reads a range from an index of several properties.
+DELTAS: Final = (
+    f"MATCH {GRAPH_NODE} WHERE g.epoch = $epoch WITH g UNWIND range($first, $last) AS number"
+    f" MATCH (d:NeurogatedDelta {{{OWN}, sequence: number}})"
+    " RETURN d.sequence AS sequence, d.body AS body ORDER BY sequence"
+)
+SET_BODIES: Final = (
+    f"UNWIND $rows AS row MATCH (d:NeurogatedDelta {{{OWN}, sequence: row.sequence}}) SET d.body = row.body"
+)
+HISTORY: Final = (
+    f"MATCH (d:NeurogatedDelta {{{OWN}}}) WHERE d.sequence > $after AND d.sequence <= $up_to"
+    " RETURN d.sequence AS sequence, d.at AS at, d.reason AS reason,"
+    " d.changes AS changes, d.operators AS operators ORDER BY sequence"
+)

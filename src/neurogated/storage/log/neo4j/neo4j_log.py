@@ -8,10 +8,10 @@ import math
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, replace
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import neo4j
 
@@ -21,18 +21,90 @@ from neurogated.core.codec import decode, encode
 from neurogated.core.delta import LATEST, Decay, GraphDelta, HistoryEntry, JournalEntry
 from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.errors import CorruptMemoryError, FormatVersionError, MemoryClosedError, MemoryLockedError, StorageError
-from neurogated.storage.freshness import wanted
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.live_graph import wanted
 from neurogated.storage.log.checkpointed import CheckpointedFollower, RewrittenError
 from neurogated.storage.log.log import Position
-from neurogated.storage.log.neo4j import schema
-from neurogated.storage.log.neo4j.address import Address
-from neurogated.storage.log.neo4j.checkpoint import BoltCheckpoint
-from neurogated.storage.log.neo4j.connection import Connection
+from neurogated.storage.log.neo4j.connection import (
+    CLEAR_MEMORY,
+    CREATE_DELTA,
+    CREATE_MEMORY,
+    DELTAS,
+    DROP_CHECKPOINT,
+    DROP_GRAPH,
+    FORMAT,
+    GRAPH,
+    GRAPH_NODE,
+    GRAPHS,
+    HISTORY,
+    HOLD,
+    MEMORY,
+    OWN,
+    SCHEMA,
+    SET_BODIES,
+    SET_GRAPH,
+    SET_MEMORY,
+    Address,
+    Connection,
+)
 from neurogated.storage.log.neo4j.projection import in_portions, projection_of
-from neurogated.storage.log.neo4j.turn import LEASE, Turn
-from neurogated.storage.log.neo4j.work import Head, Work
+from neurogated.storage.log.neo4j.turn import LEASE, Head, Turn, Work
+
+_PART: Final = f"(c:NeurogatedCheckpoint {{{OWN}, name: $name, number: $number}})"
+_FIND: Final = (
+    f"MATCH {GRAPH_NODE} WHERE g.epoch = $epoch AND g.checkpoint IS NOT NULL"
+    " RETURN g.checkpoint AS name, g.checkpointed AS sequence, g.parts AS parts"
+)
+_READ: Final = f"MATCH {_PART} RETURN c.body AS body"
+# Setting a property takes the lock of the node, where the server has locks. So a compaction comes before or after.
+_IN_EPOCH: Final = f"MATCH {GRAPH_NODE} SET g.locked = $name WITH g WHERE g.epoch = $epoch"
+_WRITE: Final = f"{_IN_EPOCH} MERGE {_PART} SET c.body = $body RETURN c.number AS number"
+_FINISH: Final = (
+    f"{_IN_EPOCH} AND coalesce(g.checkpointed, 0) < $sequence"
+    " SET g.checkpoint = $name, g.checkpointed = $sequence, g.parts = $parts"
+)
+# A name begins with the number of a delta, so the parts of a later checkpoint stay.
+_DROP_EARLIER: Final = (
+    f"MATCH {GRAPH_NODE} MATCH (c:NeurogatedCheckpoint {{{OWN}}})"
+    " WHERE c.name <> coalesce(g.checkpoint, '') AND c.name <= $name DELETE c"
+)
+
+
+class BoltCheckpoint:
+    """The checkpoint of one graph; see `CheckpointTable`."""
+
+    def __init__(self, connection: Connection, namespace: str) -> None:
+        self._connection = connection
+        self._namespace = namespace
+
+    def read(self, epoch: int) -> tuple[int, Iterable[bytes]]:
+        """Return the number of the last delta in the checkpoint, and its deltas; see `CheckpointTable`."""
+        for row in self._ask(_FIND, epoch=epoch):
+            return row["sequence"], self._parts(row["name"], row["parts"])
+        return 0, ()
+
+    def _parts(self, name: str, parts: int) -> Iterator[bytes]:
+        for number in range(1, parts + 1):
+            rows = self._ask(_READ, name=name, number=number)
+            if not rows:
+                raise CorruptMemoryError(f"part {number} of {parts} is missing")
+            yield rows[0]["body"]
+
+    def write(self, position: Position, deltas: Iterator[bytes]) -> None:
+        """Replace the checkpoint, part by part; see `CheckpointTable`."""
+        name = f"{position.sequence:020d}-{secrets.token_hex(8)}"
+        given, parts = {"name": name, "epoch": position.epoch}, 0
+        for parts, body in enumerate(deltas, start=1):
+            if not self._ask(_WRITE, **given, number=parts, body=body):
+                break
+        else:
+            self._ask(_FINISH, **given, sequence=position.sequence, parts=parts)
+        self._ask(_DROP_EARLIER, name=name)
+
+    def _ask(self, text: str, **values: object) -> list[dict[str, Any]]:
+        return self._connection.read(text, namespace=self._namespace, **values)
+
 
 _AT_ONCE = 200
 """How many deltas are read at once."""
@@ -43,7 +115,7 @@ _NO_GRAPH = Head(epoch=-1)
 def memory_exists(address: Address) -> bool:
     """Return whether a database has a memory; raises StorageError."""
     with contextlib.closing(Connection(address)) as connection:
-        return bool(connection.read(schema.MEMORY))
+        return bool(connection.read(MEMORY))
 
 
 class Neo4jEngine:
@@ -78,18 +150,18 @@ class Neo4jEngine:
         bind_to_process(self)
 
     def _opened(self) -> str:
-        rows = self.connection.read(schema.MEMORY)
+        rows = self.connection.read(MEMORY)
         if not rows:
             if self.read_only:
                 raise StorageError(f"there is no memory at {self.connection.address}; open it once without read_only")
-            for statement in schema.SCHEMA:
+            for statement in SCHEMA:
                 self.connection.read(statement)
-            rows = self.connection.read(schema.CREATE_MEMORY, identity=secrets.token_hex(), format=schema.FORMAT)
+            rows = self.connection.read(CREATE_MEMORY, identity=secrets.token_hex(), format=FORMAT)
         memory = rows[0]["memory"]
-        if memory["format"] != schema.FORMAT:
+        if memory["format"] != FORMAT:
             raise FormatVersionError(
                 f"the memory at {self.connection.address} has format {memory['format']}, but this version of "
-                f"neurogated reads {schema.FORMAT}"
+                f"neurogated reads {FORMAT}"
             )
         return str(memory["identity"])
 
@@ -113,14 +185,14 @@ class Neo4jEngine:
         """Give a graph an epoch that no graph had."""
         epoch = work.memory["epochs"] + 1
         work.memory["epochs"] = epoch
-        work.add(schema.SET_MEMORY, values={"epochs": epoch})
+        work.add(SET_MEMORY, values={"epochs": epoch})
         Neo4jEngine.set_head(work, namespace, replace(head, epoch=epoch))
 
     @staticmethod
     def set_head(work: Work, namespace: str, head: Head) -> None:
         """Record the end of the log of a graph."""
         work.heads[namespace] = head
-        work.add(schema.SET_GRAPH, namespace=namespace, values=asdict(head))
+        work.add(SET_GRAPH, namespace=namespace, values=asdict(head))
 
     def head(self, namespace: str) -> Head | None:
         """Return the end of the log of a graph, including uncommitted deltas; None if there is no such graph."""
@@ -137,7 +209,7 @@ class Neo4jEngine:
     def stored_head(self, namespace: str) -> Head | None:
         """Read the end of the log of a graph in the database; None if there is no such graph."""
         now = time.monotonic()
-        rows = self.connection.read(schema.GRAPH, namespace=namespace)
+        rows = self.connection.read(GRAPH, namespace=namespace)
         if not rows:
             raise StorageError(f"the memory at {self.connection.address} was deleted; close it")
         self._settings = now, rows[0].pop("memory")
@@ -150,13 +222,13 @@ class Neo4jEngine:
 
     def namespaces(self) -> list[str]:
         with self.lock:
-            stored = [row["namespace"] for row in self.connection.read(schema.GRAPHS)]
+            stored = [row["namespace"] for row in self.connection.read(GRAPHS)]
             heads = {} if (work := self._known) is None else work.heads
         return [name for name in dict.fromkeys((*stored, *heads)) if heads.get(name, _NO_GRAPH) is not None]
 
     def drop_namespace(self, name: str) -> None:
         with self.transaction() as work:
-            for statement in schema.DROP_GRAPH:
+            for statement in DROP_GRAPH:
                 work.add(statement, namespace=name)
             work.heads[name] = None
 
@@ -165,7 +237,7 @@ class Neo4jEngine:
         with self.transaction() as work:
             for name in self.namespaces():
                 self.drop_namespace(name)
-            work.add(schema.CLEAR_MEMORY)
+            work.add(CLEAR_MEMORY)
 
     # Transactions
 
@@ -217,7 +289,7 @@ class Neo4jEngine:
         held: dict[str, Any] = {}
 
         def is_to_do(transaction: neo4j.Transaction) -> bool:
-            held["sent"], row = time.monotonic(), transaction.run(schema.HOLD, values).single()
+            held["sent"], row = time.monotonic(), transaction.run(HOLD, values).single()
             if row is None:
                 raise MemoryLockedError("this process stopped for so long that others wrote; try again")
             held["is_asked_for"] = row["is_asked_for"]
@@ -244,7 +316,7 @@ class Neo4jEngine:
     def _set_memory(self, **values: Any) -> None:  # noqa: ANN401 - values of properties
         with self.transaction() as work:
             work.memory |= values
-            work.add(schema.SET_MEMORY, values=values)
+            work.add(SET_MEMORY, values=values)
 
     @property
     def embedder(self) -> tuple[str, int] | None:
@@ -306,7 +378,7 @@ class Neo4jLog:
             head = self._head(work)
             head = replace(head, sequence=head.sequence + 1)
             work.add(
-                schema.CREATE_DELTA,
+                CREATE_DELTA,
                 namespace=self.namespace,
                 values={
                     "sequence": head.sequence,
@@ -344,7 +416,7 @@ class Neo4jLog:
         for first in range(after + 1, stored + 1, _AT_ONCE):
             last = min(first + _AT_ONCE - 1, stored)
             rows = self._engine.connection.read(
-                schema.DELTAS, namespace=self.namespace, first=first, last=last, epoch=end.epoch
+                DELTAS, namespace=self.namespace, first=first, last=last, epoch=end.epoch
             )
             if len(rows) != last - first + 1:
                 head = self._engine.stored_head(self.namespace)
@@ -356,7 +428,7 @@ class Neo4jLog:
         yield from (entry for entry in uncommitted if after < entry.sequence <= up_to)
 
     def history(self, after: int = 0, up_to: int = LATEST) -> list[HistoryEntry]:
-        rows = self._engine.connection.read(schema.HISTORY, namespace=self.namespace, after=after, up_to=up_to)
+        rows = self._engine.connection.read(HISTORY, namespace=self.namespace, after=after, up_to=up_to)
         stored = [
             HistoryEntry(
                 row["sequence"],
@@ -378,9 +450,9 @@ class Neo4jLog:
         with self._engine.transaction() as work:
             bodies = [{"sequence": number, "body": encode(delta)} for number, delta in enumerate(deltas, start=1)]
             self._engine.add_epoch(work, self.namespace, self._head(work))
-            for statement in schema.DROP_CHECKPOINT:
+            for statement in DROP_CHECKPOINT:
                 work.add(statement, namespace=self.namespace)
-            work.statements += in_portions(schema.SET_BODIES, self.namespace, bodies)
+            work.statements += in_portions(SET_BODIES, self.namespace, bodies)
             work.entries = [one for one in work.entries if one[0] != self.namespace]
             work.entries += [(self.namespace, JournalEntry(number, one)) for number, one in enumerate(deltas, start=1)]
 

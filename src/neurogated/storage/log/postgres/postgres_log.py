@@ -3,28 +3,251 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
-from typing import LiteralString, cast
+from typing import LiteralString, NamedTuple, cast
+
+from psycopg.pq import TransactionStatus
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.codec import decode, encode
 from neurogated.core.delta import LATEST, Decay, GraphDelta, HistoryEntry, JournalEntry
 from neurogated.core.forking import InheritedLock, bind_to_process
-from neurogated.errors import StorageError
+from neurogated.errors import MemoryLockedError, StorageError
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
-from neurogated.storage.log.checkpointed import RewrittenError
+from neurogated.storage.log.checkpointed import CheckpointedFollower, RewrittenError
 from neurogated.storage.log.log import Engine, Position
 from neurogated.storage.log.memory_log import replayed_past
-from neurogated.storage.log.postgres.postgres_follower import GONE, PostgresFollower
-from neurogated.storage.log.postgres.server import Row, Server
-from neurogated.storage.log.postgres.writer import Append, Writer
+from neurogated.storage.log.postgres.server import Connection, ConnectionLostError, Row, Server
+
+_MILLISECONDS = 1000
+_WAIT_SECONDS = 0.05
+# Later statements of the session have the whole patience.
+_LOCK = """
+    SELECT set_config('lock_timeout', %s, false), set_config('lock_timeout', %s, true), pg_advisory_lock(%s)
+"""
+_UNLOCK = "SELECT pg_advisory_unlock_all()"
+_FIND_APPEND = "SELECT 1 FROM deltas WHERE namespace = %s AND sequence = %s AND token = %s"
+
+
+class Append(NamedTuple):
+    """Identifies a delta that this process wrote."""
+
+    namespace: int
+    sequence: int
+    token: bytes
+
+
+class Writer:
+    """Locks graphs for one thread until it is closed, and writes by one connection.
+
+    The locks are advisory locks of the session, since they must outlast the transactions of the block. While a session
+    may still commit, it has its locks. So after a lost connection, a new session that has them sees what was committed.
+    """
+
+    def __init__(self, server: Server, patience: float, meanwhile: Callable[[], None] | None) -> None:
+        """Take the server, how many seconds to wait for a lock, and what to call again and again during the wait."""
+        self._server = server
+        self._patience = patience
+        self._meanwhile = meanwhile
+        self._lent = contextlib.ExitStack()
+        self._connection: Connection | None = None
+        self._claimed: set[int] = set()
+        self._depth = 0
+        # The ends of the logs that only this thread can change; see `position`.
+        self._ends: dict[int, Position] = {}
+        # The first delta of the transaction under way: it is there if the transaction was committed.
+        self._first: Append | None = None
+
+    def claim(self, namespace: int) -> None:
+        """Wait for the lock of a graph, which this thread then has until `close`.
+
+        Raises:
+            MemoryLockedError: another process has it for too long.
+            StorageError: the server cannot be reached.
+        """
+        if namespace in self._claimed:
+            return
+        end = time.monotonic() + self._patience
+        # With another lock, this thread may be part of a deadlock, which the server detects in a longer wait.
+        while self._meanwhile is not None and not (self._claimed or self._depth):
+            patience = min(_WAIT_SECONDS, end - time.monotonic())
+            try:
+                self._lock(namespace, patience)
+            except MemoryLockedError:
+                if patience < _WAIT_SECONDS:
+                    raise
+                self._meanwhile()
+            else:
+                return
+        self._lock(namespace, self._patience)
+
+    def execute(self, statement: LiteralString, values: Sequence[object] = ()) -> list[Row]:
+        """Execute a statement and return its rows; see `Server.execute`."""
+        try:
+            return self._server.execute(self._connected(), statement, values)
+        except ConnectionLostError:
+            if self._claimed or self._depth:
+                raise
+            # A restart of the server cut the connection while it was idle. What needs no lock may be done twice.
+            self._reconnect()
+            return self._server.execute(self._connected(), statement, values)
+
+    def append(self, statement: LiteralString, values: Sequence[object], made: Append) -> list[Row]:
+        """Execute a statement that appends a delta, exactly once; return its rows.
+
+        Raises:
+            StorageError: nothing was written; the message gives the reason.
+        """
+        end = self._ends.pop(made.namespace, None)
+        try:
+            rows = self.execute(statement, values)
+        except ConnectionLostError as error:
+            if self._depth or not self._is_stored(made, error):
+                raise
+            return [(made.sequence,)]
+        self._first = self._first or made
+        if rows and end is not None:
+            self._ends[made.namespace] = end._replace(sequence=made.sequence)
+        return rows
+
+    def position(self, namespace: int, read: Callable[[], Position]) -> Position:
+        """Return the end of a log; while this thread has its lock, it is read once."""
+        if namespace not in self._ends:
+            found = read()
+            if namespace not in self._claimed:
+                return found
+            self._ends[namespace] = found
+        return self._ends[namespace]
+
+    @property
+    def is_in_transaction(self) -> bool:
+        """Whether a transaction is under way."""
+        return self._depth > 0
+
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Run a block as one transaction, or as a part of the one under way; see `Engine.transaction`."""
+        if not self._depth:
+            self._first = None
+        is_done = False
+        self._depth += 1
+        try:
+            with self._server.translated(connection := self._connected()), connection.transaction():
+                yield
+                if connection.info.transaction_status == TransactionStatus.INERROR:
+                    # The server would answer the commit by a silent rollback.
+                    raise StorageError("a write failed and rolled back its whole transaction; begin again")
+                is_done = True
+        except ConnectionLostError as error:
+            if self._depth > 1 or not is_done or self._first is None or not self._is_stored(self._first, error):
+                raise
+        finally:
+            self._depth -= 1
+            self._ends = {}
+
+    def close(self) -> None:
+        """Release the locks; a connection with an unfinished transaction is closed."""
+        with self._lent:
+            if self._claimed and self._connection is not None:
+                with contextlib.suppress(ConnectionLostError):
+                    self.execute(_UNLOCK)
+
+    def _is_stored(self, made: Append, cause: ConnectionLostError) -> bool:
+        """Return whether a delta was committed although its connection was lost; take the locks again."""
+        claimed, self._claimed = self._claimed, set()
+        try:
+            self._reconnect()
+            for namespace in sorted(claimed):
+                self._lock(namespace, self._patience)
+            return bool(self.execute(_FIND_APPEND, made))
+        except StorageError as error:
+            raise ConnectionLostError(f"{error}; whether the last change was stored is unknown") from cause
+
+    def _lock(self, namespace: int, patience: float) -> None:
+        name = f"{self._server.address.schema} {namespace}".encode()
+        key = int.from_bytes(hashlib.sha256(name).digest()[:8], signed=True)
+        whole, now = (f"{max(1, int(seconds * _MILLISECONDS))}ms" for seconds in (self._patience, patience))
+        self.execute(_LOCK, (whole, now, key))
+        self._claimed.add(namespace)
+
+    def _connected(self) -> Connection:
+        if self._connection is None:
+            self._connection = self._lent.enter_context(self._server.session())
+        return self._connection
+
+    def _reconnect(self) -> None:
+        self._lent.close()
+        self._connection = None
+        self._ends = {}
+        self._server.forget()
+
+
+GONE = Position(-1, 0)
+"""The position in a graph that another process dropped."""
+
+# A transaction of this process may wait for this thread, so the thread must not wait for the transaction.
+_HURRY = "SELECT set_config('lock_timeout', '1s', false)"
+_READ = "SELECT sequence, deltas FROM checkpoints WHERE namespace = %s AND epoch = %s"
+# The lock on the head row makes a compaction either wait, and then delete this row, or prevent it.
+_WRITE = """
+    INSERT INTO checkpoints SELECT namespace, epoch, %s, %b FROM heads WHERE namespace = %s AND epoch = %s FOR SHARE
+    ON CONFLICT (namespace) DO UPDATE
+    SET epoch = excluded.epoch, sequence = excluded.sequence, deltas = excluded.deltas
+    WHERE (checkpoints.epoch, checkpoints.sequence) < (excluded.epoch, excluded.sequence)
+"""
+
+
+class _Checkpoint:
+    """The checkpoint of one graph, in one row; see `CheckpointTable`."""
+
+    def __init__(self, engine: PostgresEngine, log: PostgresLog) -> None:
+        self._engine, self._log = engine, log
+
+    def read(self, epoch: int) -> tuple[int, Iterable[bytes]]:
+        """Return the number of the last delta in the checkpoint, and its deltas; see `CheckpointTable`."""
+        for sequence, deltas in self._engine.fetch(_READ, (self._log.namespace, epoch)):
+            return sequence, deltas
+        return 0, ()
+
+    def write(self, position: Position, deltas: Iterator[bytes]) -> None:
+        """Replace the checkpoint, unless the table has a later one; see `CheckpointTable`."""
+        values = position.sequence, list(deltas), self._log.namespace, position.epoch
+        server = self._engine.server
+        with server.session() as connection:
+            server.execute(connection, _HURRY)
+            server.execute(connection, _WRITE, values)
+
+
+class PostgresFollower(CheckpointedFollower):
+    """Replays the deltas in the database; other processes may compact or drop the graph at any time."""
+
+    def __init__(
+        self, engine: PostgresEngine, log: PostgresLog, config: MemoryConfig, current: Callable[[], GraphIndex | None]
+    ) -> None:
+        table, read_only = _Checkpoint(engine, log), engine.server.read_only
+        super().__init__(engine, log.name, log, table, config=config, current=current, read_only=read_only)
+
+    def has_graph(self) -> bool:
+        """Return whether the graph was not dropped, without reading the names of all graphs."""
+        return self._log.position() != GONE
+
+    def unchanged_since(self) -> float:
+        """Return the present: only the database knows."""
+        return time.monotonic()
+
+    def is_end(self, sequence: int) -> bool:
+        """Return whether the log ends with this delta, apart from uncommitted deltas of another thread."""
+        return self._log.position() == (self._epoch, sequence)
+
 
 _PAGE = 200
 _TOKEN_BYTES = 16

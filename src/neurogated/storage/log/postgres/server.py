@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import secrets
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, LiteralString, cast
 from urllib.parse import parse_qsl, quote, urlencode
@@ -13,10 +15,18 @@ from weakref import WeakSet
 
 import psycopg
 from psycopg import conninfo, errors, sql
+from psycopg.errors import Diagnostic
 from psycopg.pq import TransactionStatus
 
 from neurogated.core.forking import InheritedLock
-from neurogated.errors import ConfigError, MemoryClosedError, MemoryLockedError, StorageError, UnreachableError
+from neurogated.errors import (
+    ConfigError,
+    FormatVersionError,
+    MemoryClosedError,
+    MemoryLockedError,
+    StorageError,
+    UnreachableError,
+)
 from neurogated.text.strings import checked_identifier
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -236,3 +246,199 @@ class Server:
                 self._idle.append(connection)
                 return
         connection.close()
+
+
+MIGRATIONS = (
+    """
+    CREATE TABLE settings (name text PRIMARY KEY, value text NOT NULL);
+    CREATE TABLE copies (place text PRIMARY KEY);
+    CREATE TABLE namespaces (namespace bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, name bytea NOT NULL);
+    CREATE UNIQUE INDEX namespaces_by_name ON namespaces (sha256(name));
+    CREATE TABLE heads (
+        namespace bigint PRIMARY KEY REFERENCES namespaces ON DELETE CASCADE,
+        epoch bigint NOT NULL DEFAULT 0,
+        sequence bigint NOT NULL DEFAULT 0,
+        erased_up_to bigint NOT NULL DEFAULT 0
+    ) WITH (fillfactor = 50);
+    CREATE TABLE deltas (
+        namespace bigint NOT NULL REFERENCES namespaces ON DELETE CASCADE,
+        sequence bigint NOT NULL,
+        at bigint NOT NULL,
+        uses_only boolean NOT NULL,
+        entry text NOT NULL,
+        token bytea NOT NULL,
+        body bytea NOT NULL,
+        PRIMARY KEY (namespace, sequence)
+    );
+    CREATE TABLE checkpoints (
+        namespace bigint PRIMARY KEY REFERENCES namespaces ON DELETE CASCADE,
+        epoch bigint NOT NULL,
+        sequence bigint NOT NULL,
+        graph bytea NOT NULL,
+        removals bytea NOT NULL
+    );
+    ALTER TABLE checkpoints ALTER COLUMN graph SET STORAGE EXTERNAL;
+    ALTER TABLE deltas ALTER COLUMN body SET STORAGE EXTERNAL;
+    """,
+    "ALTER TABLE heads ADD COLUMN searched boolean NOT NULL DEFAULT false;",
+    # Checkpoints are written again when they are due.
+    """
+    DELETE FROM checkpoints;
+    ALTER TABLE checkpoints DROP COLUMN graph, DROP COLUMN removals, ADD COLUMN deltas bytea[] NOT NULL;
+    ALTER TABLE checkpoints ALTER COLUMN deltas SET STORAGE EXTERNAL;
+    """,
+    # To name the type of a column removes its statistics.
+    """
+    ALTER TABLE settings ALTER COLUMN value TYPE text, ALTER COLUMN value SET STATISTICS 0;
+    ALTER TABLE copies ALTER COLUMN place TYPE text, ALTER COLUMN place SET STATISTICS 0;
+    ALTER TABLE namespaces ALTER COLUMN name TYPE bytea, ALTER COLUMN name SET STATISTICS 0;
+    ALTER INDEX namespaces_by_name ALTER COLUMN 1 SET STATISTICS 0;
+    ALTER TABLE deltas ALTER COLUMN entry TYPE text, ALTER COLUMN entry SET STATISTICS 0,
+        ALTER COLUMN body TYPE bytea, ALTER COLUMN body SET STATISTICS 0;
+    ALTER TABLE checkpoints ALTER COLUMN deltas SET STATISTICS 0;
+    """,
+    # It made the tables of the search again.
+    "",
+    # The tables of the search are gone, with the texts in them. Other programs have tables with such names, too.
+    """
+    DO $$ BEGIN
+        IF to_regclass('vectors_of_others') IS NOT NULL THEN
+            DROP TABLE IF EXISTS memories, vectors, terms, links;
+        END IF;
+    END $$;
+    UPDATE heads SET searched = false WHERE searched;
+    """,
+)
+"""The statements of each migration. `at` is in microseconds, `body` is a delta in the form of `codec`, `entry` is its
+line in the history, and `token` tells whether a write reached the server. Bodies are compressed already. Earlier
+versions, which may still run, searched a graph in the database if it was `searched`."""
+
+_LOCK = 0x6E6575726F676174  # "neurogat": excludes other processes that migrate
+_HIDDEN = "SELECT 1 FROM pg_namespace WHERE nspname = %s AND NOT has_schema_privilege(oid, 'USAGE')"
+_TABLES = ("checkpoints", "deltas", "heads", "namespaces", "copies", "settings", "migrations")
+
+
+def prepare(server: Server, *, from_scratch: bool) -> None:
+    """Create or migrate the tables of a memory; with `from_scratch`, drop its tables first.
+
+    Raises:
+        FormatVersionError: a newer version of this library made the tables.
+        StorageError: the memory does not exist and may only be read, the user may not use the schema, or the server
+            refuses.
+    """
+    with server.session() as connection, server.translated(connection):
+        _refuse_hidden(server, connection)
+        made = _version(connection)
+        if made > len(MIGRATIONS):
+            raise FormatVersionError(
+                f"{server.address} has format {made}, but this version of neurogated reads {len(MIGRATIONS)}; update it"
+            )
+        if server.read_only and not made:
+            raise StorageError(f"there is no memory at {server.address}; open it without read_only to create one")
+        if server.read_only and made < len(MIGRATIONS):
+            raise FormatVersionError(f"{server.address} has the older format {made}; open it once without read_only")
+        if server.read_only or (made == len(MIGRATIONS) and not from_scratch):
+            return
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_LOCK,))
+            schema = server.address.schema
+            if connection.execute("SELECT to_regnamespace(quote_ident(%s))", (schema,)).fetchone() == (None,):
+                connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
+            for table in _TABLES if from_scratch else ():
+                connection.execute(sql.SQL("DROP TABLE IF EXISTS {} CASCADE").format(sql.Identifier(table)))
+            _migrate(connection)
+
+
+def exists(server: Server) -> bool:
+    """Return whether the schema holds a memory."""
+    with server.session() as connection, server.translated(connection):
+        _refuse_hidden(server, connection)
+        return _version(connection) > 0
+
+
+def _refuse_hidden(server: Server, connection: Connection) -> None:
+    """Refuse a schema of another user: without the right to use it, it would look like one without a memory."""
+    schema, user = server.address.schema, connection.info.user
+    if connection.execute(_HIDDEN, (schema,)).fetchone():
+        raise StorageError(
+            f"user {user!r} may not use the schema {schema!r} of {server.address}; its owner can grant that (GRANT "
+            "USAGE, CREATE ON SCHEMA, and rights to its tables), or name another schema"
+        )
+
+
+def _version(connection: Connection) -> int:
+    """Return the number of the last migration, 0 if there is none."""
+    if connection.execute("SELECT to_regclass('migrations')").fetchone() == (None,):
+        return 0
+    (found,) = connection.execute("SELECT max(number) FROM migrations").fetchone() or (0,)
+    return int(found or 0)
+
+
+def _migrate(connection: Connection) -> None:
+    connection.execute("CREATE TABLE IF NOT EXISTS migrations (number integer PRIMARY KEY)")
+    for number, statements in enumerate(MIGRATIONS[(made := _version(connection)) :], start=made + 1):
+        connection.execute(statements)
+        connection.execute("INSERT INTO migrations VALUES (%s)", (number,))
+    connection.execute("INSERT INTO settings VALUES ('identity', %s) ON CONFLICT DO NOTHING", (secrets.token_hex(),))
+
+
+_REWRITTEN = ("deltas", "checkpoints", "namespaces", "copies")
+_PAUSE_SECONDS = 0.1
+# In every language, the details of a rewritten table begin with the number of rows that old transactions still see.
+_KEPT = re.compile(r"\d+")
+_HURRY = "SELECT set_config('lock_timeout', %s, false)"
+_EXISTS = "SELECT to_regclass(%s) IS NOT NULL"
+_READERS = """
+    SELECT * FROM (
+        SELECT 'process ' || pid || ' of ' || coalesce(usename, '') || coalesce(' since ' || xact_start, '')
+        FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)
+        AND (datname IS NULL OR datname = current_database()) ORDER BY xact_start
+    ) AS sessions
+    UNION ALL SELECT 'prepared transaction ' || gid FROM pg_prepared_xacts WHERE database = current_database()
+    UNION ALL SELECT 'replication slot ' || slot_name FROM pg_replication_slots WHERE xmin IS NOT NULL
+"""
+
+
+def rewrite_tables(server: Server, patience: float) -> None:
+    """Rewrite all tables. Other processes cannot read each of them meanwhile.
+
+    Args:
+        server: the database.
+        patience: how many seconds to wait for other processes.
+
+    Raises:
+        MemoryLockedError: a process uses a table for longer, or an older transaction can still read erased rows, so
+            that they stay in the files.
+        StorageError: the server cannot be reached or refuses.
+    """
+    end = time.monotonic() + patience
+    with server.session() as connection:
+        server.execute(connection, _HURRY, (f"{patience}s",))
+        for table in _REWRITTEN:
+            while server.execute(connection, _EXISTS, (table,)) == [(True,)] and _kept(server, connection, table):
+                if time.monotonic() > end:
+                    readers = ", ".join(reader for (reader,) in server.execute(connection, _READERS))
+                    raise MemoryLockedError(
+                        f"the memory is compacted, but erased texts stay in the files of {server.address}, since older "
+                        f"transactions can read them: {readers or 'of other users, which this user may not see'}. End "
+                        "them (pg_terminate_backend, ROLLBACK PREPARED, pg_drop_replication_slot), and compact again"
+                    )
+                time.sleep(_PAUSE_SECONDS)
+
+
+def _kept(server: Server, connection: Connection, table: str) -> int:
+    """Rewrite a table; return how many dead rows it keeps."""
+    kept = 0
+
+    def read(notice: Diagnostic) -> None:
+        nonlocal kept
+        found = _KEPT.search(notice.message_detail or "")
+        kept += int(found[0]) if found else 0
+
+    connection.add_notice_handler(read)
+    try:
+        statement = sql.SQL("VACUUM (FULL, VERBOSE) {}").format(sql.Identifier(table))
+        server.execute(connection, statement.as_string(), ())
+    finally:
+        connection.remove_notice_handler(read)
+    return kept

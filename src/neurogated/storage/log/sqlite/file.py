@@ -18,22 +18,27 @@ from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.errors import CorruptMemoryError, ForkedMemoryError, MemoryClosedError, MemoryLockedError, StorageError
 from neurogated.storage.files.process_lock import Presence, ProcessLock
 from neurogated.storage.log.log import Blocks
-from neurogated.storage.log.sqlite.commit_watermark import CommitWatermark
 from neurogated.storage.log.sqlite.connection import Translated, begun, connect, connect_reader, fetch, os_errors
-from neurogated.storage.log.sqlite.create import drop_draft, make_file
-from neurogated.storage.log.sqlite.file_guard import FileGuard
-from neurogated.storage.log.sqlite.heritage import Heritage
+from neurogated.storage.log.sqlite.file_guard import FileGuard, OpenedFiles, place_of
 from neurogated.storage.log.sqlite.integrity import (
+    CheckpointWatch,
+    CommitWatermark,
     faults,
     last_change,
     refuse_cut_file,
     refuse_lost_changes,
     refuse_missing_file,
+    refuse_unsealed,
+    seal_pages,
 )
-from neurogated.storage.log.sqlite.opened_files import OpenedFiles, place_of
-from neurogated.storage.log.sqlite.schema import check_format, refuse_foreign
-from neurogated.storage.log.sqlite.sealing import CheckpointWatch, refuse_unsealed, seal_pages
-from neurogated.storage.log.sqlite.settings import keep_incarnation
+from neurogated.storage.log.sqlite.schema import (
+    Heritage,
+    check_format,
+    create_file,
+    drop_draft,
+    keep_incarnation,
+    refuse_foreign,
+)
 from neurogated.utils.background import take
 
 _log = logging.getLogger(__name__)
@@ -342,7 +347,7 @@ class SqliteFile:
         if from_scratch or not self.path.exists():
             # The watermark of a memory that is gone says nothing about the new one.
             self._watermark.remove()
-            make_file(self.path)
+            create_file(self.path)
         else:
             check_format(self.path)
         # While other processes have the memory open, the watermark says so too, and they use the log.

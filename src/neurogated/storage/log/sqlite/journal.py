@@ -1,23 +1,306 @@
-"""The journal of a memory file: deltas reconstructed from the rows that they wrote."""
+"""The journal of a memory file: the rows that a delta writes, and deltas reconstructed from their rows."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import repeat
+from typing import Any, NamedTuple
 
 import apsw
 import numpy as np
+from numpy.typing import NDArray
 
-from neurogated.core.clock import from_micros
+from neurogated.core.clock import MICROS_A_DAY, from_micros, to_micros
 from neurogated.core.delta import Access, Decay, GraphDelta, HistoryEntry, JournalEntry, NodeChange, WeightChange
-from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import MOST_COUNTED, EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.node_kind import register_kind
-from neurogated.storage.log.sqlite.connection import fetch
-from neurogated.storage.log.sqlite.loading import NOW, Keys, keys_from_blob, operators_from_json
-from neurogated.storage.log.sqlite.node_rows import RECORD, moment_or_none, record_of, scope_from_json
-from neurogated.storage.log.sqlite.settings import register_types
+from neurogated.core.view import Rows
+from neurogated.storage.index.graph.resolve import Plan
+from neurogated.storage.index.graph.validity import micros_or_none
+from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
+from neurogated.storage.log.sqlite.rows import (
+    NOW,
+    RECORD,
+    VALUES,
+    Keys,
+    NodeNumbers,
+    access_values,
+    keys_from_blob,
+    keys_to_blob,
+    moment_or_none,
+    node_values,
+    operators_from_json,
+    operators_to_json,
+    record_of,
+    scope_from_json,
+)
+from neurogated.storage.log.sqlite.schema import register_types
+
+# How many values a row of `node_versions` has.
+_WIDTH = 2 + len(VALUES.split(", "))
+
+
+class Written(NamedTuple):
+    """The numbers that the file gave to a delta and its new rows."""
+
+    sequence: int
+    new_nodes: Keys
+    new_edges: Keys
+
+
+@dataclass(frozen=True, slots=True)
+class PlanWriter:
+    """Writes plans for one namespace, within a transaction of the caller."""
+
+    connection: apsw.Connection
+    namespace: int
+    index: GraphIndex
+    """Holds the file's number of every row."""
+
+    def write(self, plan: Plan) -> Written:
+        """Write all rows of a plan."""
+        sequence = self._journal(plan)
+        new_nodes = self._new_node_keys(plan)
+        new_edges = new_nodes[:0]
+        if plan.removed_nodes.size or plan.removed_edges.size:
+            self._end_removed(plan, sequence)
+        if plan.node_rows.size:
+            self._write_nodes(plan, self._keys_of(plan.node_rows, new_nodes), sequence)
+        if plan.edge_rows.size:
+            new_edges = _next_keys(self.connection, "edges", "edge", len(plan.edge_rows))
+            ends = [self._keys_of(rows, new_nodes) for rows in plan.edge_ends]
+            self._write_edges(plan, new_edges, ends, sequence)
+        if plan.weight_rows.size:
+            self._write_weights(plan, sequence)
+        self._write_changes(plan, sequence)
+        if plan.delta.touch:
+            self._write_uses(plan, self._keys_of(plan.touched_nodes, new_nodes), sequence)
+            self._write_charges(plan, self._keys_of(plan.charged_nodes, new_nodes), sequence)
+        self._write_pending(plan)
+        return Written(sequence, new_nodes, new_edges)
+
+    @property
+    def node_keys(self) -> Keys:
+        """The file's number of every node row."""
+        return self.index.node_keys.values
+
+    @property
+    def edge_keys(self) -> Keys:
+        """The file's number of every edge row."""
+        return self.index.edge_keys.values
+
+    def _journal(self, plan: Plan) -> int:
+        delta = plan.delta
+        counts = delta.changes
+        tells_of_uses_only = not any((counts, delta.operators, delta.queued, delta.settled))
+        changes = None if tells_of_uses_only else json.dumps(counts)
+        if changes is None:
+            self.connection.execute("DELETE FROM deltas WHERE namespace = ? AND changes IS NULL", (self.namespace,))
+        operators, spared = None, None
+        if delta.operators:
+            operators = operators_to_json(delta.operators)
+            spared = keys_to_blob([self._spared(*one) for one in zip(delta.operators, plan.spared, strict=True)])
+        self.connection.execute(
+            "INSERT INTO deltas (namespace, at, reason, changes, operators, spared) VALUES (?, ?, ?, ?, ?, ?)",
+            (self.namespace, to_micros(delta.at), delta.reason, changes, operators, spared),
+        )
+        return self.connection.last_insert_rowid()
+
+    def _spared(self, operator: Decay, named: Rows) -> Keys:
+        """Return the file's numbers of the edges that an operator spares: those it names and those used recently."""
+        (used,) = fetch_columns(
+            self.connection,
+            "SELECT u.edge FROM edge_uses u JOIN edges e ON e.edge = u.edge JOIN nodes n ON n.node = e.source "
+            "WHERE u.last_activated >= :idle_before AND e.until IS NULL AND n.namespace = :namespace",
+            {"idle_before": to_micros(operator.idle_before), "namespace": self.namespace},
+            (np.int64,),
+        )
+        return np.union1d(self.edge_keys[named], used)
+
+    def _new_node_keys(self, plan: Plan) -> NDArray[np.int64]:
+        new = [
+            node.id
+            for node, row in zip(plan.delta.nodes, plan.node_rows.tolist(), strict=True)
+            if row >= len(self.node_keys)
+        ]
+        keys = _next_keys(self.connection, "nodes", "node", len(new))
+        _execute_each(
+            self.connection,
+            "INSERT INTO nodes VALUES (?, ?, ?)",
+            zip(keys.tolist(), [self.namespace] * len(new), new, strict=True),
+        )
+        return keys
+
+    def _keys_of(self, rows: Rows, new: Keys) -> Keys:
+        """Return the file's numbers of node rows; `new` holds those of the added rows."""
+        known = len(self.node_keys)
+        keys: Keys = np.where(rows < known, self.node_keys[np.minimum(rows, known - 1)] if known else 0, 0)
+        keys[rows >= known] = new[rows[rows >= known] - known]
+        return keys
+
+    def _end_removed(self, plan: Plan, sequence: int) -> None:
+        nodes = self.node_keys[plan.removed_nodes].tolist()
+        _end(self.connection, "node_versions", "node", nodes, sequence)
+        _end(self.connection, "vectors", "node", nodes, sequence)
+        edges = self.edge_keys[plan.removed_edges].tolist()
+        _end(self.connection, "edges", "edge", edges, sequence)
+        _execute_each(self.connection, "DELETE FROM edge_uses WHERE edge = ?", [(key,) for key in edges])
+
+    def _write_nodes(self, plan: Plan, keys: NDArray[np.int64], sequence: int) -> None:
+        nodes = list(zip(plan.delta.nodes, plan.node_rows.tolist(), keys.tolist(), strict=True))
+        numbers = NodeNumbers(self.connection)
+        replaced = [key for _, row, key in nodes if row < len(self.node_keys)]
+        _end(self.connection, "node_versions", "node", replaced, sequence)
+        _execute_each(
+            self.connection,
+            f"INSERT INTO node_versions (node, since, {VALUES}) VALUES ({', '.join('?' * _WIDTH)})",
+            [(key, sequence, *node_values(node, numbers)) for node, _, key in nodes],
+        )
+        # An unchanged vector keeps its row, so that new metadata does not store it twice.
+        changed = [(node, key) for node, row, key in nodes if not self._has_vector_of(row, node, plan)]
+        _end(self.connection, "vectors", "node", [key for _, key in changed], sequence)
+        _execute_each(
+            self.connection,
+            "INSERT INTO vectors VALUES (?, ?, NULL, ?)",
+            [
+                (key, sequence, np.asarray(node.embedding, dtype="<f4").tobytes())
+                for node, key in changed
+                if node.embedding is not None
+            ],
+        )
+        _execute_each(
+            self.connection,
+            "INSERT OR REPLACE INTO accesses VALUES (?, ?, ?, ?, ?, ?)",
+            [(key, *access_values(node, sequence)) for node, _, key in nodes],
+        )
+
+    def _has_vector_of(self, row: int, node: MemoryNode, plan: Plan) -> bool:
+        if row >= len(self.node_keys) or row in plan.removed_nodes:
+            return False
+        if node.embedding is None:
+            return self.index.vectors.get(row) is None
+        return self.index.vectors.matches(row, node.embedding)
+
+    def _write_edges(self, plan: Plan, edge_keys: NDArray[np.int64], ends: Sequence[Keys], sequence: int) -> None:
+        sources, targets = (keys.tolist() for keys in ends)
+        codes = _type_codes(self.connection, [edge.type for edge in plan.delta.edges])
+        edges, at = list(zip(edge_keys.tolist(), sources, targets, codes, plan.delta.edges, strict=True)), plan.delta.at
+        _execute_each(
+            self.connection,
+            "INSERT INTO edges VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?)",
+            [
+                (key, source, target, code, sequence, edge.weight, None, None, None, None, edge.relation)
+                if edge.created_at == edge.last_activated == at and edge.valid_from is edge.valid_to is None
+                else (key, source, target, code, sequence, edge.weight, *_edge_times(edge, at), edge.relation)
+                for key, source, target, code, edge in edges
+            ],
+        )
+
+    def _write_weights(self, plan: Plan, sequence: int) -> None:
+        keys, times = self.edge_keys[plan.weight_rows].tolist(), plan.weight_times.tolist()
+        changes = list(zip(keys, plan.delta.weights, times, strict=True))
+        _execute_each(
+            self.connection,
+            "INSERT INTO edge_weights VALUES (?, ?, ?, ?)",
+            [(key, sequence, change.weight, None if change.derived else used) for key, change, used in changes],
+        )
+        # The new row of `edge_weights` now holds the last use of the edge.
+        learned = [(key,) for key, change, _ in changes if not change.derived]
+        _execute_each(self.connection, "DELETE FROM edge_uses WHERE edge = ?", learned)
+
+    def _write_changes(self, plan: Plan, sequence: int) -> None:
+        keys = self.node_keys[plan.changed_nodes].tolist()
+        _execute_each(
+            self.connection,
+            "INSERT INTO node_changes VALUES (?, ?, ?, ?, ?)",
+            (
+                (key, sequence, change.energy, micros_or_none(change.energy_at), change.importance)
+                for key, change in zip(keys, plan.delta.node_changes, strict=True)
+            ),
+        )
+
+    def _write_uses(self, plan: Plan, touched_nodes: Keys, sequence: int) -> None:
+        at = to_micros(plan.delta.at)
+        _execute_each(
+            self.connection,
+            f"UPDATE accesses SET last_accessed = ?, uses = min(uses + ?, {MOST_COUNTED}), since = ? WHERE node = ?",
+            zip(repeat(at), plan.touched_counts.tolist(), repeat(sequence), touched_nodes.tolist()),
+        )
+        used = plan.touched_times == at
+        keys = self.edge_keys[plan.touched_edges[used]].tolist()
+        _execute_each(
+            self.connection, "INSERT OR REPLACE INTO edge_uses VALUES (?, ?, ?)", ((key, at, sequence) for key in keys)
+        )
+        if touched_nodes.size or keys:
+            self.connection.execute(
+                "INSERT INTO daily_uses VALUES (?, ?, ?, ?) ON CONFLICT (namespace, day) "
+                "DO UPDATE SET nodes = nodes + excluded.nodes, edges = edges + excluded.edges",
+                (self.namespace, at // MICROS_A_DAY, int(plan.touched_counts.sum()), len(keys)),
+            )
+
+    def _write_charges(self, plan: Plan, charged_nodes: Keys, sequence: int) -> None:
+        _execute_each(
+            self.connection,
+            "UPDATE accesses SET charge = ?, charged_at = ?, since = ? WHERE node = ?",
+            zip(plan.charges.tolist(), plan.charge_times.tolist(), repeat(sequence), charged_nodes.tolist()),
+        )
+
+    def _write_pending(self, plan: Plan) -> None:
+        for statement, tasks in (
+            ("INSERT OR IGNORE INTO pending (namespace, kind, nodes) VALUES (?, ?, ?)", plan.delta.queued),
+            ("DELETE FROM pending WHERE namespace = ? AND kind = ? AND nodes = ?", plan.delta.settled),
+        ):
+            _execute_each(
+                self.connection, statement, ((self.namespace, task.kind, json.dumps(task.nodes)) for task in tasks)
+            )
+
+
+def _type_codes(connection: apsw.Connection, types: Sequence[EdgeType]) -> list[int]:
+    """Return the file's number of each type; insert new types."""
+    codes = dict(fetch(connection, "SELECT value, type FROM edge_types")) if types else {}
+    for edge_type in dict.fromkeys(types):
+        if edge_type.value not in codes:
+            connection.execute(
+                "INSERT INTO edge_types (name, value, plastic, both_ways) VALUES (?, ?, ?, ?)",
+                (edge_type.name, edge_type.value, edge_type.plastic, edge_type.both_ways),
+            )
+            codes[edge_type.value] = connection.last_insert_rowid()
+    return [codes[edge_type.value] for edge_type in types]
+
+
+def _next_keys(connection: apsw.Connection, table: str, column: str, count: int) -> NDArray[np.int64]:
+    ((last,),) = fetch(connection, f"SELECT coalesce(max({column}), 0) FROM {table}")
+    return np.arange(last + 1, last + 1 + count, dtype=np.int64)
+
+
+def _end(connection: apsw.Connection, table: str, column: str, keys: Iterable[int], sequence: int) -> None:
+    """End the current versions of `keys` with the delta `sequence`."""
+    _execute_each(
+        connection,
+        f"UPDATE {table} SET until = ? WHERE {column} = ? AND until IS NULL",
+        [(sequence, key) for key in keys],
+    )
+
+
+def _edge_times(edge: MemoryEdge, at: datetime) -> tuple[int | None, ...]:
+    """Return the times of a new edge as columns of the file."""
+    created = None if edge.created_at == at else to_micros(edge.created_at)
+    used = None if edge.last_activated in (None, edge.created_at) else micros_or_none(edge.last_activated)
+    if edge.valid_from is None and edge.valid_to is None:
+        return created, used, None, None
+    return created, used, micros_or_none(edge.valid_from), micros_or_none(edge.valid_to)
+
+
+def _execute_each(connection: apsw.Connection, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
+    """Run a statement for each row; without rows, do not even prepare it."""
+    if given := list(rows):
+        connection.executemany(statement, given)
+
 
 _REMOVED_NODES = "nodes removed"
 _REMOVED_EDGES = "edges removed"

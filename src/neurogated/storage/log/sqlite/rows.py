@@ -1,19 +1,424 @@
-"""Records of nodes and edges, read from the memory file as of a delta."""
+"""Read the rows of a memory file as of a delta: nodes with their columns and records, edges and weights."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
-from neurogated.core.clock import from_micros
-from neurogated.core.found import Said, zone_of
+import apsw
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from neurogated.core.clock import from_micros, moments, to_micros
+from neurogated.core.columns import NODE_COLUMNS
+from neurogated.core.delta import LATEST, Decay
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.found import NOTHING_FOUND, Found, Said, zone_of
+from neurogated.core.model import MemoryNode
+from neurogated.core.node_kind import register_kind
+from neurogated.core.read_only import filled
+from neurogated.core.scope import Scope
 from neurogated.core.view import Rows
-from neurogated.storage.index.records import EdgeRecord, NodeRecord, RecordsErasedError
-from neurogated.storage.log.sqlite.connection import fetch
+from neurogated.errors import CorruptMemoryError, InputError
+from neurogated.storage.index.graph.topology import Fading, Topology
+from neurogated.storage.index.graph.validity import Validity, micros_or_none
+from neurogated.storage.index.graph_index import EdgeRecord, NodeRecord, RecordsErasedError
+from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
+from neurogated.storage.index.vectors.state import VectorChange
+from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.storage.log.sqlite.file import SqliteFile
-from neurogated.storage.log.sqlite.loading import HOLDS, Keys
-from neurogated.storage.log.sqlite.node_rows import RECORD, moment_or_none, record_of
+from neurogated.text.strings import checked_text
+
+Keys = NDArray[np.int64]
+Columns = dict[str, NDArray[Any]]
+
+RECORD = ", ".join(f"v.{name}" for name in NodeRecord.__slots__)
+"""The columns of a version `v` that `record_of` turns into a record."""
+VALUES = ", ".join((*NodeRecord.__slots__, "base_energy", "energy_at", "importance", "kind", "scope"))
+"""The columns of `node_versions` that `node_values` fills."""
+_TIMES = ("created_at", "valid_from", "valid_to", "expires_at", "timestamp")
+# The checks of `json.loads` take longer than it takes to parse short metadata.
+_JSON = json.JSONDecoder()
+_UNCHANGED = -1
+"""Marks an energy or an importance that a change does not set."""
+
+
+def moment_or_none(micros: int | None) -> Any:  # noqa: ANN401 - a datetime, or None
+    """Return `micros` as a time; None for None."""
+    return None if micros is None else from_micros(micros)
+
+
+class NodeNumbers:
+    """The file's numbers of kinds and scopes; unknown ones are inserted when they are asked for."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._known: dict[tuple[str, str], int] = {}
+
+    def kind(self, kind: str) -> int:
+        """Return the number of a kind."""
+        return self._number("kinds", kind)
+
+    def scope(self, scope: Scope) -> int | None:
+        """Return the number of a scope; None for the empty scope."""
+        if not scope:
+            return None
+        return self._number("scopes", _scope_to_json(scope))
+
+    def _number(self, table: str, name: str) -> int:
+        known = self._known.get((table, name))
+        if known is None:
+            find = f"SELECT number FROM {table} WHERE name = ?"
+            if not (found := fetch(self._connection, find, (name,))):
+                self._connection.execute(f"INSERT INTO {table} (name) VALUES (?)", (name,))
+                found = fetch(self._connection, find, (name,))
+            ((known,),) = found
+            self._known[table, name] = known
+        return known
+
+
+def _scope_to_json(scope: Scope) -> str:
+    """Return a scope as the file stores it."""
+    return json.dumps([scope.user_id, scope.agent_id, scope.session_id, *scope.path], ensure_ascii=False)
+
+
+def scope_from_json(text: str | None) -> Scope:
+    """Return the scope that `_scope_to_json` wrote; the empty scope for None."""
+    if text is None:
+        return Scope()
+    user_id, agent_id, session_id, *path = json.loads(text)
+    return Scope(user_id, agent_id, session_id, tuple(path))
+
+
+def node_values(node: MemoryNode, numbers: NodeNumbers) -> tuple[object, ...]:
+    """Return the values of a node for a row of `node_versions`, in the order of `VALUES`.
+
+    Raises:
+        InputError: the metadata was changed after the node was created, and is no longer JSON.
+    """
+    try:
+        metadata = json.dumps(dict(node.metadata), ensure_ascii=False, allow_nan=False)
+        checked_text("metadata", metadata)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"the metadata of node {node.id!r} was changed and is no longer JSON ({error})") from None
+    record: dict[str, object] = NodeRecord.of(node).fields()
+    record |= {name: micros_or_none(getattr(node, name)) for name in _TIMES}
+    record["metadata"], record["tags"] = metadata, json.dumps(node.tags, ensure_ascii=False) if node.tags else None
+    record["found"] = _found_to_json(node.found)
+    return (
+        *record.values(),
+        node.base_energy,
+        None if node.energy_at == node.created_at else micros_or_none(node.energy_at),
+        node.importance,
+        numbers.kind(node.kind),
+        numbers.scope(node.scope),
+    )
+
+
+def access_values(node: MemoryNode, sequence: int) -> tuple[object, ...]:
+    """Return the values of a node for a row of `accesses`, which the delta `sequence` writes."""
+    charged_at = None if node.charged_at == node.created_at else micros_or_none(node.charged_at)
+    return to_micros(node.last_accessed), node.uses, sequence, node.charge, charged_at
+
+
+def _found_to_json(found: Found) -> str | None:
+    return json.dumps(values, ensure_ascii=False) if (values := found.to_json()) else None
+
+
+def found_from_json(text: str | None) -> Found:
+    """Return the findings stored in the file for a text."""
+    return NOTHING_FOUND if text is None else Found.restored(_JSON.raw_decode(text)[0])
+
+
+def record_of(values: Iterable[Any]) -> NodeRecord:
+    """Return the record from the columns `RECORD`."""
+    record = dict(zip(NodeRecord.__slots__, values, strict=True))
+    given = [name for name in _TIMES if record[name] is not None]
+    record |= zip(given, moments([record[name] for name in given]), strict=True)
+    text = record["metadata"]
+    record["metadata"] = {} if text == "{}" else _JSON.raw_decode(text)[0]
+    record["tags"] = tuple(_JSON.raw_decode(record["tags"])[0]) if record["tags"] else ()
+    record["found"] = found_from_json(record["found"])
+    if (given := record["found"].given) is not None:
+        # Files of older versions hold computed valid times beside the given ones.
+        record |= {"valid_from": given[0], "valid_to": given[1], "found": replace(record["found"], given=None)}
+    return filled(NodeRecord, record)
+
+
+def given_micros(found: str, times: tuple[int | None, int | None]) -> tuple[int | None, int | None]:
+    """Return the valid time that a memory had without conflicts in a file of an older version, else `times`."""
+    given = found_from_json(found).given
+    return times if given is None else (micros_or_none(given[0]), micros_or_none(given[1]))
+
+
+def read_columns(
+    connection: apsw.Connection, topology: Topology, index: str, condition: str, values: Mapping[str, Any]
+) -> tuple[Keys, Columns]:
+    """Return the file's numbers of nodes, ascending, and the columns of their selected versions.
+
+    Args:
+        connection: a connection to the file.
+        topology: defines the numbers of kinds and scopes in the columns; missing ones are added to it.
+        index: an index hint for `node_versions`, in SQL.
+        condition: selects versions `v` of nodes `n`, in SQL; at most one per node.
+        values: the parameters of the condition.
+    """
+    key, *found = fetch_columns(
+        connection,
+        "SELECT v.node, v.base_energy, coalesce(v.energy_at, v.created_at), v.importance, coalesce(a.uses, 0), "
+        "coalesce(a.charge, 0), coalesce(a.charged_at, v.created_at), coalesce(a.last_accessed, 0), "
+        "v.kind, coalesce(v.scope, 0), coalesce(v.position, -1) "
+        f"FROM node_versions v {index} JOIN nodes n ON n.node = v.node LEFT JOIN accesses a ON a.node = v.node "
+        f"WHERE {condition} ORDER BY v.node",
+        values,
+        (np.int64, *NODE_COLUMNS.values()),
+    )
+    columns = dict(zip(NODE_COLUMNS, found, strict=True))
+    kinds, numbers = _names(connection, "kinds", columns["kind"])
+    columns["kind"] = topology.kind_codes(register_kind(str(kind)) for kind in kinds)[numbers]
+    scopes, numbers = _names(connection, "scopes", columns["scope"])
+    columns["scope"] = topology.scope_codes(map(scope_from_json, scopes))[numbers]
+    return key, columns
+
+
+def read_changes(
+    connection: apsw.Connection, condition: str, values: Mapping[str, Any]
+) -> dict[str, tuple[Keys, NDArray[Any]]]:
+    """Return, for each column, the nodes whose value changed after their version was put, and their last values.
+
+    `condition` selects changes `c` of versions `v` of nodes `n`, in SQL.
+    """
+    key, energy, moment, importance = fetch_columns(
+        connection,
+        f"SELECT c.node, coalesce(c.energy, {_UNCHANGED}), coalesce(c.energy_at, 0), "
+        f"coalesce(c.importance, {_UNCHANGED}) FROM node_changes c "
+        "JOIN node_versions v ON v.node = c.node AND v.since < c.since JOIN nodes n ON n.node = c.node "
+        f"WHERE {condition} ORDER BY c.node, c.since",
+        values,
+        (np.int64, np.float64, np.int64, np.float64),
+    )
+    charged, rated = energy != _UNCHANGED, importance != _UNCHANGED
+    last, last_rated = last_of_each(key[charged]), last_of_each(key[rated])
+    return {
+        "base_energy": (key[charged][last], energy[charged][last]),
+        "energy_at": (key[charged][last], moment[charged][last]),
+        "importance": (key[rated][last_rated], importance[rated][last_rated]),
+    }
+
+
+def last_of_each(keys: Keys) -> NDArray[np.bool_]:
+    """Return a mask of the last key of each run of equal keys."""
+    last = np.ones(keys.size, dtype=np.bool_)
+    last[:-1] = keys[1:] != keys[:-1]
+    return last
+
+
+def _names(connection: apsw.Connection, table: str, numbers: NDArray[Any]) -> tuple[list[str | None], Keys]:
+    """Return the distinct names that the file's numbers refer to, and the place of the name of each number."""
+    distinct, places = np.unique(numbers, return_inverse=True)
+    rows = fetch(
+        connection,
+        f"SELECT t.name FROM json_each(?) j LEFT JOIN {table} t ON t.number = j.value ORDER BY j.key",
+        (json.dumps(distinct.tolist()),),
+    )
+    return [name for (name,) in rows], places
+
+
+NOW = LATEST
+"""A delta number greater than all others, the largest that SQLite holds."""
+UNCHANGED = -(2**63)
+"""Marks a time that a change does not set."""
+HOLDS = "{0}.since <= :now AND ({0}.until IS NULL OR {0}.until > :now)"
+"""SQL condition: the version in the table with alias {0} is current after the delta `:now`."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphLoader:
+    """Reads one namespace as of the delta `as_of`.
+
+    Edges are read in the order in which they were added, so that sums over them are the same to the last bit.
+    """
+
+    connection: apsw.Connection
+    namespace: int
+    types: Mapping[int, EdgeType]
+    as_of: int
+
+    def load_weights(self, topology: Topology, node_keys: Keys, among: str = "") -> Keys:
+        """Append the edges with their weights at that time, and return the file's number of each row.
+
+        Args:
+            topology: a topology without edges, which receives them.
+            node_keys: the file's number of every node row.
+            among: an SQL condition on the edge `e`; empty for all edges.
+        """
+        edge_keys, since = self.append_edges(topology, node_keys, among)
+        self.replay_operators(since, topology, edge_keys)
+        self.load_uses(topology, edge_keys)
+        return edge_keys
+
+    def append_edges(self, topology: Topology, node_keys: Keys, among: str) -> tuple[Keys, Keys]:
+        """Append the edges with their last recorded weights; return each edge's number and the delta of its weight.
+
+        See `load_weights`.
+        """
+        edge, source, target, code, since, weight, activated = self._columns(
+            "SELECT e.edge, e.source, e.target, e.type, coalesce(w.since, e.since), coalesce(w.weight, e.weight), "
+            "coalesce(w.last_activated, e.last_activated, e.created_at, d.at) "
+            "FROM edges e JOIN nodes n ON n.node = e.source JOIN deltas d ON d.sequence = e.since "
+            "LEFT JOIN edge_weights w ON w.edge = e.edge AND w.since <= :now "
+            f"WHERE n.namespace = :namespace AND {HOLDS.format('e')} {among} ORDER BY e.edge, w.since",
+            (np.int64, np.int64, np.int64, np.int64, np.int64, np.float64, np.int64),
+        )
+        # The last recorded weight of an edge is current.
+        current = last_of_each(edge)
+        file_codes, places = np.unique(code[current], return_inverse=True)
+        codes = topology.type_codes(self.types[value] for value in file_codes.tolist())[places]
+        ends = _rows_of(source[current], node_keys), _rows_of(target[current], node_keys)
+        topology.append_edges(ends, codes, weight[current], activated[current])
+        return edge[current], since[current]
+
+    def load_edge_validity(self, validity: Validity, edge_keys: Keys, after: int = 0) -> None:
+        """Load the validity of the edges added after the delta `after`.
+
+        `edge_keys` are the file's numbers of all rows, ascending.
+        """
+        for key, begin, end in self._query(
+            "SELECT e.edge, e.valid_from, e.valid_to "
+            "FROM edges e INDEXED BY edges_lasting JOIN nodes n ON n.node = e.source "
+            f"WHERE (e.valid_from IS NOT NULL OR e.valid_to IS NOT NULL) AND n.namespace = :namespace "
+            f"AND {HOLDS.format('e')} AND e.since > {after}"
+        ):
+            validity.put_edge(int(np.searchsorted(edge_keys, key)), begin, end)
+
+    def load_relations(self, relations: dict[str, list[int]], edge_keys: Keys, after: int = 0) -> None:
+        """Load the relations of the edges added after the delta `after`; see `load_edge_validity`."""
+        for key, relation in self._query(
+            "SELECT e.edge, e.relation FROM edges e INDEXED BY edges_related JOIN nodes n ON n.node = e.source "
+            f"WHERE e.relation IS NOT NULL AND n.namespace = :namespace AND {HOLDS.format('e')} AND e.since > {after} "
+            "ORDER BY e.edge"
+        ):
+            relations.setdefault(relation, []).append(int(np.searchsorted(edge_keys, key)))
+
+    def _query(self, statement: str) -> list[tuple[Any, ...]]:
+        return fetch(self.connection, statement, {"namespace": self.namespace, "now": self.as_of})
+
+    def _columns(self, statement: str, kinds: tuple[DTypeLike, ...]) -> list[NDArray[Any]]:
+        """Return the columns of a query of numbers."""
+        values = {"namespace": self.namespace, "now": self.as_of}
+        return fetch_columns(self.connection, statement, values, kinds)
+
+    def last_sequence(self) -> int:
+        """Return the number of the last delta of the namespace."""
+        ((sequence,),) = self._query(
+            "SELECT coalesce(max(sequence), 0) FROM deltas WHERE namespace = :namespace AND sequence <= :now"
+        )
+        return int(sequence)
+
+    def load_node_validity(self, validity: Validity, node_keys: Keys, after: int = 0) -> None:
+        """Load the validity and the expiry of the nodes changed after the delta `after`."""
+        for key, begin, end, expires, found in self._query(
+            "SELECT v.node, v.valid_from, v.valid_to, v.expires_at, CASE WHEN v.found LIKE '%given%' THEN v.found END "
+            "FROM node_versions v INDEXED BY node_versions_lasting JOIN nodes n ON n.node = v.node "
+            "WHERE (v.valid_from IS NOT NULL OR v.valid_to IS NOT NULL OR v.expires_at IS NOT NULL) "
+            f"AND n.namespace = :namespace AND {HOLDS.format('v')} AND v.since > {after}"
+        ):
+            since, until = (begin, end) if found is None else given_micros(found, (begin, end))
+            validity.put_node(int(np.searchsorted(node_keys, key)), since, until, expires)
+
+    def replay_operators(self, since: Keys, topology: Topology, edge_keys: Keys, after: int = 0) -> None:
+        """Apply the operators journaled after the delta `after` to the weights that are older than each.
+
+        Args:
+            since: (edges,) the delta that set each weight.
+            topology: holds the edges.
+            edge_keys: (edges,) the file's number of each edge, ascending.
+            after: the number of a delta.
+        """
+        rows = self._query(
+            "SELECT sequence, operators, spared FROM deltas WHERE namespace = :namespace AND sequence <= :now "
+            f"AND sequence > {after} AND spared IS NOT NULL ORDER BY sequence"
+        )
+        fadings = [
+            Fading(number, operator, _known_rows(spared, edge_keys))
+            for number, text, blob in rows
+            for operator, spared in zip(operators_from_json(text), keys_from_blob(blob), strict=True)
+        ]
+        topology.decay(fadings, since)
+
+    def load_uses(self, topology: Topology, edge_keys: Keys, after: int = 0) -> None:
+        """Load the last uses of edges that deltas after `after` recorded.
+
+        Replay the operators first: each operator lists the edges that had been used.
+        """
+        keys, moments = self._columns(
+            "SELECT u.edge, u.last_activated FROM edge_uses u JOIN edges e ON e.edge = u.edge "
+            "JOIN nodes n ON n.node = e.source "
+            f"WHERE u.since > {after} AND u.since <= :now AND n.namespace = :namespace ORDER BY u.edge",
+            (np.int64, np.int64),
+        )
+        known = np.isin(keys, edge_keys)
+        topology.use_edges(np.searchsorted(edge_keys, keys[known]), moments[known])
+
+
+def put_vectors(index: EmbeddingStore | VectorChange, node_keys: Keys, vectors: list[tuple[int, bytes]]) -> None:
+    """Put vectors of the file's nodes into an index under their rows in `node_keys`.
+
+    Raises:
+        CorruptMemoryError: they differ in length.
+    """
+    if not vectors:
+        return
+    keys, blobs = zip(*vectors, strict=True)
+    if len({len(blob) for blob in blobs}) > 1:
+        raise CorruptMemoryError("the memory holds vectors of different lengths; restore it from a snapshot")
+    matrix = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), -1)
+    index.put(_rows_of(np.array(keys, dtype=np.int64), node_keys), matrix.astype(np.float32, copy=False))
+
+
+def _rows_of(keys: Keys, node_keys: Keys) -> Keys:
+    rows: Keys = np.searchsorted(node_keys, keys)
+    return rows
+
+
+def _known_rows(keys: Keys, edge_keys: Keys) -> Keys:
+    return _rows_of(keys[np.isin(keys, edge_keys)], edge_keys)
+
+
+def keys_to_blob(lists: Iterable[Keys]) -> bytes:
+    """Return lists of ascending numbers as the journal stores them: lengths and differences, compressed."""
+    parts = [np.concatenate(([keys.size], np.diff(keys, prepend=0))) for keys in lists]
+    return zlib.compress(np.concatenate(parts).astype("<i8").tobytes())
+
+
+def keys_from_blob(blob: bytes) -> list[Keys]:
+    """Return the lists that `keys_to_blob` wrote."""
+    numbers, lists = np.frombuffer(zlib.decompress(blob), dtype="<i8"), []
+    while numbers.size:
+        lists.append(np.cumsum(numbers[1 : 1 + numbers[0]]))
+        numbers = numbers[1 + numbers[0] :]
+    return lists
+
+
+def operators_to_json(operators: Iterable[Decay]) -> str:
+    """Return the operators of a delta as the journal stores them."""
+    return json.dumps([operator.to_json() for operator in operators])
+
+
+def operators_from_json(text: str | None) -> tuple[Decay, ...]:
+    """Return the operators that `operators_to_json` wrote, none for None.
+
+    Raises:
+        CorruptMemoryError: an operator has an unknown kind.
+    """
+    try:
+        return tuple(map(Decay.from_json, json.loads(text or "[]")))
+    except ValueError as error:
+        raise CorruptMemoryError(f"the journal holds {error}") from error
+
 
 _NODES = (
     f"SELECT v.node, {RECORD} FROM node_versions v "

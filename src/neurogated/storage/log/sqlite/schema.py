@@ -1,18 +1,33 @@
-"""The file format, version 3, and its check.
-
-Every table holds truth, and each fact once. A write never overwrites a row: the old version ends with the delta
-`until`, and the new one begins with the delta `since`. So the file also holds every past state. Uses are the exception:
-`accesses`, `edge_uses` and `daily_uses` hold only current values, so that recalls do not grow the file.
-Times are integer microseconds since 1970 UTC. `at` is transaction time; `valid_from` and `valid_to` are valid time.
-"""
+"""The tables of a memory file, its format number and its settings; a new file is created in one step."""
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
+import json
+import os
+import secrets
 import struct
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
+import apsw
+
+from neurogated.core.delta import PendingTask
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.files import sync_folder
 from neurogated.errors import CorruptMemoryError, FormatVersionError
-from neurogated.storage.log.sqlite.connection import RESERVED_BYTES, read_beginning
+from neurogated.storage.log.sqlite.connection import (
+    RESERVED_BYTES,
+    Translated,
+    begun,
+    connect,
+    fetch,
+    read_beginning,
+    reserve_checksums,
+)
+from neurogated.storage.log.sqlite.file_guard import place_of
 
 FORMAT_VERSION = 3
 APPLICATION_ID = 0x4E475244  # "NGRD"
@@ -252,3 +267,204 @@ def refuse_foreign(path: Path) -> bytes:
     if struct.unpack_from(">i", header, _APPLICATION_ID_AT) != (APPLICATION_ID,):
         raise CorruptMemoryError(f"{path} is an SQLite file, but not a memory; choose another save_dir")
     return header
+
+
+_COPY = "copy "
+_THAW = "DELETE FROM settings WHERE name = 'frozen'"
+
+
+def find_namespace(connection: apsw.Connection, name: str) -> int:
+    """Return the file's number of a namespace; 0 if there is none."""
+    rows = fetch(connection, "SELECT namespace FROM namespaces WHERE name = ?", (name,))
+    return int(rows[0][0]) if rows else 0
+
+
+def namespace_names(connection: apsw.Connection) -> dict[int, str]:
+    """Return the names of all namespaces by their numbers, in order of creation."""
+    return dict(fetch(connection, "SELECT namespace, name FROM namespaces ORDER BY namespace"))
+
+
+def read_incarnation(connection: apsw.Connection, place: str) -> str:
+    """Return the text that no other memory file has, not even a copy of this one.
+
+    Args:
+        connection: the file.
+        place: where the file is; see `place_of`. A file that was copied here gets another text.
+    """
+    known = dict(
+        fetch(connection, "SELECT name, value FROM settings WHERE name IN ('identity', 'incarnation', 'place')")
+    )
+    present = str(known.get("incarnation", known["identity"]))
+    if known.get("place", place) == place:
+        return present
+    return hashlib.sha256(f"{present} {place}".encode()).hexdigest()
+
+
+def keep_incarnation(connection: apsw.Connection, place: str, incarnation: str | None = None) -> None:
+    """Record where the file is, and the incarnation of the memory: that of the file, or the given one."""
+    found = fetch(connection, "SELECT value FROM settings WHERE name = 'place'")
+    if incarnation is None and found == [(place,)]:
+        return
+    values = {"incarnation": incarnation or read_incarnation(connection, place), "place": place}
+    with begun(connection, "IMMEDIATE"):
+        connection.executemany("INSERT OR REPLACE INTO settings VALUES (?, ?)", list(values.items()))
+
+
+def read_derivation(connection: apsw.Connection) -> str:
+    """Return a value that changes when an erasure makes checkpoints invalid."""
+    return _settings(connection, "identity", "erasures")
+
+
+def read_generation(connection: apsw.Connection) -> str:
+    """Return a value that changes when rows of the past change, so that other processes must reload their indexes."""
+    return _settings(connection, "identity", "generation")
+
+
+def note_generation(connection: apsw.Connection) -> None:
+    """Make other processes reload their indexes; see `read_generation`."""
+    connection.execute("UPDATE settings SET value = value + 1 WHERE name = 'generation'")
+
+
+def _settings(connection: apsw.Connection, *names: str) -> str:
+    marks = ", ".join("?" * len(names))
+    rows = fetch(connection, f"SELECT value FROM settings WHERE name IN ({marks}) ORDER BY name DESC", names)
+    return " ".join(str(value) for (value,) in rows)
+
+
+def read_embedder(connection: apsw.Connection) -> tuple[str, int] | None:
+    """Return name and dimension of the embedder of the vectors; None if there is none."""
+    rows = fetch(connection, "SELECT value FROM settings WHERE name IN ('dimension', 'embedder') ORDER BY name")
+    return (str(rows[1][0]), int(rows[0][0])) if rows else None
+
+
+def read_frozen(connection: apsw.Connection) -> bool:
+    """Return whether the memory is frozen: it learns nothing."""
+    return bool(fetch(connection, "SELECT 1 FROM settings WHERE name = 'frozen'"))
+
+
+def note_frozen(connection: apsw.Connection, *, frozen: bool) -> None:
+    """Record whether the memory is frozen."""
+    change = "INSERT OR IGNORE INTO settings VALUES ('frozen', '1')" if frozen else _THAW
+    connection.execute(change)
+
+
+def read_erased(connection: apsw.Connection, namespace: int) -> int:
+    """Return the number of the delta up to which the past of a namespace was erased; 0 if it is complete."""
+    rows = fetch(connection, "SELECT value FROM settings WHERE name = ?", (f"erased {namespace}",))
+    return int(rows[0][0]) if rows else 0
+
+
+def note_erased(connection: apsw.Connection, namespace: int, up_to: int) -> None:
+    """Record the delta up to which the past of a namespace was erased; 0 removes the record."""
+    connection.execute("DELETE FROM settings WHERE name = ?", (f"erased {namespace}",))
+    if up_to:
+        connection.execute("INSERT INTO settings VALUES (?, ?)", (f"erased {namespace}", str(up_to)))
+
+
+def read_copies(connection: apsw.Connection) -> list[str]:
+    """Return the places that have copies of texts, in alphabetical order."""
+    begin = len(_COPY)
+    rows = fetch(connection, "SELECT name FROM settings WHERE substr(name, 1, ?) = ? ORDER BY name", (begin, _COPY))
+    return [str(name)[begin:] for (name,) in rows]
+
+
+def note_copy(connection: apsw.Connection, place: str, *, exists: bool) -> None:
+    """Record that a place has copies of texts, or that it no longer exists."""
+    change = "INSERT OR IGNORE INTO settings VALUES (?, '1')" if exists else "DELETE FROM settings WHERE name = ?"
+    connection.execute(change, (_COPY + place,))
+
+
+def read_pending(connection: apsw.Connection, namespace: int) -> dict[PendingTask, None]:
+    """Return the queued judgements of a namespace, oldest first."""
+    rows = fetch(connection, "SELECT kind, nodes FROM pending WHERE namespace = ? ORDER BY task", (namespace,))
+    return {PendingTask(kind, tuple(json.loads(nodes))): None for kind, nodes in rows}
+
+
+def register_types(connection: apsw.Connection) -> Mapping[int, EdgeType]:
+    """Return the file's edge types by their number; register types that are new to this process."""
+    rows = fetch(connection, "SELECT type, name, value, plastic, both_ways FROM edge_types")
+    return {
+        code: EdgeType.register(name, value, plastic=bool(plastic), both_ways=bool(both_ways))
+        for code, name, value, plastic, both_ways in rows
+    }
+
+
+class Heritage(NamedTuple):
+    """The name of a memory in shared databases, and the places that have copies of its texts."""
+
+    incarnation: str | None = None
+    copies: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, path: Path) -> Heritage:
+        """Return the heritage of the file that is to be replaced; an empty one if there is none, or it is damaged."""
+        if path.exists():
+            with contextlib.suppress(apsw.Error), contextlib.closing(connect(path)) as connection:
+                connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+                return cls(read_incarnation(connection, place_of(path)), tuple(read_copies(connection)))
+        return cls()
+
+    def keep(self, connection: apsw.Connection, path: Path) -> None:
+        """Record the heritage in the new file at `path`."""
+        keep_incarnation(connection, place_of(path), self.incarnation)
+        if self.copies:
+            with begun(connection, "IMMEDIATE"):
+                for place in self.copies:
+                    note_copy(connection, place, exists=True)
+
+
+LOG_SUFFIXES = ("-wal", "-shm", "-journal")
+"""The suffixes of the files that SQLite puts beside a file."""
+
+
+def create_file(path: Path) -> None:
+    """Create an empty memory file; it replaces an existing file.
+
+    Raises:
+        StorageError: the file cannot be written.
+    """
+    draft = _draft_of(path)
+    drop_file(draft)
+    with Translated(path), contextlib.closing(connect(draft, create=True)) as connection:
+        _lay_out(connection)
+    # A new file must not meet an old log.
+    drop_file(path)
+    replace_file(draft, path)
+
+
+def drop_file(path: Path) -> None:
+    """Delete a memory file with its log."""
+    # The file goes first: a log without its file is harmless, but a file without its log lacks recent writes.
+    path.unlink(missing_ok=True)
+    drop_log(path)
+
+
+def drop_log(path: Path) -> None:
+    """Delete the log of a memory file; a process that still reads the old file keeps the old log."""
+    for suffix in LOG_SUFFIXES:
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def drop_draft(path: Path) -> None:
+    """Delete the drafts that a crash left beside a memory; they may hold data deleted since."""
+    drop_file(_draft_of(path))
+    drop_file(path.with_name(path.name + ".draft"))
+
+
+def replace_file(draft: Path, path: Path) -> None:
+    """Move a finished file to its final name; the move is on disk when the call returns."""
+    with draft.open("rb") as file:
+        os.fsync(file.fileno())
+    draft.replace(path)
+    sync_folder(path.parent)
+
+
+def _draft_of(path: Path) -> Path:
+    return path.with_suffix(".draft")
+
+
+def _lay_out(connection: apsw.Connection) -> None:
+    reserve_checksums(connection)
+    connection.execute(f"BEGIN; {DDL}")
+    connection.execute("INSERT INTO settings VALUES ('identity', ?), ('generation', '0')", (secrets.token_hex(),))
+    connection.execute("COMMIT")

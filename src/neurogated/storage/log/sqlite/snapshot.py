@@ -12,9 +12,8 @@ import apsw
 
 from neurogated.core.files import make_file
 from neurogated.errors import CorruptMemoryError, StorageError
-from neurogated.storage.checkpoint.checkpoints import Checkpoints
+from neurogated.storage.checkpoint import Checkpoints
 from neurogated.storage.files.process_lock import opened_alone
-from neurogated.storage.log.sqlite.commit_watermark import CommitWatermark
 from neurogated.storage.log.sqlite.connection import (
     Translated,
     connect,
@@ -25,11 +24,14 @@ from neurogated.storage.log.sqlite.connection import (
     reserve_checksums,
     unchecked,
 )
-from neurogated.storage.log.sqlite.create import LOG_SUFFIXES, drop_file, drop_log, replace_file
-from neurogated.storage.log.sqlite.heritage import Heritage
-from neurogated.storage.log.sqlite.integrity import last_change, refuse_cut_file, refuse_lost_changes
-from neurogated.storage.log.sqlite.schema import check_format
-from neurogated.storage.log.sqlite.sealing import was_rewritten
+from neurogated.storage.log.sqlite.integrity import (
+    CommitWatermark,
+    last_change,
+    refuse_cut_file,
+    refuse_lost_changes,
+    was_rewritten,
+)
+from neurogated.storage.log.sqlite.schema import LOG_SUFFIXES, Heritage, check_format, drop_file, drop_log, replace_file
 
 _log = logging.getLogger(__name__)
 

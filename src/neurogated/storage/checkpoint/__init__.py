@@ -1,1 +1,0 @@
-"""Checkpoints: the graph index on disk."""
