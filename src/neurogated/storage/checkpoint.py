@@ -27,7 +27,7 @@ from neurogated.core.files import make_folder, write_text
 from neurogated.errors import MemoryLockedError, StorageError
 from neurogated.storage.files.array_files import PartSnapshot, load_array, save_array
 from neurogated.storage.files.process_lock import ProcessLock
-from neurogated.storage.index.graph.columns import Column
+from neurogated.storage.index.graph.topology import Column
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.utils.background import JOB_FAILURES, started
 

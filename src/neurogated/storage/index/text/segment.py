@@ -14,8 +14,15 @@ from numpy.typing import NDArray
 from neurogated.core.columns import begins
 from neurogated.core.view import Rows
 from neurogated.storage.files.array_files import load_arrays, save_arrays
-from neurogated.storage.index.text.keyword_search import length_norm, rounded_lengths
 
+# The parameters of Lucene and tantivy; Robertson and Zaragoza (2009) give the formula.
+_K1 = 1.2
+_B = 0.75
+SATURATION = _K1 + 1
+"""Upper bound of a word's part of a score, divided by the word's weight."""
+# Lengths are rounded as in Lucene and tantivy: exact up to 40, then four significant bits of the excess over 24.
+_EXACT_LENGTHS = 24
+_LENGTH_BITS = 4
 # A word that more than one in this many texts hold also gets a row of counts in memory, where a lookup is quickest.
 _COMMON_SHARE = 8
 _HALF_BITS = 16
@@ -217,3 +224,17 @@ def spread(starts: Rows, sizes: Rows) -> Rows:
     numbers: Rows = (starts - ends + sizes).repeat(sizes)
     numbers += np.arange(numbers.size)
     return numbers
+
+
+def rounded_lengths(lengths: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return the lengths of texts, rounded as in tantivy."""
+    excess = np.maximum(lengths - _EXACT_LENGTHS, 0)
+    # `frexp` returns the number of bits of an integer as its exponent, and 0 for 0.
+    dropped = np.maximum(np.frexp(excess.astype(np.float64))[1] - _LENGTH_BITS, 0)
+    return np.where(lengths > _EXACT_LENGTHS, (excess >> dropped << dropped) + _EXACT_LENGTHS, lengths).astype(np.int32)
+
+
+def length_norm(lengths: NDArray[Any], mean: float) -> NDArray[np.float64]:
+    """Return what texts of these lengths add to the count of a word in the divisor of its part of a score."""
+    norm: NDArray[np.float64] = _K1 * (1 - _B + _B * lengths / mean)
+    return norm
