@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from neurogated.core.extras import import_extra
 from neurogated.core.forking import InheritedLock, bind_to_process
-from neurogated.embedding.exported_model import LOADING, ExportedModel, unit_vectors
+from neurogated.embedding.exported_model import ExportedModel
 from neurogated.embedding.openvino_runtime import import_openvino, load_graph
 from neurogated.embedding.packed_model import PackedModel, blocks_of, read_packed
 from neurogated.embedding.sentence_transformers_embedder import name_with_prompts
+from neurogated.embedding.vectors import LOADING, unit_vectors
 
 _HIDDEN = -1
 """The size that OpenVINO infers."""
