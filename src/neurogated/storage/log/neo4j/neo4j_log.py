@@ -23,9 +23,8 @@ from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.errors import CorruptMemoryError, FormatVersionError, MemoryClosedError, MemoryLockedError, StorageError
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
-from neurogated.storage.live_graph import wanted
 from neurogated.storage.log.checkpointed import CheckpointedFollower, RewrittenError
-from neurogated.storage.log.log import Position
+from neurogated.storage.log.log import Position, wanted
 from neurogated.storage.log.neo4j.connection import (
     CLEAR_MEMORY,
     CREATE_DELTA,
