@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from benchmarks.arguments import chosen, dataset_parser
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.evaluation.baselines import paired_bootstrap
 from neurogated.evaluation.datasets import Dataset
-from neurogated.evaluation.model import PERCENT, recall_at
+from neurogated.evaluation.gold import PERCENT, paired_bootstrap, recall_at
 from neurogated.evaluation.runner import index, rank
 from neurogated.retrieval.turns import TURN_WEIGHTS
 

@@ -30,7 +30,7 @@ from neurogated.core.filters import Filter
 from neurogated.core.quoting import quoted_memories
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.tokens import prompt_tokens
-from neurogated.evaluation.baselines import paired_bootstrap, searched
+from neurogated.evaluation.gold import paired_bootstrap, searched
 from neurogated.storage.registry import memory_exists
 from neurogated.text.words import split_words
 

@@ -60,7 +60,7 @@ def area(labels: np.ndarray, values: np.ndarray) -> float:
 def measure(path: str, settings: dict[str, str]) -> None:
     """Print the figures of a file."""
     config = MemoryConfig.from_mapping(
-        {"storage": "memory", "embedding_name": "hash", "MAX_SIM_NEIGHBORS": 0, "indexing.cause_window": 0, **settings}
+        {"storage": "memory", "embedding_name": "hash", "MAX_SIM_NEIGHBORS": 0, **settings}
     )
     rng = np.random.default_rng(0)
     areas, resampled = [], []

@@ -25,7 +25,7 @@ from benchmarks.knowledge import share
 from benchmarks.spoken import facts_of, matches, rows
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
-from neurogated.ingestion.entities import OfflineEntityFinder
+from neurogated.ingestion.analysers import OfflineEntityFinder
 
 Table = list[list[str]]
 """Rows of our own texts."""
@@ -42,7 +42,7 @@ _KINDS = {"contradiction_resolution": "contradiction", "knowledge_update": "chan
 @contextmanager
 def opened(server: Server) -> Iterator[NeuroGraphMemory]:
     """Open an empty memory that asks the server about claims and pairs only, without a cache of answers."""
-    values = {"storage": "memory", **server, "llm.cache_bytes": 0, "indexing.cause_window": 0}
+    values = {"storage": "memory", **server, "llm.cache_bytes": 0}
     config = MemoryConfig.from_mapping(values)
     with NeuroGraphMemory(config, parts=replace(build(config), entity_finder=OfflineEntityFinder())) as memory:
         yield memory

@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.evaluation.baselines import paired_bootstrap
 from neurogated.evaluation.datasets import FORMATS, SOURCES_KEY, Dataset, Question, dataset_folder, load_dataset
-from neurogated.evaluation.model import PERCENT, recall_at
+from neurogated.evaluation.gold import PERCENT, paired_bootstrap, recall_at
 from neurogated.evaluation.runner import index, rank
 
 CUTOFFS = (2, 5, 10, 20)

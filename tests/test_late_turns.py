@@ -12,12 +12,11 @@ from hypothesis import given
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
-from neurogated.config.groups import IndexingSettings
 from neurogated.storage.graph_store import GraphStore
 from neurogated.testing import ManualClock
 from tests.sessions import NOON, message_of, order_of
 
-CONFIG = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(cause_window=1))
+CONFIG = MemoryConfig(storage="memory", embedding_name="hash")
 
 hours = st.none() | st.integers(1, 9)
 
@@ -27,14 +26,13 @@ def _messages(hours: Sequence[int | None], first: int) -> list[dict[str, object]
     return [message_of(f"Turn {number}.", **time) for number, time in enumerate(times, first)]
 
 
-@given(st.lists(st.lists(hours, min_size=1, max_size=12), max_size=8), st.integers(1, 3))
+@given(st.lists(st.lists(hours, min_size=1, max_size=12), max_size=8))
 def test_a_turn_follows_all_turns_that_are_not_later_and_one_without_time_is_said_now(
-    batches: list[list[int | None]], reach: int
+    batches: list[list[int | None]],
 ) -> None:
     expected: list[tuple[int | None, str]] = []
     count = 0
-    config = CONFIG.replace(indexing={"cause_window": reach})
-    with NeuroGraphMemory(config) as memory:
+    with NeuroGraphMemory(CONFIG) as memory:
         for batch in batches:
             memory.add(_messages(batch, count), session_id="s")
             for hour in batch:
@@ -44,10 +42,10 @@ def test_a_turn_follows_all_turns_that_are_not_later_and_one_without_time_is_sai
         assert order_of(memory) == [text for _, text in expected]
 
 
-@given(st.lists(st.integers(-30, 30), max_size=12), st.integers(1, 3))
-def test_messages_keep_their_order_though_the_clock_jumps(jumps: list[int], reach: int) -> None:
-    config, clock = CONFIG.replace(indexing={"cause_window": reach}), ManualClock()
-    with NeuroGraphMemory(config, parts=build(config, clock)) as memory:
+@given(st.lists(st.integers(-30, 30), max_size=12))
+def test_messages_keep_their_order_though_the_clock_jumps(jumps: list[int]) -> None:
+    clock = ManualClock()
+    with NeuroGraphMemory(CONFIG, parts=build(CONFIG, clock)) as memory:
         for number, jump in enumerate(jumps):
             clock.advance(timedelta(hours=jump))
             memory.add(_messages([None], number), session_id="s")

@@ -69,7 +69,7 @@ def test_causes_around_a_new_text_of_a_turn_are_judged_again() -> None:
         for update in (memory.update, lambda node_id, text: memory.add(text, id=node_id)):
             update("field", "The field is green.")
             assert not [edge for edge in memory.store.all_edges() if edge.type is EdgeType.CAUSE]
-            update("field", "Because the pump failed, the field was flooded.")
+            update("field", "Because of this, the field was flooded.")
             assert len([edge for edge in memory.store.all_edges() if edge.type is EdgeType.CAUSE]) == 2
 
 

@@ -22,8 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
 from neurogated.embedding.hash_embedder import HashEmbedder
-from neurogated.ingestion.encoder import Encoder
-from neurogated.ingestion.importance import Remark, chat_features, text_features
+from neurogated.ingestion.importance import Encoder, Remark, chat_features, text_features
 from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 
@@ -84,7 +83,7 @@ def remarks_of(messages: Iterable[Message]) -> list[Remark]:
     """Add messages to a memory, and return the texts that its judge of importance sees."""
     recorder, found = Recorder(), []
     parts = Parts(GraphStore(), HashEmbedder(), UniformKernelSource(), encoder=Encoder(recorder))
-    quick = MemoryConfig(MAX_SIM_NEIGHBORS=0, indexing={"cause_window": 0})
+    quick = MemoryConfig(MAX_SIM_NEIGHBORS=0)
     with NeuroGraphMemory(quick, parts=parts) as memory:
         for one in messages:
             recorder.remarks.clear()

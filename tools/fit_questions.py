@@ -21,8 +21,7 @@ from neurogated import MemoryConfig
 from neurogated.compose import build_text_embedder
 from neurogated.core.judgements import QuestionKind
 from neurogated.core.ports import Embedder
-from neurogated.retrieval.question_cues import read_question
-from neurogated.retrieval.question_kinds import FITTED, FittedKinds, OfflineQuestionJudge
+from neurogated.retrieval.question_kinds import FITTED, FittedKinds, OfflineQuestionJudge, read_question
 
 FOLDER = Path(__file__).parent
 OUT = FOLDER.parent / "src" / "neurogated" / "retrieval" / FITTED

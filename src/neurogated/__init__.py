@@ -9,7 +9,7 @@ from neurogated.version import __version__
 if TYPE_CHECKING:
     from neurogated.administration import import_memory, migrate, repair_memory, restore_snapshot
     from neurogated.analysis import extract_causal_edges, generate_kernel
-    from neurogated.components.pages import Page
+    from neurogated.components.texts import Page
     from neurogated.config.groups import (
         EmbeddingSettings,
         IndexingSettings,
@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from neurogated.errors import NeurogatedError
     from neurogated.ingestion.contents import AddReport, Message
     from neurogated.ingestion.document import Details, Document, Passage
+    from neurogated.ingestion.drafts import Changes
     from neurogated.ingestion.ingestion_engine import IngestionEngine
-    from neurogated.ingestion.revision import Changes
     from neurogated.knowledge.effects import Effect
     from neurogated.llm.anthropic_llm import AnthropicLLM
     from neurogated.llm.base import BaseLLM
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from neurogated.retrieval.spreading_activation import SpreadingActivation, spreading_activation
     from neurogated.storage.graph_store import GraphStore
     from neurogated.tiers.canvas import Canvas
-    from neurogated.tiers.manager import Tiers
+    from neurogated.tiers.facts import Tiers
     from neurogated.utils.hash_utils import compute_mdhash_id
     from neurogated.utils.vector_utils import cosine_similarity, retrieve_knn
 
@@ -156,7 +156,7 @@ __all__ = [
 _NAMES = {
     "administration": "import_memory migrate repair_memory restore_snapshot",
     "analysis": "extract_causal_edges generate_kernel",
-    "components.pages": "Page",
+    "components.texts": "Page",
     "config.groups": "EmbeddingSettings IndexingSettings LLMSettings LearningSettings RuntimeSettings",
     "config.memory_config": "MemoryConfig",
     "config.metabolism_settings": "MetabolismSettings",
@@ -180,7 +180,7 @@ _NAMES = {
     "ingestion.contents": "AddReport Message",
     "ingestion.document": "Details Document Passage",
     "ingestion.ingestion_engine": "IngestionEngine",
-    "ingestion.revision": "Changes",
+    "ingestion.drafts": "Changes",
     "knowledge.effects": "Effect",
     "llm.anthropic_llm": "AnthropicLLM",
     "llm.base": "BaseLLM",
@@ -196,7 +196,7 @@ _NAMES = {
     "retrieval.spreading_activation": "SpreadingActivation spreading_activation",
     "storage.graph_store": "GraphStore",
     "tiers.canvas": "Canvas",
-    "tiers.manager": "Tiers",
+    "tiers.facts": "Tiers",
     "utils.hash_utils": "compute_mdhash_id",
     "utils.vector_utils": "cosine_similarity retrieve_knn",
 }

@@ -29,12 +29,9 @@ from neurogated.embedding.cross_encoder import CrossEncoder
 from neurogated.embedding.registry import build_embedder
 from neurogated.errors import ConfigError
 from neurogated.fallback import reachable
+from neurogated.ingestion.analysers import OfflineEntityFinder
 from neurogated.ingestion.causality import OfflineCausalJudge
-from neurogated.ingestion.encoder import Encoder
-from neurogated.ingestion.entities import OfflineEntityFinder
-from neurogated.ingestion.importance import ImportanceJudge, OfflineImportanceJudge
-from neurogated.ingestion.llm_analysers import LLMImportanceJudge
-from neurogated.ingestion.spacy_entities import SpacyEntityFinder
+from neurogated.ingestion.importance import Encoder, ImportanceJudge, LLMImportanceJudge, OfflineImportanceJudge
 from neurogated.knowledge.judging import CrossEncoderJudge, ModelJudge, TextJudge
 from neurogated.llm.base import AUTO, OFF, BaseLLM
 from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
@@ -245,10 +242,6 @@ if hasattr(os, "register_at_fork"):
 def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None) -> Models:
     """Return the models over an embedder and a language model."""
     offline = OfflineQuestionJudge(embedder)
-    patterns = OfflineEntityFinder()
-    spacy = (
-        SpacyEntityFinder(config.indexing.spacy_model, patterns) if config.indexing.entity_finder == "spacy" else None
-    )
     if llm is None:
         _log.info("%s", OFFLINE_NOTICE)
         return Models(
@@ -258,7 +251,7 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None) -> Mo
             offline,
             offline,
             OfflineCausalJudge(),
-            spacy or patterns,
+            OfflineEntityFinder(),
             _encoder(config, embedder.name),
         )
     model, prompts = StructuredLLM(llm), PromptTemplateManager()
@@ -276,7 +269,7 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None) -> Mo
         offline,
         # A write waits for no model; the model reads names and causes later, with what is said.
         OfflineCausalJudge(),
-        spacy or patterns,
+        OfflineEntityFinder(),
         _encoder(config, embedder.name, LLMImportanceJudge(model, prompts, config)),
         model,
     )

@@ -24,7 +24,7 @@ from neurogated.core.view import GraphView
 from neurogated.errors import ConfigError, UnknownIdError
 from neurogated.ingestion.contents import AddReport, Content, Message, read_contents
 from neurogated.ingestion.document import Details, Document, read_documents
-from neurogated.ingestion.revision import Changes, revision_of
+from neurogated.ingestion.drafts import Changes, revision_of
 from neurogated.llm.base import BaseLLM
 from neurogated.parts import Parts
 from neurogated.plasticity.plasticity_engine import Outcome

@@ -10,9 +10,9 @@ from neurogated.core.abilities import SupportsClear
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.communities import CommunityFinder, Graph, GraphMeasures
 from neurogated.core.ports import CausalJudge, Embedder, EntityFinder, GraphStorePort, KernelSource, LanguageModel
+from neurogated.ingestion.analysers import OfflineEntityFinder
 from neurogated.ingestion.causality import OfflineCausalJudge
-from neurogated.ingestion.encoder import Encoder
-from neurogated.ingestion.entities import OfflineEntityFinder
+from neurogated.ingestion.importance import Encoder
 from neurogated.knowledge.judging import TextJudge
 from neurogated.tiers.canvas import WorkingCanvas
 from neurogated.tiers.facts import FactFollower

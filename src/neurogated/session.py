@@ -41,8 +41,7 @@ from neurogated.knowledge.judging import PairEnquiry
 from neurogated.knowledge.questions import asked
 from neurogated.knowledge.reading import ReadingEnquiry
 from neurogated.manifest.caching import ManifestCache
-from neurogated.manifest.creation import ManifestCreator
-from neurogated.manifest.naming import CommunityNamer
+from neurogated.manifest.creation import CommunityNamer, ManifestCreator
 from neurogated.parts import Parts
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.prompts.prompt_manager import PromptTemplateManager

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurogated.evaluation.model import recall_at, scores_of
+from neurogated.evaluation.gold import recall_at, scores_of
 
 RANKINGS = st.lists(st.integers(0, 30), unique=True, max_size=25)
 GOLDS = st.frozensets(st.integers(0, 30), min_size=1, max_size=6)

@@ -30,27 +30,12 @@ STORM = "A storm passed over the island on Sunday."
         "The result was a week without bread.",
         "The ferry, as a result, stayed in port.",
         "Yes. That is why nobody came.",
+        "因此渡轮停航。",
+        "由于这个原因，没有人来。",
     ],
 )
 def test_an_opening_that_points_back_is_a_link(second: str) -> None:
     assert judge(STORM, second).is_causal
-
-
-@pytest.mark.parametrize(
-    ("first", "second"),
-    [
-        ("Heavy rain fell on the hills for a week.", "The mill was closed owing to the rain."),
-        ("Heavy rain fell on the hills for a week.", "Because it had rained for a week, the mill was closed."),
-        ("The boiler exploded at noon.", "Two men lost an eye because the boiler had exploded."),
-        ("A fire broke out in the ropewalk.", "The fire was caused by a cigarette."),
-        ("机房停电了两小时。", "停电导致所有订单丢失。"),
-        ("机房停电了两小时。", "由于停电，所有订单丢失了。"),
-        ("机房停电了两小时。", "订单丢失是由停电引起的。"),
-        ("机房停电了两小时。", "订单因停电而丢失。"),
-    ],
-)
-def test_a_cause_or_effect_told_in_the_words_of_the_other_text_is_a_link(first: str, second: str) -> None:
-    assert judge(first, second).is_causal
 
 
 @pytest.mark.parametrize(

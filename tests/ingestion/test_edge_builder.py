@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
-from neurogated.ingestion.edge_builder import nearest_in, sequence_edges, similarity_edges
-from neurogated.ingestion.user_graph import UserGraph
+from neurogated.ingestion.edge_builder import UserGraph, nearest_in, sequence_edges, similarity_edges
 from neurogated.testing import ManualClock
 
 AT = ManualClock().now

@@ -12,8 +12,7 @@ from neurogated import EdgeType, GraphStore, MemoryConfig, NeuroGraphMemory
 from neurogated.core.speakers import named_place
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import LLMError
-from neurogated.ingestion.importance import OfflineImportanceJudge, Remark
-from neurogated.ingestion.llm_analysers import LLMImportanceJudge
+from neurogated.ingestion.importance import LLMImportanceJudge, OfflineImportanceJudge, Remark
 from neurogated.parts import Parts
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.kernel_generator import UniformKernelSource

@@ -3,7 +3,7 @@
 import pytest
 
 from neurogated.core.ports import EntityFinder
-from neurogated.ingestion.entities import OfflineEntityFinder
+from neurogated.ingestion.analysers import OfflineEntityFinder
 
 
 def find(text: str) -> tuple[str, ...]:

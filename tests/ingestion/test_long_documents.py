@@ -1,6 +1,5 @@
 """The counted cost of a long document, and its state after an interrupted indexing."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -8,14 +7,11 @@ import pytest
 
 from neurogated import Document, GraphDelta, Passage
 from neurogated.core.tokens import window_tokens
-from neurogated.ingestion import causality, markdown
-from neurogated.ingestion.analysers import Analysis
+from neurogated.ingestion.analysers import Analysis, OfflineEntityFinder
 from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.chunker import Chunker
-from neurogated.ingestion.entities import OfflineEntityFinder
 from neurogated.ingestion.writer import Writer
 from neurogated.text import sentences, strings
-from neurogated.text.sentences import split_sentences
 from neurogated.text.words import count_words
 from tests.ingestion.test_writer import Bench
 
@@ -50,7 +46,7 @@ def test_a_text_that_is_read_in_sections_has_the_chunks_of_one_that_is_read_at_o
 ) -> None:
     text, chunker = long_text(name, 6_000), Chunker(20, 5, window_tokens(count_words))
     whole = chunker.split(text)
-    for module in (sentences, markdown, strings):
+    for module in (sentences, chunker, strings):
         monkeypatch.setattr(module, "SECTION", 300)
     assert chunker.split(text) == whole
 
@@ -81,22 +77,6 @@ def graph(bench: Bench) -> tuple[object, ...]:
         node.id: (node.content, node.metadata, np.asarray(node.embedding).tobytes()) for node in bench.store.all_nodes()
     }
     return nodes, {(edge.key, edge.weight) for edge in bench.store.all_edges()}
-
-
-def test_a_text_is_read_for_causes_once_however_wide_the_window(monkeypatch: pytest.MonkeyPatch) -> None:
-    read: Counter[str] = Counter()
-
-    def counting(text: str) -> list[str]:
-        read[text] += 1
-        return split_sentences(text)
-
-    monkeypatch.setattr(causality, "split_sentences", counting)
-    bench = causal(Bench({"indexing.chunk_size": 8, "indexing.cause_window": 5}))
-
-    bench.add(chat(20))
-
-    assert set(read.values()) == {1}
-    assert len(read) == 20
 
 
 def test_a_long_document_is_written_in_parts_and_compared_within_them(monkeypatch: pytest.MonkeyPatch) -> None:

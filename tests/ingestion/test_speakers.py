@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage
 from neurogated.core.rendering import render, search_text
 from neurogated.errors import InputError
-from neurogated.ingestion.speakers import labelled_speaker, spoken_parts
+from neurogated.ingestion.document import labelled_speaker, spoken_parts
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ from neurogated.core.judgements import CausalJudgement
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import EmbeddingError, MemoryLockedError
 from neurogated.ingestion.analysers import Analysis
-from neurogated.ingestion.revision import Revision
+from neurogated.ingestion.drafts import Revision
 from neurogated.ingestion.writer import Writer
 from neurogated.testing import ManualClock
 

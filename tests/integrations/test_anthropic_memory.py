@@ -22,8 +22,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.integrations.anthropic_memory import MemoryTool
-from neurogated.integrations.anthropic_memory_async import AsyncMemoryTool
+from neurogated.integrations.anthropic_memory import AsyncMemoryTool, MemoryTool
 from neurogated.integrations.files import MemoryFiles
 from tests.chat_handler import ChatHandler
 

@@ -20,8 +20,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.integrations.pydantic_ai import MemoryHistory
-from neurogated.integrations.pydantic_ai_tools import memory_toolset
+from neurogated.integrations.pydantic_ai import MemoryHistory, memory_toolset
 
 QUESTION = "What is the name of my heron?"
 FACT = "The name of my heron is Ada."

@@ -11,7 +11,7 @@ from hypothesis import given
 
 from neurogated.communities.algorithms import IgraphMeasures
 from neurogated.core.communities import Graph
-from neurogated.manifest.measures import moved_from_scratch, page_rank
+from neurogated.manifest.structure import moved_from_scratch, page_rank
 
 igraph = pytest.importorskip("igraph")
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.retrieval.asks import with_questions
+from neurogated.retrieval.wording import with_questions
 
 NOTES = [
     "My colleague the teller is 164 centimetres tall.",

@@ -13,8 +13,7 @@ from neurogated.compose import build_text_embedder
 from neurogated.core.judgements import QuestionKind
 from neurogated.core.ports import Embedder
 from neurogated.embedding.hash_embedder import HashEmbedder
-from neurogated.retrieval.question_cues import read_question
-from neurogated.retrieval.question_kinds import OfflineQuestionJudge, fitted_kinds
+from neurogated.retrieval.question_kinds import OfflineQuestionJudge, fitted_kinds, read_question
 
 HERE = Path(__file__).parent
 """Kind, language and question; a third has no usual cue word, none was fitted to."""

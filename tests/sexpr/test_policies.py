@@ -11,7 +11,7 @@ import pytest
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.core.edge_type import EdgeType
 from neurogated.errors import ExpressionError, InputError, UnknownIdError
-from neurogated.sexpr.policies import LONGEST
+from neurogated.sexpr.check import LONGEST
 
 ALLOWED = {"learning": {"policies": True}}
 

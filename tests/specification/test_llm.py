@@ -58,7 +58,7 @@ def test_a_model_of_ones_own_answers_asynchronously() -> None:
 
 
 def test_a_model_of_ones_own_judges_causes() -> None:
-    from neurogated.ingestion.llm_analysers import LLMCausalJudge
+    from neurogated.ingestion.causality import LLMCausalJudge
     from neurogated.prompts.prompt_manager import PromptTemplateManager
 
     judge = LLMCausalJudge(StructuredLLM(Mine()), PromptTemplateManager(), MemoryConfig())

@@ -18,7 +18,7 @@ from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.storage.log.sqlite.connection import connect
 from neurogated.testing import ManualClock
-from neurogated.tiers.manager import TIERS, TierManager
+from neurogated.tiers.facts import TIERS, TierManager
 
 DAY = timedelta(days=1)
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from neurogated import EdgeType, Kernel, MemoryNode, Recall
 from neurogated.core.trace import PathStep, RecalledMemory
 from neurogated.viewer import render_recall
-from neurogated.viewer.subgraph import subgraph_of
+from neurogated.viewer.layout import subgraph_of
 
 if TYPE_CHECKING:
     from tests.viewer.conftest import PageReader

@@ -23,7 +23,7 @@ from selenium.webdriver.support.ui import WebDriverWait
 from neurogated import EdgeType, Kernel, MemoryNode, NeuroGraphMemory, Recall
 from neurogated.core.trace import RecalledMemory
 from neurogated.viewer import explain, render_recall, write_page
-from neurogated.viewer.subgraph import subgraph_of
+from neurogated.viewer.layout import subgraph_of
 from tests.viewer.browser import open_browser, set_screen
 
 CHROMIUM, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")

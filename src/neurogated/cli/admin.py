@@ -25,8 +25,7 @@ from neurogated.administration import migrate as change_model
 from neurogated.archive.foreign import EXPORTS, FORMATS, read_file
 from neurogated.archive.manifest import ExportManifest, is_export
 from neurogated.cli.flags import command, user
-from neurogated.cli.opening import Flags
-from neurogated.cli.output import counted, picked
+from neurogated.cli.opening import Flags, counted, picked
 from neurogated.compose import build_language_model, build_text_embedder
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.setting import settings_of, value_of

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import click
 
 from neurogated.cli.flags import command, user
-from neurogated.cli.opening import Flags
-from neurogated.cli.output import counted
+from neurogated.cli.opening import Flags, counted
 from neurogated.core.filters import field
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.memory import NeuroGraphMemory

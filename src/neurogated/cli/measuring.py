@@ -12,11 +12,10 @@ from rich.console import Console
 from rich.table import Table
 
 from neurogated.cli.flags import command, dataset_dir, dataset_format, top_n
-from neurogated.cli.opening import Flags, say_how_it_judges
-from neurogated.cli.output import counted, recall_json
+from neurogated.cli.opening import Flags, counted, recall_json, say_how_it_judges
 from neurogated.compose import build_text_embedder
-from neurogated.evaluation.baselines import BASELINES
 from neurogated.evaluation.datasets import BUNDLED, SOURCES_KEY, Dataset, dataset_folder, load_dataset
+from neurogated.evaluation.gold import BASELINES
 from neurogated.evaluation.runner import RunReport, config_for, measure
 from neurogated.evaluation.runner import index as index_dataset
 from neurogated.evaluation.workers import index_in_processes

@@ -1,24 +1,76 @@
-"""What the flags of a command say: its settings, its memory, its owner and its output."""
+"""Opens the memory of a command by its flags, and says numbers and values for people and scripts."""
+
+from __future__ import annotations
 
 import contextlib
 import json
 import logging
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypedDict
 
-from neurogated.cli.output import picked
 from neurogated.compose import OFFLINE_NOTICE, load_config
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.setting import settings_of
+from neurogated.core.model import MemoryNode
+from neurogated.core.trace import PathStep, Recall, RecalledMemory
 from neurogated.errors import EmbedderMismatchError, StorageError
 from neurogated.evaluation.datasets import BUNDLED
 from neurogated.fallback import FallbackWarning, reachable
 from neurogated.memory import NeuroGraphMemory
 from neurogated.storage.registry import memory_exists, namespaces_in
+
+
+def counted(count: int, things: str) -> str:
+    """Return a number with the words of its plural, whose first word is singular after a 1: `1 memory deleted`."""
+    noun, space, rest = things.partition(" ")
+    one = f"{noun.removesuffix('ies')}y" if noun.endswith("ies") else noun.removesuffix("s")
+    return f"{count} {one if count == 1 else noun}{space}{rest}"
+
+
+def picked(value: object, names: str) -> dict[str, Any]:
+    """Return the attributes of a value that have these names, separated by spaces."""
+    return {name: getattr(value, name) for name in names.split()}
+
+
+def recall_json(recall: Recall) -> dict[str, Any]:
+    """Return a recall as JSON values."""
+    kernel = {
+        "weights": {kind.name: weight for kind, weight in recall.kernel.weights.items()},
+        "against": {kind.name: weight for kind, weight in recall.kernel.against.items()},
+        "justification": recall.kernel.justification,
+    }
+    shown = picked(recall, "query confidence trust notes states")
+    memories = [_memory_json(recalled) for recalled in recall]
+    return {
+        **shown,
+        "kernel": kernel,
+        "memories": memories,
+        "conflicts": [picked(one, "id question") for one in recall.conflicts],
+    }
+
+
+def node_json(node: MemoryNode, same_as: Iterable[str]) -> dict[str, Any]:
+    """Return a memory with the ids of those that say the same as JSON values."""
+    return {**picked(node, "id content title role speaker timestamp metadata"), "same_as": list(same_as)}
+
+
+def _memory_json(recalled: RecalledMemory) -> dict[str, Any]:
+    return {
+        **node_json(recalled.node, recalled.same_as),
+        **picked(recalled, "score parts contributions"),
+        "found": recalled.node.found.to_json(),
+        "path": [_step_json(step) for step in recalled.path],
+        "flows": [_step_json(step) for step in recalled.flows],
+    }
+
+
+def _step_json(step: PathStep) -> dict[str, Any]:
+    return {"source": step.source_id, "target": step.target_id, "type": step.type.name, **picked(step, "weight flow")}
+
 
 SETTINGS = {found.name: found for found in settings_of(MemoryConfig) if "." not in found.name}
 """The settings that are flags of every command."""

@@ -10,11 +10,9 @@ from typing import Any
 
 import click
 
-from neurogated.cli.chat import chat
+from neurogated.cli.chat import chat, repl, run
 from neurogated.cli.flags import METADATA, command, user
-from neurogated.cli.opening import Flags, say_how_it_judges
-from neurogated.cli.output import counted, node_json, picked, recall_json
-from neurogated.cli.repl import repl, run
+from neurogated.cli.opening import Flags, counted, node_json, picked, recall_json, say_how_it_judges
 from neurogated.context.model import Context
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError, UnknownIdError
@@ -23,7 +21,7 @@ from neurogated.ingestion.planner import parts_of
 from neurogated.memory import NeuroGraphMemory
 from neurogated.viewer import explain as explained
 from neurogated.viewer import write_page
-from neurogated.viewer.text import NOTHING_FOUND, dated, questions, recall_text
+from neurogated.viewer.page import NOTHING_FOUND, dated, questions, recall_text
 
 __all__ = ["add", "ask", "chat", "context", "delete", "feedback", "list_", "record", "repl", "run", "update"]
 

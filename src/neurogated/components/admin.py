@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from neurogated import administration
+from neurogated.administration import erase_copies, forget_copies
 from neurogated.archive.foreign import EXPORTS
 from neurogated.archive.manifest import ExportManifest
 from neurogated.components.foreign import Branches, Imported, import_from
@@ -24,7 +25,6 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import memories_among
 from neurogated.core.scope import ANY_USER
 from neurogated.core.view import GraphView
-from neurogated.erasure import erase_copies, forget_copies
 from neurogated.errors import ConfigError
 from neurogated.session import Component
 

@@ -1,22 +1,67 @@
-"""`Conflicts`: contradictions between memories, and their outcomes."""
+"""The calls about memories that contradict each other or say the same."""
 
 from __future__ import annotations
 
 import builtins
+from dataclasses import replace
 from datetime import UTC, datetime
+from uuid import UUID
 
+from neurogated.context.echo import separated
 from neurogated.core.conflicts import CONFLICT, Conflict, Status, conflicts_in
 from neurogated.core.delta import GraphDelta
 from neurogated.core.derivation import sources_of
 from neurogated.core.filters import Filter
 from neurogated.core.judgements import Relation
 from neurogated.core.model import checked_count
+from neurogated.core.same_as import others_of
 from neurogated.core.scope import ANY_USER, AnyUser, ScopeFilter, UserChoice
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.knowledge.comparing import Content, compare_contents
 from neurogated.knowledge.effects import Effect, effect_of, resolution
 from neurogated.session import Component, Notice
 from neurogated.text.strings import checked_name, checked_text, repaired_text
+
+
+class Duplicates(Component):
+    """The calls about duplicates, as `memory.duplicates`; see `metabolism.find_duplicates`."""
+
+    def of(self, node_id: str | UUID) -> list[str]:
+        """Return the ids of the memories that say the same as a memory.
+
+        Raises:
+            UnknownIdError: the id is not in the memory.
+        """
+        view = self._session.store.view()
+        (others,) = others_of(view, view.rows([str(node_id)]))
+        return list(others)
+
+    def separate(self, node_id: str | UUID) -> bool:
+        """Separate a memory from those that say the same, for good; another memory comes in front of these.
+
+        An echo becomes a memory like others. `undo` takes it back.
+
+        Returns:
+            Whether it was linked to others.
+
+        Raises:
+            UnknownIdError: the id is not in the memory.
+        """
+        return bool(self._session.commit(lambda: self._separation(str(node_id))))
+
+    def link(self) -> int:
+        """Link the memories that say the same, if they are not linked yet; return the number of new links.
+
+        Writes do so for new memories, and `learning.consolidate` for older ones. A frozen memory links nothing.
+        """
+        with self._session.runtime.work("deduplicating"):
+            return 0 if self._session.runtime.is_frozen() else self._session.writer.deduplicate()
+
+    def _separation(self, node_id: str) -> GraphDelta:
+        at = self._session.clock()
+        delta = self._session.writer.duplicates.separation(node_id, at)
+        return replace(delta, edges=(*delta.edges, *separated(self._session.store.view(), node_id, at)))
+
 
 _STATUSES = ("open", "resolved", None)
 _ANSWERS = ("both", "supersede")

@@ -6,10 +6,8 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Unpack
 
-from neurogated.components.recalls import Recalls
-from neurogated.components.texts import Texts
-from neurogated.context.builder import ContextBuilder
-from neurogated.context.events import joined, links
+from neurogated.components.texts import Recalls, Texts
+from neurogated.context.builder import ContextBuilder, joined, links
 from neurogated.context.model import CONTEXT_TOKENS, UNKNOWN, Answer, Context
 from neurogated.core.delta import GraphDelta
 from neurogated.core.model import MemoryNode, checked_count

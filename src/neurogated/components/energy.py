@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Unpack
 from uuid import UUID
 
-from neurogated.components.pages import listed_by
+from neurogated.components.texts import listed_by
 from neurogated.core.clock import times_around
 from neurogated.core.filters import FilterOptions
 from neurogated.core.model import checked_count
@@ -15,7 +15,7 @@ from neurogated.plasticity.energy import EnergyController, EnergyPoint
 from neurogated.session import Component, Notice, Session
 from neurogated.text.strings import checked_text, composed, repaired_text
 from neurogated.tiers.canvas import Canvas, Owner
-from neurogated.tiers.manager import TierManager, Tiers
+from neurogated.tiers.facts import TierManager, Tiers
 
 
 class Energy(Component):

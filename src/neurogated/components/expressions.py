@@ -13,9 +13,7 @@ from neurogated.components.context import AgentContext
 from neurogated.components.facts import Facts
 from neurogated.components.graph import Graph, Step, admitted_rows
 from neurogated.components.learning import Learning
-from neurogated.components.pages import listed_by
-from neurogated.components.recalls import Recalls
-from neurogated.components.texts import Texts
+from neurogated.components.texts import Recalls, Texts, listed_by
 from neurogated.core.clock import MICROS_A_DAY, to_micros
 from neurogated.core.conflicts import Conflict, Status
 from neurogated.core.delta import GraphDelta, NodeChange

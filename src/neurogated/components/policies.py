@@ -16,8 +16,8 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.scope import ANY_USER, Scope, ScopeFilter, UserChoice
 from neurogated.errors import InputError, NeurogatedError, UnknownIdError
 from neurogated.session import Component, Notice, Session
+from neurogated.sexpr.check import policy_call
 from neurogated.sexpr.cypher import explain
-from neurogated.sexpr.policies import policy_call
 from neurogated.text.strings import checked_text
 from neurogated.utils.hash_utils import compute_mdhash_id
 

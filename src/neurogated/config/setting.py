@@ -183,6 +183,10 @@ def _kinds(kind: type) -> dict[str, tuple[type, ...]]:
 
 
 _REMOVED = {
+    "indexing.cause_window": "a text is compared with its neighbours, so leave the setting out",
+    "indexing.entity_finder": "names are found by patterns, and by the language model if there is one; give your own "
+    "finder as the part entity_finder",
+    "indexing.spacy_model": "names are no longer found by spaCy; give your own finder as the part entity_finder",
     "manifest.algorithm": "communities are found by the Leiden algorithm, so leave the setting out",
     "retrieval.canvas_weight": "recalls no longer start from the working canvas, which did not help; read the canvas "
     "itself with memory.energy.canvas(text)",

@@ -1,17 +1,30 @@
-"""Clusters of memories that are used together: communities of the graph of used memories."""
+"""Clusters of memories that are used together, and the text that stands for each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from itertools import takewhile
+from typing import TypeVar
 
 import numpy as np
 
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.communities import Communities, CommunityFinder, Links, links_of
-from neurogated.core.derivation import are_original, source_rows
+from neurogated.core.delta import NodeChange
+from neurogated.core.derivation import are_original, common_metadata, source_rows
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.model import MemoryNode
+from neurogated.core.node_kind import FACT, SEGMENT
+from neurogated.core.quoting import day_of
 from neurogated.core.same_as import are_echoes
+from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView, Rows
+from neurogated.text.keywords import split_keywords
+from neurogated.text.times import Zone
+from neurogated.text.words import split_words
+from neurogated.utils.hash_utils import compute_mdhash_id
 
 KNOWN_SHARE = 0.5
 """A cluster becomes no further fact if this share of its memories has one."""
@@ -88,3 +101,107 @@ class ClusterFinder:
             # A resolution above the heaviest link leaves no community of two nodes, so this ends.
             resolution *= 2
             parts = self._finder.find(found.links.among(np.concatenate(large)), resolution).members() if large else []
+
+
+T = TypeVar("T")
+
+_TITLE_WORDS = 4
+
+
+def cluster_id(sources: Iterable[MemoryNode]) -> str:
+    """Return the id of the node of these sources. It depends on their ids only, not on their order."""
+    names = "\n".join(sorted(node.id for node in sources))
+    return compute_mdhash_id(names, prefix="cluster-")
+
+
+def agreeing(nodes: Sequence[MemoryNode]) -> list[MemoryNode]:
+    """Return the largest group of nodes that are valid in the same period and belong to the same user and agent.
+
+    Sessions without a user may be those of different persons, so their nodes must belong to the same session.
+    """
+
+    def period(node: MemoryNode) -> tuple[object, ...]:
+        return node.valid_from, node.valid_to, *node.scope.owner
+
+    groups: dict[tuple[object, ...], list[MemoryNode]] = {}
+    for node in nodes:
+        groups.setdefault(period(node), []).append(node)
+    return max(groups.values(), key=len, default=[])
+
+
+def quoted(sources: Sequence[MemoryNode], zone: Zone) -> str:
+    """Return the texts of sources, each after its speaker and day, so that "I" and "yesterday" keep their meaning."""
+    lines = []
+    for node in sources:
+        day = None if node.timestamp is None else day_of(node.timestamp, zone)
+        label = ", ".join(filter(None, (node.speaker or node.role, day)))
+        lines.append(f"{label}: {node.content}" if label else node.content)
+    return "\n".join(dict.fromkeys(lines))
+
+
+def title_of(sources: Sequence[MemoryNode], zone: Zone) -> str:
+    """Return the words that most sources share, in the order of the texts, with the first and the last day."""
+    words: dict[str, str] = {}
+    count = Counter[str]()
+    for node in sources:
+        own = {key: word for word in split_words(node.content) for key in split_keywords(word)}
+        count.update(own.keys())
+        words = {**own, **words}
+    shared = [key for key, number in count.most_common() if number > 1 and not any(map(str.isdigit, key))]
+    kept = set(shared[:_TITLE_WORDS] or words)
+    title = " ".join(word for key, word in words.items() if key in kept)
+    days = [node.timestamp for node in sources if node.timestamp is not None]
+    if not days:
+        return title
+    return f"{title} ({' – '.join(dict.fromkeys((day_of(min(days), zone), day_of(max(days), zone))))})"
+
+
+def cluster_node(
+    sources: Sequence[MemoryNode], text: str, at: datetime, energy: float, *, is_summary: bool
+) -> MemoryNode:
+    """Return the node of a cluster with its energy at the time `at`, without a vector.
+
+    Its fields are those in which all sources agree. Its importance is the largest of the sources. If it is a summary, a
+    language model wrote the text; else it is a title.
+    """
+    ends = [node.expires_at for node in sources if node.expires_at is not None]
+    first = sources[0]
+    scopes = [node.scope for node in sources]
+    user, agent, session = (
+        _common(getattr(one, name) for one in scopes) for name in ("user_id", "agent_id", "session_id")
+    )
+    levels = zip(*(one.path for one in scopes), strict=False)
+    path = [level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels)]
+    return MemoryNode(
+        cluster_id(sources),
+        text,
+        base_energy=energy,
+        energy_at=at,
+        last_accessed=at,
+        created_at=at,
+        importance=max(node.importance for node in sources) if is_summary else 0.0,
+        kind=FACT if is_summary else SEGMENT,
+        scope=Scope(user, agent, session, path),
+        metadata=common_metadata(sources),
+        valid_from=first.valid_from,
+        valid_to=first.valid_to,
+        expires_at=min(ends, default=None),
+        timestamp=_common(node.timestamp for node in sources),
+        speaker=_common(node.speaker for node in sources),
+        title=_common(node.title for node in sources),
+        tags=sorted(set(first.tags).intersection(*(node.tags for node in sources))),
+    )
+
+
+def faded(node_id: str, base: float, charge: float, factor: float, at: datetime) -> NodeChange:
+    """Return the change by which a source has `factor` times its energy from `at` on.
+
+    Its base pays, because a charge has no journal; so a source keeps at least its charge.
+    """
+    return NodeChange(node_id, energy=max(0.0, (base + charge) * factor - charge), energy_at=at)
+
+
+def _common(values: Iterable[T | None]) -> T | None:
+    """Return the value if all values are equal, else None."""
+    distinct = set(values)
+    return distinct.pop() if len(distinct) == 1 else None

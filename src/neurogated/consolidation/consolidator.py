@@ -13,8 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.consolidation.cluster_nodes import agreeing, cluster_id, cluster_node, faded, quoted, title_of
-from neurogated.consolidation.clusters import KNOWN_SHARE, LEAST, ClusterFinder, is_known
+from neurogated.consolidation.clusters import (
+    KNOWN_SHARE,
+    LEAST,
+    ClusterFinder,
+    agreeing,
+    cluster_id,
+    cluster_node,
+    faded,
+    is_known,
+    quoted,
+    title_of,
+)
 from neurogated.consolidation.profiles import known_subjects, profile_of
 from neurogated.core.clock import to_micros
 from neurogated.core.commit import Plan

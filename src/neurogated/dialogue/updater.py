@@ -16,7 +16,7 @@ import numpy as np
 from neurogated.core.clock import Clock
 from neurogated.dialogue.analysts import Analyst
 from neurogated.dialogue.long_term import Dimension, leftovers, lessons_of, profile_changes, profile_of
-from neurogated.dialogue.mid_term import Segment, Topics, decoded, dormant, encoded
+from neurogated.dialogue.mid_term import Place, Segment, Timeline, Topics, decoded, dormant, encoded
 from neurogated.dialogue.model import (
     KINDS,
     PAGE,
@@ -30,7 +30,6 @@ from neurogated.dialogue.model import (
     Record,
     Records,
 )
-from neurogated.dialogue.short_term import Place, Timeline
 from neurogated.errors import LLMError
 from neurogated.utils.background import BackgroundWorker, Job, Stopped
 

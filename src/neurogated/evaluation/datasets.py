@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from neurogated.errors import DatasetError
+from neurogated.evaluation.gold import SOURCES_KEY, Collection, Dataset, Question
 from neurogated.evaluation.hipporag import load_hipporag
 from neurogated.evaluation.locomo import load_locomo
 from neurogated.evaluation.longmemeval import load_longmemeval, load_longmemeval_sessions
-from neurogated.evaluation.model import SOURCES_KEY, Collection, Dataset, Question
 
 __all__ = ["BUNDLED", "FORMATS", "SOURCES_KEY", "Collection", "Dataset", "Question", "dataset_folder", "load_dataset"]
 

@@ -15,9 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from neurogated.errors import DatasetError, InputError
-from neurogated.evaluation.gold import Corpus, GoldPassage, Row
+from neurogated.evaluation.gold import SOURCES_KEY, Collection, Corpus, Dataset, GoldPassage, Question, Row, passage_of
 from neurogated.evaluation.json_records import Record, kind_of, read_json, read_records, records_of, text_of
-from neurogated.evaluation.model import SOURCES_KEY, Collection, Dataset, Question, passage_of
 from neurogated.ingestion.document import Document
 
 _GOLD_FIELDS = ("supporting_facts", "contexts", "paragraphs")

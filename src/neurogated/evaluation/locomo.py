@@ -11,8 +11,8 @@ from pathlib import Path
 
 from neurogated.core.scope import Scope
 from neurogated.errors import DatasetError
+from neurogated.evaluation.gold import SOURCES_KEY, Collection, Dataset, Question, passage_of
 from neurogated.evaluation.json_records import Record, read_records, text_of
-from neurogated.evaluation.model import SOURCES_KEY, Collection, Dataset, Question, passage_of
 from neurogated.ingestion.document import Document
 
 _ADVERSARIAL = 5

@@ -21,18 +21,20 @@ from typing import Any, NamedTuple
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.trace import Recall
 from neurogated.errors import DatasetError, LLMError, StorageError
-from neurogated.evaluation.baselines import Interval, paired_bootstrap, searched
-from neurogated.evaluation.model import (
+from neurogated.evaluation.gold import (
     PERCENT,
     RECALL_CUTOFFS,
     SOURCES_KEY,
     Collection,
     Dataset,
+    Interval,
     Question,
     Table,
     latency_table,
+    paired_bootstrap,
     recall_table,
     scores_of,
+    searched,
 )
 from neurogated.memory import NeuroGraphMemory
 from neurogated.progress import show_progress

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.errors import ConfigError, StorageError
-from neurogated.evaluation.model import Dataset
+from neurogated.evaluation.gold import Dataset
 from neurogated.evaluation.runner import index
 from neurogated.memory import NeuroGraphMemory
 from neurogated.progress import show_progress

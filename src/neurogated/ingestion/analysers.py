@@ -1,35 +1,107 @@
-"""The analysis of new nodes: causes and names, and the failed judgements that are retried later."""
+"""The analysis of new nodes: vectors, causes and names, and the failed judgements that are retried later."""
 
 from __future__ import annotations
 
+import contextvars
 import logging
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Protocol, TypeVar, runtime_checkable
+from itertools import chain, pairwise
+from types import TracebackType
+from typing import Self, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.core.clock import Clock
 from neurogated.core.delta import PendingTask
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.judgements import CausalJudgement
-from neurogated.core.model import MemoryEdge, MemoryNode
-from neurogated.core.ports import CausalJudge, EntityFinder
+from neurogated.core.model import MemoryEdge, MemoryNode, Vector, as_vector
+from neurogated.core.ports import CausalJudge, Embedder, EntityFinder, GraphStorePort
+from neurogated.core.rendering import search_text
 from neurogated.errors import LLMError
-from neurogated.ingestion.encoder import Encoder
+from neurogated.ingestion.chunker import Chunker
+from neurogated.ingestion.drafts import Analysed, Batch
+from neurogated.ingestion.edge_builder import sequence_edges
+from neurogated.ingestion.importance import Encoder, Focus
+from neurogated.text.names import names_in
 from neurogated.text.strings import checked_names
+
+ALONE = 2
+"""Up to this many texts are embedded when they are taken, since the background thread would cost more than it saves."""
+
+
+class EmbeddingAhead:
+    """Embeds texts in a background thread until `take` returns their vectors. Use it in a `with` block of one thread.
+
+    Texts are embedded in the order of the calls of `begin`. Leaving the block cancels the waiting calls and ends the
+    background thread. `take` embeds one or two texts that are begun alone, such as a question and its answer.
+    """
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+        self._thread: ThreadPoolExecutor | None = None
+        # For each text, the call that embeds it and its row in the result.
+        self._coming: dict[str, tuple[Future[NDArray[np.float32]], int]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._thread is not None:
+            self._thread.shutdown(cancel_futures=True)
+
+    def begin(self, texts: Iterable[str]) -> None:
+        """Start to embed the texts that are not yet being embedded, each once. Does not wait."""
+        new = [text for text in dict.fromkeys(texts) if text not in self._coming]
+        if len(new) > ALONE:
+            self._thread = self._thread or ThreadPoolExecutor(1, thread_name_prefix="embedding")
+            call = self._thread.submit(contextvars.copy_context().run, self._embed, new)
+            self._coming.update((text, (call, row)) for row, text in enumerate(new))
+
+    def take(self, texts: Sequence[str]) -> list[Vector]:
+        """Return the vector of each text, and forget the vectors. Raises the errors of the embedder."""
+        self.begin(texts)
+        coming = {text: self._coming.pop(text, None) for text in dict.fromkeys(texts)}
+        vectors: dict[str, Vector] = {
+            text: place[0].result()[place[1]] for text, place in coming.items() if place is not None
+        }
+        alone = [text for text in coming if text not in vectors]
+        vectors |= zip(alone, self._embed(alone), strict=True) if alone else ()
+        return [vectors[text] for text in texts]
+
+    def means(self, texts: Collection[Sequence[str]]) -> Iterator[NDArray[np.float32]]:
+        """Yield a vector for each list of texts: the vector of a single text, or the normalised mean of several."""
+        vectors = iter(self.take(list(chain.from_iterable(texts))) if texts else ())
+        for several in texts:
+            own = [np.asarray(next(vectors)) for _ in several]
+            if len(own) > 1:
+                mean = np.mean(own, axis=0)
+                own = [mean / (np.linalg.norm(mean) or 1.0)]
+            yield as_vector(own[0])
+
+    def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self._embedder.embed_documents(texts)
+
+
+class OfflineEntityFinder:
+    """Finds names by capital letters and quotation marks; see `text/names.py`."""
+
+    def find(self, text: str) -> tuple[str, ...]:
+        """Return the names as written, each once, in order of appearance."""
+        return names_in(text)
+
 
 CAUSE, ENTITIES = "cause", "entities"
 
 T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
-
-
-@runtime_checkable
-class SupportsCausalBatch(Protocol):
-    """Ability of a causal judge to judge many pairs together and to read each text once."""
-
-    def judge_batch(self, pairs: Sequence[tuple[str, str]]) -> list[CausalJudgement]:
-        """Return the judgement of each pair."""
 
 
 @dataclass(slots=True)
@@ -41,16 +113,6 @@ class Findings:
     failed: list[PendingTask] = field(default_factory=list)
 
 
-def causal_pairs(node_ids: Sequence[str], new: Collection[str], window: int) -> list[tuple[str, str]]:
-    """Return the pairs of nodes to judge: each node with the next `window` nodes, if one of the two is new."""
-    return [
-        (first, second)
-        for place, first in enumerate(node_ids)
-        for second in node_ids[place + 1 : place + 1 + window]
-        if first in new or second in new
-    ]
-
-
 class Analysis:
     """Runs judgements and collects the failed ones. A node is stored even if its judgements fail.
 
@@ -60,7 +122,6 @@ class Analysis:
 
     def __init__(self, causal_judge: CausalJudge, entity_finder: EntityFinder, encoder: Encoder | None = None) -> None:
         self._causal_judge = causal_judge
-        self._judges_batches = causal_judge if isinstance(causal_judge, SupportsCausalBatch) else None
         self._entity_finder = entity_finder
         self.encoder = encoder or Encoder()
 
@@ -79,12 +140,7 @@ class Analysis:
         """Return CAUSE edges for the causally linked pairs: one in each direction, with equal weights."""
         findings = Findings()
         texts = {task: (nodes[task.nodes[0]].content, nodes[task.nodes[1]].content) for task in tasks}
-        judge, batch_judge = self._causal_judge, self._judges_batches
-        judgements = (
-            batch_judge.judge_batch(list(texts.values()))
-            if batch_judge is not None
-            else self._run(list(texts), lambda task: judge.judge(*texts[task]), findings)
-        )
+        judgements = self._run(list(texts), lambda task: self._causal_judge.judge(*texts[task]), findings)
         for task, judgement in zip(texts, judgements, strict=True):
             if judgement is not None and judgement.is_causal:
                 findings.edges += (
@@ -111,3 +167,71 @@ class Analysis:
             example = next(iter(failures.values()))
             _log.warning("%d of %d judgements are queued for a retry: %s", len(failures), len(tasks), example)
         return [None if isinstance(result, LLMError) else result for result in results]
+
+
+class BatchAnalysis:
+    """Embeds the texts of a batch, and finds names, causes and importance; nothing is written."""
+
+    def __init__(self, store: GraphStorePort, analysis: Analysis, chunker: Chunker, clock: Clock, focus: Focus) -> None:
+        self._store = store
+        self._analysis = analysis
+        self._chunker = chunker
+        self._clock = clock
+        self._focus = focus
+
+    def texts(self, batch: Batch, nodes: Iterable[MemoryNode]) -> dict[str, list[str]]:
+        """Return the texts to embed by the ids of the nodes that need a new vector: several for a long text."""
+        texts = {}
+        for node in nodes:
+            stored = batch.old.get(node.id)
+            if stored is None:
+                texts[node.id] = [search_text(node)]
+            elif stored.embedding is None or search_text(stored) != search_text(node):
+                chunks = self._chunker.split(node.content, search_text(replace(node, content="")))
+                texts[node.id] = [search_text(replace(node, content=chunk)) for chunk in chunks]
+        return texts
+
+    def analysed(self, batch: Batch, embedding: EmbeddingAhead) -> Analysed:
+        """Run the models on the texts of a batch, without a lock, and return the results."""
+        at, old = self._clock(), batch.old
+        nodes = batch.nodes(at)
+        texts = self.texts(batch, nodes)
+        embedding.begin(chain.from_iterable(texts.values()))
+        # Names and causes need no vectors, so they are judged while the texts are embedded.
+        new_ids = {node.id for node in nodes if node.id not in old}
+        retold = {node.id for node in nodes if node.id in old and node.content != old[node.id].content}
+        named = self._analysis.find_entities([node for node in nodes if node.id in new_ids | retold])
+        there = {name: node for name, node in old.items() if name not in batch.gone}
+        there |= {node.id: node for node in (*nodes, *named.nodes)}
+        causes = self._analysis.find_causes(self._pairs(batch, new_ids | retold, there), there, at)
+        vectors = dict(zip(texts, embedding.means(texts.values()), strict=True))
+        ready = [there[node.id].changed(embedding=vectors.get(node.id, there[node.id].embedding)) for node in nodes]
+        sequences = {
+            edge.key: edge
+            for chained in batch.chains
+            for edge in sequence_edges(chained, new_ids, at=at)
+            if there.keys() >= {edge.source_id, edge.target_id}
+        }
+        sequences |= {key: MemoryEdge(*key, created_at=at) for key in batch.joined}
+        encoder = self._analysis.encoder
+        new = [node for node in ready if node.id in new_ids]
+        unjudged = {draft.id: draft.message or draft.content for draft in batch.to_write if draft.is_unjudged}
+        return Analysed(
+            new=encoder.encode(new, unjudged, self._store, self._focus),
+            known=[encoder.read(node) if node.id in retold else node for node in ready if node.id in old],
+            moved=vectors.keys() - new_ids,
+            retold=retold,
+            gone=batch.gone,
+            sequences=tuple(sequences.values()),
+            parted=batch.parted,
+            causes=tuple(causes.edges),
+            failed=(*named.failed, *causes.failed),
+            at=at,
+        )
+
+    def _pairs(self, batch: Batch, new_ids: AbstractSet[str], there: Collection[str]) -> list[PendingTask]:
+        """Return the pairs of neighbours to judge for causes: one of them is new, and both are in `there`."""
+        # A batch may contain the same document twice, so a pair may repeat.
+        pairs = dict.fromkeys(chain.from_iterable(map(pairwise, batch.chains)))
+        new = [pair for pair in pairs if not new_ids.isdisjoint(pair)]
+        return [PendingTask(CAUSE, pair) for pair in new if pair[0] in there and pair[1] in there]

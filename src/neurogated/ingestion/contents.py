@@ -15,7 +15,7 @@ from neurogated.core.model import checked_metadata
 from neurogated.core.node_kind import CALL, PLACEHOLDER
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
-from neurogated.ingestion.document import Details, Document, Passage, passages_of, read_details
+from neurogated.ingestion.document import Details, Document, Passage, known_role, passages_of, read_details
 from neurogated.ingestion.messages import (
     KEPT_ASIDE,
     ORIGINAL,
@@ -25,7 +25,6 @@ from neurogated.ingestion.messages import (
     read_message,
     times_in,
 )
-from neurogated.ingestion.speakers import known_role
 from neurogated.text.strings import is_blank, repaired
 
 _log = logging.getLogger(__name__)

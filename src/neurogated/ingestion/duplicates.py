@@ -20,7 +20,7 @@ from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.same_as import fronts, has_groups
 from neurogated.core.speakers import same_speaker
 from neurogated.core.view import GraphView, Rows
-from neurogated.ingestion.user_graph import RecentNodes
+from neurogated.ingestion.edge_builder import RecentNodes
 from neurogated.text.keywords import fold
 
 _Pair = tuple[str, str]

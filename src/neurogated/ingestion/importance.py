@@ -1,25 +1,41 @@
-"""How likely a text is evidence for some later question: its importance, 0–1, without a model.
+"""How likely a text is evidence for some later question: its importance, 0–1, with which a new memory starts.
 
-A logistic regression over what the statements of a text say: how specific their words are, whether they are about their
-speaker, whether they tell a time or a rule. Sentences that say nothing do not count, nor do marks, case and lead-ins. A
-chat with an assistant has a second regression over the first: who speaks counts there, and how much the user has told
-before. `tools/fit_importance.py` fits the coefficients.
+Without a model, it is a logistic regression over what the statements of a text say: how specific their words are,
+whether they are about their speaker, whether they tell a time or a rule. Sentences that say nothing do not count, nor
+do marks, case and lead-ins. A chat with an assistant has a second regression over the first: who speaks counts there,
+and how much the user has told before. `tools/fit_importance.py` fits the coefficients.
 """
 
 from __future__ import annotations
 
+import logging
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock
 from typing import NamedTuple, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.contexts import remembered
 from neurogated.core.extras import packaged_json
+from neurogated.core.found import Found
+from neurogated.core.model import MemoryNode, checked_unit
+from neurogated.core.ports import GraphStorePort, LanguageModel
+from neurogated.core.scope import ScopeFilter
+from neurogated.core.sentiment import SentimentScale
+from neurogated.core.speakers import place_of
+from neurogated.errors import LLMError
+from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.keywords import split_keywords
 from neurogated.text.normalise import plain_sentences, tokens_of
-from neurogated.text.strings import SECTION
+from neurogated.text.strings import SECTION, checked_name
 from neurogated.text.tables import table_of
 from neurogated.text.times import find_times
 from neurogated.text.words import words_of
@@ -171,3 +187,155 @@ def _probability(features: Mapping[str, float], weights: Mapping[str, float]) ->
 @lru_cache(maxsize=1)
 def _coefficients() -> dict[str, dict[str, float]]:
     return packaged_json(__package__, _COEFFICIENTS)
+
+
+_NO_IMPORTANCE = "none"
+_TOGETHER = 16
+"""Texts in a call: answers on more get out of step with the texts."""
+
+_log = logging.getLogger(__name__)
+
+
+class LLMImportanceJudge:
+    """Asks a language model which texts are worth remembering, many texts in a call."""
+
+    def __init__(self, llm: LanguageModel, prompts: PromptTemplateManager, config: MemoryConfig) -> None:
+        self._llm = llm
+        self._prompts = prompts
+        self._config = config
+        self._fallback = OfflineImportanceJudge()
+
+    def judge(self, remarks: Sequence[Remark]) -> list[float]:
+        """Return the importance of each text; where the model fails, that of the offline judge."""
+        groups = [remarks[begin : begin + _TOGETHER] for begin in range(0, len(remarks), _TOGETHER)]
+        return [value for group in groups for value in self._judged(group)]
+
+    def _judged(self, remarks: Sequence[Remark]) -> list[float]:
+        texts = "\n".join(
+            f"{number}. {remark.speaker or remark.role}: {remark.text}"
+            if remark.speaker or remark.role
+            else f"{number}. {remark.text}"
+            for number, remark in enumerate(remarks, 1)
+        )
+        try:
+            messages = self._prompts.render("importance", texts=texts)
+            labels = self._llm.infer_json(messages, self._prompts.schema("importance"))["labels"]
+        except LLMError as error:
+            _log.warning("the importance of %d texts is judged offline: %s", len(remarks), error)
+            return self._fallback.judge(remarks)
+        if len(labels) != len(remarks):
+            _log.warning("the model judged %d of %d texts; they are judged offline", len(labels), len(remarks))
+            return self._fallback.judge(remarks)
+        return [0.0 if label == _NO_IMPORTANCE else self._config.llm.strength(label) for label in labels]
+
+
+# Share of its missing energy that a new memory gets if it is about the present task.
+_FOCUS_GAIN = 0.5
+
+Vector = NDArray[np.float32]
+
+
+class Focus:
+    """The present tasks of agents. Nothing of it is stored."""
+
+    def __init__(self) -> None:
+        self._tasks: dict[tuple[str | None, str | None], Vector] = {}
+        self._lock = Lock()
+
+    def set(self, task: Vector | None, user_id: str | None, session_id: str | None) -> None:
+        """Set the vector of the task of a user's session, or clear it."""
+        with self._lock:
+            if task is None:
+                self._tasks.pop((user_id, session_id), None)
+            else:
+                self._tasks[user_id, session_id] = task
+
+    def relevance(self, node: MemoryNode) -> float:
+        """Return the cosine of a node with its task, 0–1; 0 without one."""
+        task = self.task_of(node.scope.user_id, node.scope.session_id)
+        if task is None or node.embedding is None:
+            return 0.0
+        return min(1.0, max(0.0, float(np.dot(task, np.asarray(node.embedding)))))
+
+    def task_of(self, user_id: str | None, session_id: str | None) -> Vector | None:
+        """Return the vector of the task of a session, else of its user, else of all users."""
+        with self._lock:
+            keys = ((user_id, session_id), (user_id, None), (None, None))
+            return next((self._tasks[key] for key in keys if key in self._tasks), None)
+
+
+class Encoder:
+    """Sets importance, energy, sentiment and place of new nodes.
+
+    Args:
+        judge: judges the importance of texts for which the caller gives none; None leaves the default.
+        settings: of the metabolism.
+        scale: reads the sentiment from vectors; None if the embedder has none.
+    """
+
+    def __init__(
+        self,
+        judge: ImportanceJudge | None = None,
+        settings: MetabolismSettings | None = None,
+        scale: SentimentScale | None = None,
+    ) -> None:
+        self._judge = judge
+        self._settings = settings or MetabolismSettings()
+        self._scale = scale
+
+    def encode(
+        self, nodes: Sequence[MemoryNode], texts: Mapping[str, str], store: GraphStorePort, focus: Focus
+    ) -> list[MemoryNode]:
+        """Return the new nodes with importance and energy.
+
+        Args:
+            nodes: new nodes with their vectors.
+            texts: the texts to judge by the ids of their nodes: of a piece of a message, the whole message. The others
+                have an importance that the caller gave.
+            store: the graph.
+            focus: the present tasks.
+        """
+        judged = [node for node in nodes if node.id in texts]
+        found: dict[str, float] = {}
+        if self._judge is not None and judged:
+            values = self._judge.judge(_remarks(judged, texts, store))
+            found = dict(zip((node.id for node in judged), values, strict=True))
+        return [self._encoded(node, found.get(node.id, node.importance), focus) for node in nodes]
+
+    def read(self, node: MemoryNode) -> MemoryNode:
+        """Return the node with the sentiment and the place of its text."""
+        return node.changed(found=self._found(node))
+
+    def _found(self, node: MemoryNode) -> Found:
+        sentiment = None
+        if self._scale is not None and node.embedding is not None:
+            sentiment = self._scale.sentiment(np.asarray(node.embedding))
+        place = place_of(node.metadata, node.content, node.found.entities)
+        if place is not None:
+            checked_name("found place", place)
+        return node.found.changed(sentiment=sentiment, place=place)
+
+    def _encoded(self, node: MemoryNode, importance: float, focus: Focus) -> MemoryNode:
+        """Return the node with the energy it starts with: its importance, and more if it is relevant to the task."""
+        importance = checked_unit("importance of node", node.id, importance)
+        gain = _FOCUS_GAIN * focus.relevance(node)
+        energy = importance + (1.0 - importance) * gain
+        return node.changed(found=self._found(node), importance=importance, base_energy=energy)
+
+
+def _remarks(nodes: Sequence[MemoryNode], texts: Mapping[str, str], store: GraphStorePort) -> list[Remark]:
+    """Return the texts to judge. A piece of a message is judged by the whole message."""
+    chatting = {node.scope.user_id for node in nodes if node.role is not None and node.speaker is None}
+    earlier = Counter({user_id: _stored(store, user_id) for user_id in chatting})
+    remarks = []
+    for node in nodes:
+        remarks.append(Remark(texts[node.id], node.role, node.speaker, earlier[node.scope.user_id]))
+        earlier[node.scope.user_id] += 1
+    return remarks
+
+
+def _stored(store: GraphStorePort, user_id: str | None) -> int:
+    """Return the number of memories of a user."""
+    view = store.view()
+    rows = view.rows_of_scopes(ScopeFilter(user_id, alone=True))
+    return view.node_count if rows is None else rows.size

@@ -16,10 +16,9 @@ from neurogated.core.ports import GraphReader, GraphStorePort
 from neurogated.core.view import GraphView
 from neurogated.ingestion.drafts import Analysed
 from neurogated.ingestion.duplicates import DuplicateLinks, Duplicates
-from neurogated.ingestion.edge_builder import fitted, nearest_in, similarity_edges, temporal_edges
+from neurogated.ingestion.edge_builder import UserGraphs, fitted, nearest_in, similarity_edges, temporal_edges
 from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.sessions import rejoined
-from neurogated.ingestion.user_graph import UserGraphs
 
 Check = Callable[[GraphDelta, Sequence[MemoryNode]], GraphDelta]
 """The last stage of a write, which may add conflicts and links.

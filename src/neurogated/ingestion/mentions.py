@@ -35,7 +35,7 @@ from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import keyword_text, names_in, opening_tag, subject_names, subject_tag, subjects_among
 from neurogated.core.view import GraphView
-from neurogated.ingestion.user_graph import UserGraph, UserGraphs, by_user
+from neurogated.ingestion.edge_builder import UserGraph, UserGraphs, by_user
 from neurogated.text.keywords import fold, split_keywords
 from neurogated.text.words import split_words
 

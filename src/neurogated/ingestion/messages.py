@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from neurogated.core.clock import read_expiration, read_moment
 from neurogated.errors import InputError
-from neurogated.ingestion.document import NOW
+from neurogated.ingestion.document import NOW, ROLES
 from neurogated.ingestion.formats import (
     ALT_TEXTS,
     ARGUMENTS,
@@ -42,7 +42,6 @@ from neurogated.ingestion.formats import (
     normalised,
     spelled,
 )
-from neurogated.ingestion.speakers import ROLES
 from neurogated.text.strings import is_blank, one_line, repaired
 
 KEPT_ASIDE = "message"

@@ -19,15 +19,12 @@ from neurogated.core.ports import GraphReader, GraphStorePort
 from neurogated.core.rendering import document_tag, search_text
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
-from neurogated.ingestion.chunker import Chunker
-from neurogated.ingestion.document import PARTS_OF_MESSAGES, Document, Passage, checked_ttl
-from neurogated.ingestion.drafts import Batch, Draft, Part, SessionKey
-from neurogated.ingestion.markdown import with_front_matter
-from neurogated.ingestion.revision import Revision, expiry
+from neurogated.ingestion.chunker import Chunker, with_front_matter
+from neurogated.ingestion.document import PARTS_OF_MESSAGES, Document, Passage, checked_ttl, labelled_speaker
+from neurogated.ingestion.drafts import Batch, Draft, Part, Revision, SessionKey, expiry
+from neurogated.ingestion.edge_builder import RecentNodes, UserGraph
 from neurogated.ingestion.sessions import Session, followers_without, turn_ids
-from neurogated.ingestion.speakers import labelled_speaker
 from neurogated.ingestion.titles import find_names
-from neurogated.ingestion.user_graph import RecentNodes, UserGraph
 from neurogated.text.times import find_times
 from neurogated.text.words import count_words
 from neurogated.utils.hash_utils import arrival_id, compute_mdhash_id
@@ -42,6 +39,8 @@ _find_times = remembered(16)(find_times)
 """A plan that is made again while the write lock is held does not read the text again."""
 
 _FRAME = MemoryNode("frame", "")
+_REACH = 1
+"""Neighbours on each side of a text that are read with it."""
 _NOBODY = frozenset({"system", "tool"})
 """Roles whose texts are nobody's words."""
 
@@ -54,7 +53,6 @@ class Planner:
         self._chunker = chunker
         self._config = config
         self._clock = clock
-        self._reach = max(1, config.indexing.cause_window)
 
     def parts(self, document: Document) -> Iterator[Part]:
         """Yield a document in parts of at most `indexing.batch_size` chunks; a text with an id is one part.
@@ -119,7 +117,7 @@ class Planner:
         leaving = moving | {name: old[name] for name in gone if name in old}
         sessions = self._sessions(reader, parts, drafts, old, moving=moving, leaving=leaving)
         chains: list[Sequence[str]] = [
-            part.with_neighbours(self._reach) for part in current if drafts[part.drafts[0].id].session is None
+            part.with_neighbours(_REACH) for part in current if drafts[part.drafts[0].id].session is None
         ]
         parted, joined = self._rejoined(reader, sessions, leaving)
         for session in sessions:
@@ -161,11 +159,11 @@ class Planner:
         A chunk or a fact gets another id if a memory with another text or of another user has its id. A memory keeps
         its id when its text is updated, so the old text needs a new id when it is added again.
         """
-        around = chain.from_iterable(part.with_neighbours(self._reach) for part in parts)
+        around = chain.from_iterable(part.with_neighbours(_REACH) for part in parts)
         old = self._recent.read([name for name in around if name in view.rows_by_id], view)
         replaced = []
         for part in parts:
-            for place in part.places(self._reach):
+            for place in part.places(_REACH):
                 draft = part.document[place]
                 if not draft.named and draft.id in view.rows_by_id and not draft.repeats(old.get(draft.id)):
                     part.document[place] = replace(draft, id=self._free_id(draft, view))
@@ -206,7 +204,7 @@ class Planner:
         else:
             return ()
         place = ids.index(node.id) if node.id in ids else 0
-        return ids[max(0, place - self._reach) : place + self._reach + 1]
+        return ids[max(0, place - _REACH) : place + _REACH + 1]
 
     def _sessions(
         self,
@@ -230,7 +228,7 @@ class Planner:
             if draft is None or draft.session is None:
                 continue
             if draft.session not in sessions:
-                sessions[draft.session] = Session.read(self._recent, reader, draft.session, self._reach, leaving)
+                sessions[draft.session] = Session.read(self._recent, reader, draft.session, _REACH, leaving)
             if draft.id not in placed and (draft.id not in old or draft.id in moving):
                 placed.add(draft.id)
                 # A new chunk of a stored turn goes directly after the previous chunk.

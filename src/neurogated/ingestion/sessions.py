@@ -17,7 +17,7 @@ from neurogated.core.ports import GraphReader
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.view import GraphView, Rows
 from neurogated.ingestion.drafts import SessionKey
-from neurogated.ingestion.user_graph import RecentNodes
+from neurogated.ingestion.edge_builder import RecentNodes
 
 _STEP = 1 << 30
 """The distance between the positions of successive turns, which leaves room for late turns between them."""

@@ -26,19 +26,16 @@ from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import Embedder, GraphReader, GraphStorePort
 from neurogated.core.rendering import document_tag
 from neurogated.errors import UnknownIdError
-from neurogated.ingestion.analysers import CAUSE, ENTITIES, Analysis
-from neurogated.ingestion.batch_analysis import BatchAnalysis
+from neurogated.ingestion.analysers import ALONE, CAUSE, ENTITIES, Analysis, BatchAnalysis, EmbeddingAhead
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
-from neurogated.ingestion.drafts import Analysed, Batch, Part
+from neurogated.ingestion.drafts import Analysed, Batch, Part, Revision
 from neurogated.ingestion.duplicates import Duplicates
-from neurogated.ingestion.embedding_ahead import ALONE, EmbeddingAhead
-from neurogated.ingestion.encoder import Focus
+from neurogated.ingestion.edge_builder import RecentNodes
+from neurogated.ingestion.importance import Focus
 from neurogated.ingestion.linking import Check, Linker, unchecked
 from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.planner import Planner, parts_of, stored, stored_with
-from neurogated.ingestion.revision import Revision
-from neurogated.ingestion.user_graph import RecentNodes
 
 _log = logging.getLogger(__name__)
 
@@ -69,8 +66,7 @@ class Writer:
         self._committer = Committer(store) if committer is None else committer
         chunker = Chunker.of(config.indexing, embedder)
         self.focus = Focus()
-        window = config.indexing.cause_window
-        self._batches = BatchAnalysis(store, analysis, chunker, clock, window=window, focus=self.focus)
+        self._batches = BatchAnalysis(store, analysis, chunker, clock, self.focus)
         self._recent = RecentNodes(store)
         self._planner = Planner(self._recent, chunker, config, clock)
         self.duplicates = Duplicates(self._recent, config)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, TypedDict
 from neurogated.core.model import MemoryNode
 from neurogated.core.trace import RecalledMemory
 from neurogated.errors import InputError
+from neurogated.ingestion.document import ROLES
 from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, read_message
-from neurogated.ingestion.speakers import ROLES
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.text.strings import repaired

@@ -28,12 +28,10 @@ from neurogated.core.sentiment import SentimentScale
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import Rows, best_places
 from neurogated.retrieval.activation import Activation, Gate, SpreadingActivation
-from neurogated.retrieval.asks import each_question, merged
 from neurogated.retrieval.confidence import confidence, evidence_of, withheld
 from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
 from neurogated.retrieval.dormancy import Admission, Scored
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.retrieval.later import with_later
 from neurogated.retrieval.queries import (
     Asked,
     checked_confidence,
@@ -55,10 +53,10 @@ from neurogated.retrieval.ranking import (
     relays_of,
     trust_in_graph,
 )
-from neurogated.retrieval.replaced import Views, in_present_order
+from neurogated.retrieval.replaced import Views, in_present_order, with_later
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.turns import TURN_WEIGHTS, Samples
-from neurogated.retrieval.wording import corrected, rare_words, without_request
+from neurogated.retrieval.wording import corrected, each_question, merged, rare_words, without_request
 from neurogated.text.strings import checked_names
 from neurogated.text.time_spans import without_times
 

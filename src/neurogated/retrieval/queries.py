@@ -23,7 +23,7 @@ from neurogated.core.model import checked_count
 from neurogated.core.ports import GraphReader
 from neurogated.errors import InputError
 from neurogated.retrieval.dormancy import NOTHING, Scored
-from neurogated.retrieval.question_cues import has_interrogative
+from neurogated.retrieval.question_kinds import has_interrogative
 from neurogated.text.normalise import plain_question
 from neurogated.text.strings import ends_of, repaired_text
 from neurogated.text.times import Zone, zone_named

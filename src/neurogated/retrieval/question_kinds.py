@@ -1,9 +1,13 @@
-"""Judges the kind of a question without a language model, by cue words and embeddings."""
+"""The kind of a question, by cues in five languages or by a trained judge, and how sure it is."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from importlib import resources
+from itertools import groupby, repeat
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +17,209 @@ from neurogated.core.judgements import QuestionJudgement, QuestionKind
 from neurogated.core.outage import answer_within
 from neurogated.core.ports import Embedder, QuestionJudge
 from neurogated.errors import InputError, LLMError
-from neurogated.retrieval.question_cues import Cue, read_question
+from neurogated.text.calendar_words import MONTHS, WEEKDAYS, any_of
+from neurogated.text.language import Language, language_of
+from neurogated.text.tables import table_of
+
+_KINDS = tuple(QuestionKind)
+_TABLE = table_of(__package__, "question_cues")
+_PARTS = {
+    **_TABLE["parts"],
+    "WEEKDAY": f"(?:{any_of(WEEKDAYS['en'])})",
+    "PART_OF_YEAR": f"(?:{_TABLE['parts']['PART_OF_YEAR']}|{any_of(MONTHS['en'])})",
+}
+# Cues are at the beginning or the end of a question. A long text between them would only cost time.
+_LONGEST_END = 300
+# Replaces each letter of hidden words. For the patterns it is a letter of an unknown word.
+_HIDDEN = "_"
+_WORD_START = r"\b"
+# A token of a pattern: an escape, a set of characters, or one character.
+_TOKEN = re.compile(r"\\.|\[(?:\\.|[^\]])*\]|.", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """Words of a question that indicate its kind."""
+
+    kind: QuestionKind
+    text: str
+    """The words of the question, in lower case."""
+    is_strong: bool
+    """Whether nearly all questions with these words have this kind; else only most of them."""
+
+
+@dataclass(frozen=True)
+class QuestionReading:
+    """The cues of a text."""
+
+    part: str
+    """The sentences that ask, or else the whole text, in lower case."""
+    language: Language
+    has_scene: bool
+    """Whether other sentences stand beside that part."""
+
+    @property
+    def is_question(self) -> bool:
+        """Whether the text asks or requests something; a statement and a list of keywords do not."""
+        asks = _ASKING.get(self.language, _ASKS_OR_REQUESTS)
+        return bool(_QUESTION_MARK.search(self.part) or asks.search(self.part))
+
+    @cached_property
+    def cues(self) -> tuple[Cue, ...]:
+        """In the order of the rules; the first takes precedence."""
+        return tuple(_cues(self.part, self.language))
+
+    @property
+    def features(self) -> NDArray[np.float32]:
+        """0–1: strong and weak cues of each kind, opening, lack of cues, Chinese, sentences before the question."""
+        strong, weak = np.zeros(len(_KINDS)), np.zeros(len(_KINDS))
+        for cue in self.cues:
+            (strong if cue.is_strong else weak)[_KINDS.index(cue.kind)] += 1
+        heads = [bool(head.search(self.part)) for head in _HEADS[self.language]]
+        states = [not strong.any(), not self.cues, bool(_HAN.search(self.part)), self.has_scene]
+        return np.concatenate([np.minimum(strong, 1), np.minimum(weak, 2) / 2, heads, states]).astype(np.float32)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    kind: QuestionKind | None
+    """None hides the words."""
+    is_strong: bool
+    pattern: re.Pattern[str]
+
+
+def _compile(pattern: str) -> re.Pattern[str]:
+    return re.compile(re.sub(r"@([A-Z_]+)", lambda name: _PARTS[name[1]], pattern))
+
+
+class _Group(NamedTuple):
+    """Consecutive rules, and one pattern that matches if one of theirs does."""
+
+    rules: tuple[_Rule, ...]
+    any_of: re.Pattern[str]
+
+    @classmethod
+    def of(cls, rules: Iterable[_Rule]) -> _Group:
+        """Return the group of some rules.
+
+        Alternatives that begin with a word are joined, so that they are tried only where a word begins.
+        """
+        group = tuple(rules)
+        ways = [way for rule in group for way in _alternatives(rule.pattern.pattern)]
+        words = [way.removeprefix(_WORD_START) for way in ways if way.startswith(_WORD_START)]
+        others = [way for way in ways if not way.startswith(_WORD_START)]
+        return cls(group, re.compile("|".join([*others, *([rf"{_WORD_START}(?:{'|'.join(words)})"] if words else [])])))
+
+
+def _alternatives(pattern: str) -> Iterator[str]:
+    """Yield the outermost alternatives of a pattern."""
+    begin = depth = 0
+    for token in _TOKEN.finditer(pattern):
+        depth += (token[0] == "(") - (token[0] == ")")
+        if token[0] == "|" and not depth:
+            yield pattern[begin : token.start()]
+            begin = token.end()
+    yield pattern[begin:]
+
+
+def _rules(table: str) -> Iterator[_Rule]:
+    kind: QuestionKind | None = None
+    is_strong = False
+    for line in table.replace("|\n", "|").strip().splitlines():
+        if line.startswith("= "):
+            heading = line.removeprefix("= ").split()
+            kind = None if heading == ["hide"] else QuestionKind(heading[0])
+            is_strong = heading[-1] == "strong"
+        else:
+            yield _Rule(kind, is_strong, _compile(line))
+
+
+def _groups(table: str) -> tuple[_Group, ...]:
+    return tuple(_Group.of(rules) for _, rules in groupby(_rules(table), key=lambda rule: (rule.kind, rule.is_strong)))
+
+
+_GROUPS = {language: _groups(table) for language, table in _TABLE["rules"].items()}
+
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_LATIN = re.compile(r"[a-z]")
+_SENTENCE = re.compile(r"[^.!?。！？]*(?:[.!](?!\s)[^.!?。！？]*)*[.!?。！？]*")
+_QUESTION_MARK = re.compile(r"[?？]\W*$")
+# An object is no subject: "do me a favour" asks nothing.
+_INTERROGATIVE = _compile(
+    r"\b(?:what|which|who|whom|whose|where|how|why)\b|\bwhen @AUX\b|"
+    r"^\W*@AUX (?!(?:me|us|him|them)\b)\w+ \w+|[为為]何|[什甚][么麼]|"
+    r"[谁誰哪吗嗎呢啥]|[几幾](?!乎)|多少|怎|如何|何[时時以故处]|多[久大高长長]|干嘛"
+)
+_ASKS_OR_REQUESTS = _compile(
+    r"@OPENING(?:why\b|what\b(?! an? )|where\b(?! there)|who\b|whom\b|whose\b|which\b|how\b|when @AUX\b|@AUX "
+    r"(?:i|you|he|she|it|we|they|the|an?|there|this|that|these|those|my|your|his|her|our|their|any\w*|some\w*) )|"
+    r"@OPENING(?:(?:can|could|would) you )?(?:tell|explain|describe|name|list|compare|give|remind|identify|show) |"
+    r"\bi(?:'d| would) like to know\b|\bi wonder\b|"
+    r"^(?:in|on|at|by|for|from|to|with|since|until|during) (?:what|which|whose|whom|when)\b|"
+    r"为何|為何|什[么麼](?!都|也)|谁(?!都|也)|誰|哪(?!怕)|[吗嗎呢啥]\W*$|多少|怎[么麼样樣]|如何|何[时時以故处]|"
+    r"[几幾](?:点|點|年|个|個|月|号|岁|天|次)|多久|干嘛|为啥"
+)
+
+_MOST_HEADS = max(map(len, _TABLE["heads"].values()))
+_NEVER = re.compile(r"(?!)")
+_HEADS: dict[Language, tuple[re.Pattern[str], ...]] = {
+    language: (
+        *(_compile(head if language != "en" else f"@OPENING{head}") for head in heads),
+        *repeat(_NEVER, _MOST_HEADS - len(heads)),
+    )
+    for language, heads in _TABLE["heads"].items()
+}
+_ASKING: dict[Language, re.Pattern[str]] = {
+    language: re.compile(pattern) for language, pattern in _TABLE["asking"].items()
+}
+
+
+def has_interrogative(text: str) -> bool:
+    """Return whether a text has a word that asks, such as "who"."""
+    return bool(interrogatives_of(text))
+
+
+def interrogatives_of(text: str) -> list[int]:
+    """Return where the words that ask begin, ascending."""
+    lower = text.lower()
+    return [found.start() for found in _ASKING.get(language_of(lower), _INTERROGATIVE).finditer(lower)]
+
+
+def read_question(text: str) -> QuestionReading:
+    """Return the cues of a text."""
+    whole = _ends(" ".join(text.replace("’", "'").lower().split()))
+    asking = " ".join(s.strip() for s in _SENTENCE.findall(whole) if _QUESTION_MARK.search(s))
+    language = language_of(whole)
+    part = asking if _ASKING.get(language, _INTERROGATIVE).search(asking) else whole
+    # Many questions for the next event begin with a sentence that describes the scene.
+    return QuestionReading(part, language, has_scene=len(part) < len(whole))
+
+
+def _ends(text: str) -> str:
+    return text if len(text) <= 2 * _LONGEST_END else f"{text[:_LONGEST_END]} {text[-_LONGEST_END:]}"
+
+
+def _cues(part: str, language: Language) -> Iterator[Cue]:
+    if _LATIN.search(part):
+        yield from _matches(part, _GROUPS[language])
+    if _HAN.search(part):
+        yield from _matches(part, _GROUPS["zh"])
+
+
+def _matches(part: str, groups: tuple[_Group, ...]) -> Iterator[Cue]:
+    left = part
+    for group in groups:
+        # If the pattern of the group does not match, no rule of the group matches or hides words.
+        for rule in group.rules if group.any_of.search(left) else ():
+            found = rule.pattern.search(left)
+            while found and found.group().strip(_HIDDEN + " "):
+                start, end = found.span()
+                if rule.kind is not None:
+                    yield Cue(rule.kind, part[start:end].strip(), rule.is_strong)
+                # Hidden words keep their length, so that positions and distances stay correct for later patterns.
+                left = left[:start] + _HIDDEN * (end - start) + left[end:]
+                found = rule.pattern.search(left)
+
 
 # A text that is no question is judged as one for a fact, with a low strength.
 _STATEMENT_STRENGTH = 0.1

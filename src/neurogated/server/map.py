@@ -9,7 +9,7 @@ from typing import Annotated
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.components.pages import listed_by
+from neurogated.components.texts import listed_by
 from neurogated.core.clock import to_micros
 from neurogated.core.energy import LAYERS, EnergyLaw, Layer, layers_of
 from neurogated.core.extras import needs_extra

@@ -1,13 +1,16 @@
-"""Checks an expression against the operations, before anything runs."""
+"""Checks an expression against the operations before it runs; stored policies; printing on several lines."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any, Final, NamedTuple, cast
 
+from neurogated.core.filters import Condition
 from neurogated.errors import ExpressionError, InputError
 from neurogated.operations import EXPRESSIONS, REQUIRED, Argument, Operation, hint, renamings
-from neurogated.sexpr.reader import Atom, Expression, Form, Symbol, read
+from neurogated.sexpr.reader import Atom, Expression, Form, Symbol, read, spans
 from neurogated.sexpr.values import TYPES
 
 
@@ -81,3 +84,131 @@ def value_of(parameter: Argument, item: Expression, text: str) -> object:
         return TYPES[parameter.type].read(item)
     except InputError as error:
         raise ExpressionError(f"{parameter.name}: {error}", text, item.at) from None
+
+
+LONGEST: Final = 2_000
+"""Most characters of a policy."""
+ALLOWED: Final = frozenset({"remember", "associate", "feedback", "decay!"})
+"""The operations of policies. Each writes one delta, so a policy is never half done."""
+_IT: Final = Atom(Symbol("it"))
+_PARTS_OF_WHEN: Final = 3
+
+
+def policy_call(text: str, it: str | None, metadata: Mapping[str, Any]) -> Call | None:
+    """Return the call of a policy, or None if its condition does not hold.
+
+    A policy is a call, or `(when CONDITION CALL)`. The symbol `it` in a call is the id of the memory of the event.
+
+    Args:
+        text: the policy.
+        it: the id of the memory; None if the event has none.
+        metadata: what the condition reads.
+
+    Raises:
+        ExpressionError: it is no policy, or needs a memory although the event has none.
+    """
+    if len(text) > LONGEST:
+        raise ExpressionError(f"a policy has more than {LONGEST} characters", text, LONGEST)
+    condition, given = _parts(read(text), text)
+    call = call_of(given if it is None else _with(it, given), text)
+    if call.operation.name not in ALLOWED:
+        raise ExpressionError(f"a policy runs {', '.join(sorted(ALLOWED))} only", text, given.at)
+    if condition is not None and it is None:
+        raise ExpressionError("only a policy that runs after remember has a condition", text, 0)
+    return call if condition is None or condition.admits(metadata) else None
+
+
+def _parts(given: Expression, text: str) -> tuple[Condition | None, Expression]:
+    if not isinstance(given, Form) or given.is_quoted or given.items[:1] != (Atom(Symbol("when")),):
+        return None, given
+    if len(given.items) != _PARTS_OF_WHEN:
+        raise ExpressionError("when has a condition and a call", text, given.at)
+    _, condition, call = given.items
+    return cast("Condition", value_of(Argument("the condition", "condition"), condition, text)), call
+
+
+def _with(it: str, given: Expression, depth: int = 2) -> Expression:
+    """Return a call with an id in place of `it`, also within the lists of its arguments."""
+    if given == _IT:
+        return Atom(it, given.at)
+    if not isinstance(given, Form) or depth == 0:
+        return given
+    return replace(given, items=tuple(_with(it, one, depth - 1) for one in given.items))
+
+
+_WIDTH = 100
+# Deeper forms have no more indentation, which could exceed the text itself.
+_MOST_LEVELS = 20
+_COMMENT = re.compile(r";[^\n]*")
+
+
+class _Piece(NamedTuple):
+    """A token or a comment, as it is written."""
+
+    kind: str
+    text: str
+
+
+def layout(text: str) -> str:
+    """Return an expression with a form on a line if it fits, else with a line for each of its items.
+
+    Tokens and comments stay to the letter, and a second call changes nothing.
+
+    Raises:
+        ExpressionError: the text is not one expression.
+    """
+    read(text)
+    pieces = _pieces(text)
+    ends = _ends(pieces)
+    lines, depth, place = [""], 0, 0
+    while place < len(pieces):
+        kind, written = pieces[place]
+        end = ends.get(place, place)
+        flat = _flat(pieces[place : min(end, place + _WIDTH) + 1], _WIDTH - len(_indent(depth)))
+        is_open = kind == "open" and flat is None
+        if kind == "close":
+            depth -= 1
+            if pieces[place - 1].kind == ";":  # it would hide the parenthesis
+                lines.append(_indent(depth))
+            lines[-1] += written
+        elif place and pieces[place - 1].kind == "open" and kind != ";":
+            lines[-1] += written if is_open or flat is None else flat
+        else:
+            lines.append(_indent(depth) + (written if is_open or flat is None else flat))
+        depth += is_open
+        place = place + 1 if is_open or flat is None else end + 1
+    return "\n".join(lines[1:]) + "\n"
+
+
+def _indent(depth: int) -> str:
+    return "  " * min(depth, _MOST_LEVELS)
+
+
+def _pieces(text: str) -> list[_Piece]:
+    found, position = list[_Piece](), 0
+    for kind, begin, end in (*spans(text), ("end", len(text), len(text))):
+        found += [_Piece(";", one.rstrip()) for one in _COMMENT.findall(text, position, begin)]
+        found.append(_Piece(kind, text[begin:end]))
+        position = end
+    return found[:-1]
+
+
+def _ends(pieces: list[_Piece]) -> dict[int, int]:
+    """Return the place of the end of each form by that of its beginning."""
+    opened, found = list[int](), dict[int, int]()
+    for place, piece in enumerate(pieces):
+        if piece.kind == "open":
+            opened.append(place)
+        elif piece.kind == "close":
+            found[opened.pop()] = place
+    return found
+
+
+def _flat(pieces: list[_Piece], width: int) -> str | None:
+    """Return pieces on one line; None if they do not fit, or have a comment besides their first piece."""
+    if len(pieces) > 1 and (len(pieces) > width or any(one.kind == ";" for one in pieces)):
+        return None
+    joined = ""
+    for before, one in zip([_Piece("open", ""), *pieces], pieces, strict=False):
+        joined += ("" if before.kind == "open" or one.kind == "close" else " ") + one.text
+    return joined if len(pieces) == 1 or (len(joined) <= width and "\n" not in joined) else None

@@ -15,10 +15,9 @@ from langgraph.store.memory import InMemoryStore
 from numpy.typing import NDArray
 
 from neurogated.dialogue.model import Page
-from neurogated.integrations.langgraph.aio import AsyncNeuroStore
 from neurogated.integrations.langgraph.dialogue import StorePages
 from neurogated.integrations.langgraph.memoryos import MemoryOS
-from neurogated.integrations.langgraph.store import NeuroStore
+from neurogated.integrations.langgraph.store import AsyncNeuroStore, NeuroStore
 from tests.integrations.langgraph.plain_chat import plain_chat
 from tests.integrations.langgraph.words import WordEmbeddings
 

@@ -13,7 +13,7 @@ from langgraph.store.base import TTLConfig
 from neurogated import MemoryConfig, NeuroGraphMemory, compose
 from neurogated.integrations.langgraph import NeuroStore
 from neurogated.integrations.langgraph.items import Entry
-from neurogated.integrations.langgraph.ttl import Lifetimes
+from neurogated.integrations.langgraph.table import Lifetimes
 from neurogated.testing import ManualClock
 
 CONFIG = MemoryConfig(embedding_name="hash", storage="memory")

@@ -13,7 +13,7 @@ from neurogated.core.node_kind import ITEM
 from neurogated.core.trace import Recall
 from neurogated.errors import InputError
 from neurogated.integrations.langgraph import NeuroStore
-from neurogated.integrations.langgraph.search import Order
+from neurogated.integrations.langgraph.table import Order
 
 CONFIG = MemoryConfig(embedding_name="hash")
 NOTES = ("ana", "notes")

@@ -3,7 +3,6 @@
 from neurogated.core.extras import needs_extra
 
 with needs_extra("langgraph"):
-    from neurogated.integrations.langgraph.aio import AsyncNeuroStore
-    from neurogated.integrations.langgraph.store import NeuroStore
+    from neurogated.integrations.langgraph.store import AsyncNeuroStore, NeuroStore
 
 __all__ = ["AsyncNeuroStore", "NeuroStore"]

@@ -1,19 +1,128 @@
-"""Items as LangGraph has them: how a node becomes one, what a put may hold, and lists of namespaces."""
+"""Items as LangGraph has them: how a node becomes one, what operations may hold, and filters of values."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from itertools import chain
+from operator import ge, gt, le, lt
+from typing import Any, Literal, NamedTuple, Self
 
-from langgraph.store.base import Item, ListNamespacesOp, MatchCondition, PutOp, SearchItem, get_text_at_path
+from langgraph.store.base import (
+    GetOp,
+    Item,
+    ListNamespacesOp,
+    MatchCondition,
+    Op,
+    PutOp,
+    Result,
+    SearchItem,
+    SearchOp,
+    get_text_at_path,
+    validate_op_namespace,
+)
 
 from neurogated.core.clock import from_micros, to_micros
-from neurogated.core.model import MemoryNode
+from neurogated.core.model import MemoryNode, checked_count
 from neurogated.errors import InputError
 from neurogated.ingestion.items import depth_of, leaves, node_ids, number_of_texts, value_of
-from neurogated.text.strings import checked_text, halves_joined
+from neurogated.text.strings import checked_text, halves_joined, repaired_text
+
+Value = Any
+"""A JSON value."""
+Check = Callable[[Value], bool]
+_MISSING = object()
+_ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {"$gt": gt, "$gte": ge, "$lt": lt, "$lte": le}
+_OPERATORS = ("$eq", "$ne", *_ORDERS)
+_DEEPEST = 100
+
+
+def compiled(filters: Mapping[str, Value] | None) -> Check | None:
+    """Return a function that tells whether the value of an item passes a filter; None if all pass.
+
+    A key is a key of the value, or else a path of keys joined by dots. A condition is a mapping of operators, a mapping
+    of nested keys to conditions, or a value to be equal to. A missing key passes only `$ne`.
+
+    Raises:
+        InputError: the filter is not a mapping or nests too deep, a key or an operator is invalid, or an operand cannot
+            be ordered.
+    """
+    if filters is None or filters == {}:
+        return None
+    if not isinstance(filters, Mapping):
+        raise InputError(f"the filter is {filters!r}, but must be a mapping such as {{'color': 'red'}}")
+    return _keys(filters)
+
+
+def _keys(conditions: Mapping[str, Value], depth: int = 1) -> Check:
+    if depth > _DEEPEST:
+        raise InputError(f"the filter nests more than {_DEEPEST} mappings in one another; make it flatter")
+    return _all([_at(key, _condition(condition, depth)) for key, condition in conditions.items()])
+
+
+def _all(checks: Sequence[Check]) -> Check:
+    first, *others = checks
+    return (lambda value: first(value) and all(check(value) for check in others)) if others else first
+
+
+def _at(key: object, check: Check) -> Check:
+    """Return the check of what a value has under a key; the literal key wins over the path."""
+    path = key.split(".") if isinstance(key, str) else [""]
+    if not isinstance(key, str) or not all(path):
+        raise InputError(f"Invalid filter key {key!r}: a key is a name, or names joined by single dots")
+    if key.startswith("$"):
+        raise InputError(f"unknown operator {key!r}: only keys of the value are here, and several are joined by 'and'")
+
+    def followed(value: Value) -> bool:
+        if isinstance(value, dict) and key in value:
+            return check(value[key])
+        for name in path:
+            value = value.get(name, _MISSING) if isinstance(value, dict) else _MISSING
+        return check(value)
+
+    if len(path) > 1:
+        return followed
+    return lambda value: check(value.get(key, _MISSING) if isinstance(value, dict) else _MISSING)
+
+
+def _condition(condition: Value, depth: int) -> Check:
+    if not isinstance(condition, Mapping) or not condition:
+        return _equal_to(condition)
+    if not any(str(key).startswith("$") for key in condition):
+        return _keys(condition, depth + 1)
+    return _all([_operation(operator, operand) for operator, operand in condition.items()])
+
+
+def _operation(operator: str, operand: Value) -> Check:
+    if operator not in _OPERATORS:
+        raise InputError(f"unknown operator {operator!r}; known are {', '.join(_OPERATORS)}")
+    if operator not in _ORDERS:
+        equals = _equal_to(operand)
+        return equals if operator == "$eq" else lambda found: not equals(found)
+    kinds = {str} if isinstance(operand, str) else {int, float}
+    if type(operand) not in kinds:
+        raise InputError(f"{operator} compares with a number or a text, not with {operand!r}")
+    compare = _ORDERS[operator]
+    return lambda found: type(found) in kinds and compare(found, operand)
+
+
+def _equal_to(wanted: Value) -> Check:
+    if isinstance(wanted, str):
+        return lambda found: found == wanted
+    return lambda found: _equal(found, wanted)
+
+
+def _equal(first: Value, second: Value) -> bool:
+    """Return whether two JSON values are equal. A truth value is no number, and NaN equals nothing."""
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        return first.keys() == second.keys() and all(_equal(first[key], second[key]) for key in first)
+    if isinstance(first, list | tuple) and isinstance(second, list | tuple):
+        return len(first) == len(second) and all(map(_equal, first, second))
+    if isinstance(first, bool) is not isinstance(second, bool):
+        return False
+    return bool(first == second)
+
 
 Namespace = tuple[str, ...]
 WHOLE = "$"
@@ -170,3 +279,70 @@ def _fulfils(namespace: Namespace, condition: MatchCondition) -> bool:
         return False
     part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[len(namespace) - len(path) :]
     return all(wanted in (_ANY, label) for wanted, label in zip(path, part, strict=True))
+
+
+Read = GetOp | SearchOp | ListNamespacesOp
+
+
+class Batch(NamedTuple):
+    """The operations of a batch in the order to run them."""
+
+    reads: Sequence[Mapping[int, Read]]
+    """Groups that may run side by side, by the places of their results. Each search with a query is a group."""
+    puts: Sequence[PutOp]
+    """They follow the reads."""
+    size: int
+
+    @classmethod
+    def of(cls, ops: Iterable[Op]) -> Self:
+        """Return checked operations in groups; raises as `checked_op`."""
+        given = [checked_op(op) for op in ops]
+        reads = {place: op for place, op in enumerate(given) if not isinstance(op, PutOp)}
+        slow = {place: op for place, op in reads.items() if isinstance(op, SearchOp) and op.query}
+        quick = {place: op for place, op in reads.items() if place not in slow}
+        alone: list[dict[int, Read]] = [{place: op} for place, op in slow.items()]
+        groups = [quick, *alone] if quick else alone
+        return cls(groups, [op for op in given if isinstance(op, PutOp)], len(given))
+
+    def results(self, found: Iterable[Sequence[Result]]) -> list[Result]:
+        """Return the result of each operation, given those of each group."""
+        by_place = dict(zip(chain.from_iterable(self.reads), chain.from_iterable(found), strict=True))
+        return [by_place.get(place) for place in range(self.size)]
+
+
+def _refuse_texts(op: Op) -> None:
+    """Refuse a text as a namespace, because its letters would be the labels; LangGraph's tests list by such texts."""
+    if isinstance(op, ListNamespacesOp):
+        return
+    given: object = op.namespace_prefix if isinstance(op, SearchOp) else op.namespace
+    if isinstance(given, str):
+        raise InputError(f"the namespace {given!r} is a text, but must be a tuple of labels, such as ({given!r},)")
+
+
+def checked_op(op: Op) -> Op:
+    """Return an operation with a detached value.
+
+    Raises:
+        InvalidNamespaceError: a label is not valid.
+        InputError: anything else is not valid.
+    """
+    if not isinstance(op, GetOp | PutOp | SearchOp | ListNamespacesOp):
+        raise InputError(f"{op!r} is no operation of a store")
+    _refuse_texts(op)
+    validate_op_namespace(op)
+    if isinstance(op, SearchOp | ListNamespacesOp):
+        checked_count("limit", op.limit)
+        checked_count("offset", op.offset)
+    if isinstance(op, ListNamespacesOp):
+        checked_conditions(op)
+    elif isinstance(op, SearchOp):
+        compiled(op.filter)
+        if op.query is not None:
+            op = op._replace(query=repaired_text("the query", op.query))
+    else:
+        checked_key(op.key)
+    if isinstance(op, PutOp):
+        checked_fields(op.index)
+        value = None if op.value is None else checked_value(op.value)
+        return op._replace(namespace=tuple(op.namespace), value=value, ttl=checked_ttl(op.ttl))
+    return op

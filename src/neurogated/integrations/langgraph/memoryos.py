@@ -38,10 +38,9 @@ from neurogated.dialogue.retriever import Answer, Retriever
 from neurogated.dialogue.updater import Backlog, Parts, Updater
 from neurogated.errors import ConfigError, InputError
 from neurogated.integrations.langchain import ChatModel
-from neurogated.integrations.langgraph.aio import AsyncNeuroStore
 from neurogated.integrations.langgraph.dialogue import ROOT, holds_pages, kept_in, of_users
-from neurogated.integrations.langgraph.embedding import RAM, LangChainEmbedder, checked_type, open_memory
-from neurogated.integrations.langgraph.store import NeuroStore
+from neurogated.integrations.langgraph.store import AsyncNeuroStore, NeuroStore
+from neurogated.integrations.langgraph.writing import RAM, LangChainEmbedder, checked_type, open_memory
 from neurogated.llm.limits import LimitedLLM
 from neurogated.llm.structured import StructuredLLM
 from neurogated.memory import NeuroGraphMemory

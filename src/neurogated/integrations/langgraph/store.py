@@ -1,19 +1,22 @@
-"""`NeuroStore`: a memory as a store of LangGraph."""
+"""`NeuroStore` and `AsyncNeuroStore`: a memory as the store of LangGraph."""
 
 from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from itertools import islice
-from typing import Any, Self, cast
+from typing import Any, Literal, Self, cast
 
 from langgraph.store.base import (
+    NOT_PROVIDED,
     BaseStore,
     GetOp,
     IndexConfig,
+    Item,
     ListNamespacesOp,
+    NotProvided,
     Op,
     PutOp,
     Result,
@@ -21,20 +24,26 @@ from langgraph.store.base import (
     SearchOp,
     TTLConfig,
 )
+from langgraph.store.base.batch import AsyncBatchedBaseStore
+from typing_extensions import override
 
 from neurogated.aio import in_thread
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.node_kind import ITEM
 from neurogated.errors import ConfigError
 from neurogated.ingestion.items import id_of, item_id
-from neurogated.integrations.langgraph.embedding import RAM, checked_type, embedder_of, open_memory
-from neurogated.integrations.langgraph.filters import compiled
-from neurogated.integrations.langgraph.items import WHOLE, Entry, checked_fields, listed
-from neurogated.integrations.langgraph.operations import Batch, Read, checked_op
-from neurogated.integrations.langgraph.search import ORDERS, Order, ranked
-from neurogated.integrations.langgraph.table import ItemTable
-from neurogated.integrations.langgraph.ttl import Lifetimes
-from neurogated.integrations.langgraph.writing import ItemWriter, Sources
+from neurogated.integrations.langgraph.items import (
+    WHOLE,
+    Batch,
+    Entry,
+    Read,
+    checked_fields,
+    checked_op,
+    compiled,
+    listed,
+)
+from neurogated.integrations.langgraph.table import ORDERS, ItemTable, Lifetimes, Order, ranked
+from neurogated.integrations.langgraph.writing import RAM, ItemWriter, Sources, checked_type, embedder_of, open_memory
 from neurogated.memory import NeuroGraphMemory
 from neurogated.session import Notice
 
@@ -225,3 +234,121 @@ class NeuroStore(BaseStore):
     def _write(self, ops: Sequence[PutOp]) -> None:
         if ops:
             self._writer.write(ops)
+
+
+class _Gathering(AsyncBatchedBaseStore):
+    """Gathers the calls that arrive while a batch runs into the next batch."""
+
+    supports_ttl = True
+
+    def __init__(self, store: NeuroStore) -> None:
+        super().__init__()
+        self.store, self.ttl_config = store, store.ttl_config
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        return await self.store.abatch(ops)
+
+
+class AsyncNeuroStore(_Gathering):
+    """`NeuroStore` with coroutines. Create it in the event loop; its other methods are for other threads.
+
+    Concurrent writes are one change of the graph, and those of one key follow the order of the calls. Reads do not wait
+    for writes, and searches with a query run side by side.
+
+    Attributes:
+        store: the same store without coroutines.
+    """
+
+    def __init__(self, memory: NeuroGraphMemory | NeuroStore | None = None, **options: Any) -> None:  # noqa: ANN401
+        """Open a store; see `NeuroStore` for the options.
+
+        Args:
+            memory: where the items are, or a store; without it a new one in RAM, which the store closes.
+            **options: of `NeuroStore`.
+        """
+        super().__init__(memory if isinstance(memory, NeuroStore) else NeuroStore(memory, **options))
+        self.memory, self.index_config = self.store.memory, self.store.index_config
+        self.embeddings = self.store.embeddings
+        self._writes = _Gathering(self.store)
+
+    @classmethod
+    @asynccontextmanager
+    async def from_conn_string(
+        cls,
+        conn: str,
+        *,
+        index: IndexConfig | None = None,
+        ttl: TTLConfig | None = None,
+        config: MemoryConfig | None = None,
+        **options: Any,  # noqa: ANN401
+    ) -> AsyncIterator[Self]:
+        """Open a store in a folder, or in RAM for `:memory:`; see `NeuroStore.from_conn_string`."""
+        memory = await asyncio.to_thread(open_memory, conn, index, config)
+        async with memory.aio, cls(memory, index=index, ttl=ttl, **options) as store:
+            yield store
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Stop the sweeper, and close the memory if the store has opened it."""
+        await asyncio.to_thread(self.store.close)
+
+    async def setup(self) -> None:
+        """Do nothing: a memory creates its file when it is opened."""
+
+    @override
+    async def asearch(
+        self,
+        namespace_prefix: tuple[str, ...],
+        /,
+        *,
+        query: str | None = None,
+        filter: dict[str, Any] | None = None,
+        limit: int = 10,
+        offset: int = 0,
+        refresh_ttl: bool | None = None,
+    ) -> list[SearchItem]:
+        # An operation that is not valid would fail the calls that are gathered with it.
+        checked_op(SearchOp(namespace_prefix, filter, limit, offset, query))
+        options: dict[str, Any] = {"filter": filter, "limit": limit, "offset": offset, "refresh_ttl": refresh_ttl}
+        search = self.store.asearch if query else super().asearch
+        return await search(namespace_prefix, query=query, **options)
+
+    @override
+    async def aput(
+        self,
+        namespace: tuple[str, ...],
+        key: str,
+        value: Mapping[str, Any],
+        index: Literal[False] | list[str] | None = None,
+        *,
+        ttl: float | NotProvided | None = NOT_PROVIDED,
+    ) -> None:
+        checked_op(PutOp(namespace, key, value, index, None if isinstance(ttl, NotProvided) else ttl))
+        await self._writes.aput(namespace, key, value, index, ttl=ttl)
+
+    @override
+    async def aget(self, namespace: tuple[str, ...], key: str, *, refresh_ttl: bool | None = None) -> Item | None:
+        checked_op(GetOp(namespace, key))
+        return await super().aget(namespace, key, refresh_ttl=refresh_ttl)
+
+    @override
+    async def adelete(self, namespace: tuple[str, ...], key: str) -> None:
+        checked_op(PutOp(namespace, key, None))
+        await self._writes.adelete(namespace, key)
+
+    async def sweep_ttl(self) -> int:
+        """Delete the items that have expired; return how many."""
+        return await asyncio.to_thread(self.store.sweep_ttl)
+
+    async def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> None:
+        """Sweep in a thread; see `NeuroStore.start_ttl_sweeper`."""
+        self.store.start_ttl_sweeper(sweep_interval_minutes)
+
+    async def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:  # noqa: ASYNC109 - as in LangGraph's stores
+        """Stop the thread of `start_ttl_sweeper`; return True."""
+        return await asyncio.to_thread(self.store.stop_ttl_sweeper, timeout)

@@ -1,22 +1,30 @@
-"""The items of a store in memory: a projection of the graph, for filters, lists and lifetimes."""
+"""The items of a store in memory, a projection of the graph: for filters, lists, searches and lifetimes."""
 
 from __future__ import annotations
 
 import heapq
 import threading
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain, islice
+from typing import Literal, NamedTuple
+
+from langgraph.store.base import TTLConfig
 
 from neurogated.core.abilities import SupportsIdentity, SupportsTouched
+from neurogated.core.clock import from_micros
+from neurogated.core.commit import REFRESHED
 from neurogated.core.contexts import forgets
-from neurogated.core.filters import Filter
+from neurogated.core.delta import Access, GraphDelta
+from neurogated.core.filters import Filter, FilterOptions, filter_of
 from neurogated.core.node_kind import ITEM
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ANY_USER, ScopeFilter
 from neurogated.core.view import GraphView
 from neurogated.ingestion.items import item_id
-from neurogated.integrations.langgraph.filters import Check
-from neurogated.integrations.langgraph.items import Entry, Namespace
+from neurogated.integrations.langgraph.items import MICROS_A_MINUTE, Check, Entry, Namespace
+from neurogated.runtime import Periodic
+from neurogated.session import Notice, Session
+from neurogated.subscribers import log_access
 from neurogated.utils.background import take
 
 
@@ -158,3 +166,119 @@ def changed_ids(store: GraphStorePort, kind: str, after: int, up_to: int) -> Ite
         return store.touched(kind, "", after, up_to)
     deltas = [entry.delta for entry in store.journal(after)]
     return [name for delta in deltas for name in (*delta.removed_nodes, *(node.id for node in delta.nodes))]
+
+
+Order = Literal["activation", "cosine"]
+ORDERS = ("activation", "cosine")
+Scored = tuple[str, float]
+"""The id of an item and its score."""
+
+
+def ranked(
+    session: Session, query: str, prefix: Namespace, *, only_ids: Collection[str] | None, order: Order, most: int
+) -> Iterator[Scored]:
+    """Yield the items under a prefix that have a text in the index, best first, each once.
+
+    The order does not depend on `most`, so pages do not overlap.
+
+    Args:
+        session: the graph.
+        query: a question or any text.
+        prefix: the beginning of the namespaces.
+        only_ids: the ids of the nodes that count; None for all.
+        order: `activation` recalls as many nodes as recalls have candidates, and continues by cosine.
+        most: how many items are needed; the others cost more.
+    """
+    given: FilterOptions = {"user_id": ANY_USER, "path": prefix, "kinds": (ITEM,), "only_ids": only_ids}
+    steps = [_by_cosine(session, query, given, most)]
+    if order == "activation":
+        sizes = sorted({min(most, session.config.retrieval.candidates), session.config.retrieval.candidates})
+        steps = [_recalled(session, query, given, sizes), *steps]
+    seen, lowest = set[str](), float("inf")
+    for name, score in chain.from_iterable(steps):
+        if name not in seen:
+            seen.add(name)
+            lowest = min(score, lowest)
+            yield name, lowest
+
+
+def _recalled(session: Session, query: str, given: FilterOptions, sizes: Sequence[int]) -> Iterator[Scored]:
+    """Yield the items of recalls of these sizes. A larger recall begins with the memories of a smaller one."""
+    for size in sizes:
+        recall = session.retriever.recall(query, top_n=size, include_duplicates=True, **given)
+        yield from ((item_id(memory.id), memory.score) for memory in recall)
+        if len(recall) < size:
+            return
+
+
+def _by_cosine(session: Session, query: str, given: FilterOptions, most: int) -> Iterator[Scored]:
+    store = session.store
+    view = store.view(filters=filter_of(given))
+    (vector,) = session.parts.embedder.embed_queries([query])
+    read, count = 0, most
+    while True:
+        found = store.nearest(vector, count, view)
+        yield from ((item_id(name), score) for name, score in found[read:])
+        if len(found) < count:
+            return
+        read, count = len(found), 4 * count
+
+
+_SWEEP_MINUTES = 5.0
+"""LangGraph's stores sweep as often unless they are told otherwise."""
+_LEAST_SHARE = 0.01
+"""A read moves the end of a lifetime only by this share of it or more, so that many reads are few writes."""
+
+
+class _Move(NamedTuple):
+    """A move of the end of a lifetime, in microseconds."""
+
+    read: int
+    """The end that was read."""
+    end: int
+
+
+class Lifetimes:
+    """Refreshes items that are read, and counts accesses of them."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._sweeper: Periodic | None = None
+
+    def refresh(self, entries: Sequence[Entry], *, wanted: bool) -> None:
+        """Count an access of each item, and begin their lifetimes again; without `wanted`, only of immortal ones."""
+        read = [entry for entry in entries if wanted or entry.ttl is None]
+        if not read:
+            return
+        log_access(self._session, Notice("changed", access=Access.of(entry.id for entry in read)))
+        now, ends = self._session.now(), dict[str, _Move]()
+        for entry in read:
+            if entry.ttl is not None and entry.expires_at is not None:
+                span = int(entry.ttl * MICROS_A_MINUTE)
+                if now + span - entry.expires_at >= _LEAST_SHARE * span:
+                    ends |= dict.fromkeys(entry.node_ids, _Move(entry.expires_at, now + span))
+        if ends and not self._session.config.read_only:
+            self._session.commit(lambda: self._later(ends))
+
+    def _later(self, ends: dict[str, _Move]) -> GraphDelta:
+        """Return the delta that moves the ends of lifetimes of nodes that have neither expired nor another end now."""
+        nodes, now = self._session.store.get_nodes(list(ends), missing_ok=True), self._session.clock()
+        moved = [
+            one.changed(expires_at=from_micros(ends[one.id].end))
+            for one in nodes
+            if one.expires_at == from_micros(ends[one.id].read) and not one.has_expired(now)
+        ]
+        return GraphDelta(nodes=tuple(moved), reason=REFRESHED, at=self._session.clock())
+
+    def start(self, config: TTLConfig | None, minutes: float | None, sweep: Callable[[], int]) -> None:
+        """Sweep again and again until `stop`, in a thread."""
+        self.stop()
+        every = minutes or (config or {}).get("sweep_interval_minutes") or _SWEEP_MINUTES
+        self._sweeper = Periodic("ttl-sweeper", every * 60, sweep)
+
+    def stop(self) -> bool:
+        """End the thread; return whether there was one."""
+        sweeper, self._sweeper = self._sweeper, None
+        if sweeper is not None:
+            sweeper.close()
+        return sweeper is not None
