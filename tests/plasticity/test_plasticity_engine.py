@@ -68,6 +68,16 @@ def test_reinforcement_equals_its_formula(edges: dict[EdgeKey, float], used: lis
     }
 
 
+def test_a_failure_removes_an_edge_that_falls_below_the_least_weight() -> None:
+    clock, key = ManualClock(), _key("a", "b")
+    store = _store({key: 0.45}, clock)
+    engine = PlasticityEngine(store, MemoryConfig(MIN_EDGE_WEIGHT=0.3, HEBBIAN_LEARNING_RATE=0.1), clock)
+    engine.reinforce_path("ab", outcome=-1.0)
+    assert _weights(store) == {key: pytest.approx(0.35)}
+    engine.reinforce_path("ab", outcome=-1.0)
+    assert _weights(store) == {}
+
+
 def test_confirmed_pairs_without_a_plastic_edge_are_associated_once(clock: ManualClock) -> None:
     store = _store({_key("a", "b"): 0.5, _key("b", "c", EdgeType.SIM): 0.5}, clock)
     engine = PlasticityEngine(store, MemoryConfig(), clock)

@@ -241,3 +241,15 @@ def test_a_path_leads_from_an_anchor_over_stored_edges_to_its_node(world: World,
             assert path[-1].target_id == name
         assert activation.edges_to(np.array([row])) == {step.edge for step in path}
     assert activation.edges_to(rows) == {step.edge for path in paths for step in path}
+
+
+def test_a_path_leads_over_the_strongest_flow() -> None:
+    edges = {EdgeKey("n0", "n3", EdgeType.SEQ): 0.25, EdgeKey("n1", "n3", EdgeType.SEQ): 0.75}
+    edges[EdgeKey("n2", "n3", EdgeType.SEQ)] = 0.5
+    world = World(
+        ("n0", "n1", "n2", "n3"), edges, dict.fromkeys(("n0", "n1", "n2"), 1.0), Kernel({EdgeType.SEQ: 1.0}), 1
+    )
+    view = world.store().view()
+    activation = SpreadingActivation(MemoryConfig(MAX_HOPS=1)).spread(view, world.anchors, world.kernel)
+    (path,) = activation.paths(view.rows(["n3"]), np.ones(1))
+    assert [step.source_id for step in path] == ["n1"]
