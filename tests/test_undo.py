@@ -10,7 +10,7 @@ from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory, compose, import
 from neurogated.core.delta import GraphDelta
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import InputError
-from neurogated.plasticity.undo import Part, delta_back_to
+from neurogated.plasticity.undo import UndonePart, delta_back_to
 from neurogated.storage.graph_store import GraphStore
 from neurogated.testing import ManualClock
 
@@ -45,7 +45,7 @@ def against_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compare each undo of a part with that part of an undo of all changes."""
 
     def both(
-        past: GraphStorePort, present: GraphStorePort, *, reason: str, at: datetime, part: Part | None = None
+        past: GraphStorePort, present: GraphStorePort, *, reason: str, at: datetime, part: UndonePart | None = None
     ) -> GraphDelta:
         delta = delta_back_to(past, present, reason=reason, at=at, part=part)
         if part is not None:

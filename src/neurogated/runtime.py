@@ -172,7 +172,7 @@ class Gathering:
             return None
 
 
-class Turn(Protocol):
+class WorkTurn(Protocol):
     """A lock with one holder among the processes of a memory."""
 
     def acquire(self, patience: float) -> None:
@@ -200,7 +200,7 @@ class Runtime:
         clock: Clock,
         store: GraphStorePort,
         caches: Sequence[SupportsClear] = (),
-        turn: Turn | None = None,
+        turn: WorkTurn | None = None,
     ) -> None:
         """Take the parts; with `turn`, the processes of the memory ask its model by turns."""
         self._config = config

@@ -48,7 +48,7 @@ from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
 from neurogated.runtime import Event, Runtime
 from neurogated.text.strings import composed
-from neurogated.tiers.canvas import Canvas, Owner
+from neurogated.tiers.canvas import Canvas, CanvasOwner
 
 T = TypeVar("T")
 
@@ -61,7 +61,7 @@ class Notice:
     """An event of `on`; or another change, an undo, or a tick, which no callback hears of."""
     about: tuple[Any, ...] = ()
     """The arguments of the callbacks."""
-    owner: Owner | None = None
+    owner: CanvasOwner | None = None
     """The user and session of a recall of the present; None for all users and for recalls of the past."""
     access: Access | None = None
     """The use of memories that the event is, by `user_id`."""
@@ -290,7 +290,7 @@ class Session:
                 self.runtime.close()
 
     def canvas(
-        self, owner: Owner, now: int, *, top_k: int | None = None, vector: NDArray[np.float32] | None = None
+        self, owner: CanvasOwner, now: int, *, top_k: int | None = None, vector: NDArray[np.float32] | None = None
     ) -> Canvas:
         """Return a canvas with the present task of its owner; see `WorkingCanvas.read`."""
         task = self.writer.focus.task_of(owner.user_id, owner.session_id)

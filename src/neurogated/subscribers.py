@@ -15,7 +15,7 @@ from neurogated.errors import MemoryClosedError, StorageError
 from neurogated.knowledge.backlog import REST_SECONDS
 from neurogated.knowledge.reading import TOGETHER
 from neurogated.session import Notice, Session
-from neurogated.tiers.canvas import Owner
+from neurogated.tiers.canvas import CanvasOwner
 
 _log = logging.getLogger(__name__)
 
@@ -27,10 +27,10 @@ def update_canvas(session: Session, notice: Notice) -> None:
     canvas, namespace = session.parts.canvas, session.config.namespace
     if notice.event == "added":
         view, (ids,) = notice.view or session.store.view(), notice.about
-        added = defaultdict[Owner, dict[str, float]](dict)
+        added = defaultdict[CanvasOwner, dict[str, float]](dict)
         for row in view.known_rows(ids[-session.config.metabolism.canvas_size :]).tolist():
             scope = view.scope_of(row)
-            added[Owner(scope.user_id, scope.session_id)][view.ids[row]] = 1.0
+            added[CanvasOwner(scope.user_id, scope.session_id)][view.ids[row]] = 1.0
         for owner, relevance in added.items():
             _enter(session, owner, relevance, view)
     elif notice.event == "deleted":
@@ -47,7 +47,7 @@ def update_canvas(session: Session, notice: Notice) -> None:
         _enter(session, notice.owner, relevance, session.store.view())
 
 
-def _enter(session: Session, owner: Owner, relevance: Mapping[str, float], view: GraphView) -> None:
+def _enter(session: Session, owner: CanvasOwner, relevance: Mapping[str, float], view: GraphView) -> None:
     canvas, namespace = session.parts.canvas, session.config.namespace
     canvas.enter(view, namespace, owner, relevance, session.now())
     if canvas.place is not None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from neurogated.dialogue.updater import Backlog
+from neurogated.dialogue.updater import PageBacklog
 
 
 def test_work_that_is_asked_for_while_it_fails_runs_again() -> None:
@@ -20,7 +20,7 @@ def test_work_that_is_asked_for_while_it_fails_runs_again() -> None:
             goes_on.wait()
             raise RuntimeError("no network")
 
-    backlog = Backlog(run)
+    backlog = PageBacklog(run)
     backlog.add("ana")
     began.wait()
     backlog.add("ana")
@@ -37,7 +37,7 @@ def test_work_that_fails_waits_until_it_is_asked_for() -> None:
         if len(runs) == 1:
             raise RuntimeError("no network")
 
-    backlog = Backlog(run)
+    backlog = PageBacklog(run)
     backlog.add("ana")
     with pytest.raises(RuntimeError, match="no network"):
         backlog.flush()

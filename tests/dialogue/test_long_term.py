@@ -6,7 +6,7 @@ import pytest
 
 from neurogated.core.claims import Change, Claim, Slot
 from neurogated.dialogue.long_term import (
-    Learned,
+    ProfileLearned,
     Trait,
     asked_dimensions,
     dimensions,
@@ -22,13 +22,15 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 HOME, LIKE = Slot("user", "home"), Slot("user", "like")
 
 
-def _learned(page: str, *values: str, day: int = 0, change: Change | None = None, slot: Slot = HOME) -> list[Learned]:
+def _learned(
+    page: str, *values: str, day: int = 0, change: Change | None = None, slot: Slot = HOME
+) -> list[ProfileLearned]:
     said = NOW + timedelta(day)
     claims = (Claim(slot, one, change=change, said=said, confidence=0.9, quote=f"{one}!") for one in values)
-    return [Learned(claim, page) for claim in claims]
+    return [ProfileLearned(claim, page) for claim in claims]
 
 
-def _known(*said: list[Learned]) -> dict[str, Record]:
+def _known(*said: list[ProfileLearned]) -> dict[str, Record]:
     known: dict[str, Record] = {}
     for learned in said:
         known.update(lessons_of(known, learned).changed)

@@ -13,7 +13,7 @@ from neurogated.compose import build
 from neurogated.core import outage
 from neurogated.core.clock import to_micros
 from neurogated.testing import ManualClock
-from neurogated.tiers.canvas import Owner
+from neurogated.tiers.canvas import CanvasOwner
 
 if TYPE_CHECKING:
     from tests.projections.conftest import Redis
@@ -108,7 +108,7 @@ def test_what_a_canvas_holds_of_another_user_is_not_shown(memory: NeuroGraphMemo
     (own,) = memory.add("Ana has a cat.", user_id="ana")
     (secret,) = memory.add("Bob has a secret.", user_id="bob")
     canvas, view, now = memory._parts.canvas, memory.store.view(), to_micros(clock())
-    canvas.enter(view, memory.config.namespace, Owner("ana"), {own: 1.0, secret: 1.0}, now)
+    canvas.enter(view, memory.config.namespace, CanvasOwner("ana"), {own: 1.0, secret: 1.0}, now)
     assert [one.id for one in memory.energy.canvas(user_id="ana")] == [own]
 
 

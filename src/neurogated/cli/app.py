@@ -30,7 +30,7 @@ _FIRST = ("demo", "chat", "add", "ask", "doctor")
 """The commands that a beginner needs."""
 
 
-class Entry(NamedTuple):
+class CommandEntry(NamedTuple):
     """What the help says about a command."""
 
     module: str
@@ -40,15 +40,15 @@ class Entry(NamedTuple):
     examples: list[str]
 
 
-def _read() -> dict[str, Entry]:
-    commands: dict[str, Entry] = {}
+def _read() -> dict[str, CommandEntry]:
+    commands: dict[str, CommandEntry] = {}
     module = theme = name = ""
     for line in Path(__file__).with_name("commands.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("    "):
             commands[name].examples.append(line.strip())
         elif line.startswith("  "):
             name, _, summary = line.strip().partition(": ")
-            commands[name] = Entry(module, theme, summary, [])
+            commands[name] = CommandEntry(module, theme, summary, [])
         else:
             module, _, theme = line.partition(" ")
     return commands

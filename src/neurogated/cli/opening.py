@@ -76,7 +76,7 @@ SETTINGS = {found.name: found for found in settings_of(MemoryConfig) if "." not 
 """The settings that are flags of every command."""
 
 
-class Owner(TypedDict):
+class OwnerFlags(TypedDict):
     """A user and a session, None if not given."""
 
     user_id: str | None
@@ -92,7 +92,7 @@ class Flags:
         self.dataset: str | None = values.get("dataset")
         self.dataset_dir: str = values.get("dataset_dir", "dataset")
         self.format: str = values.get("format", "hipporag")
-        self.owner: Owner = {"user_id": values.get("user_id"), "session_id": values.get("session_id")}
+        self.owner: OwnerFlags = {"user_id": values.get("user_id"), "session_id": values.get("session_id")}
 
     def config(self) -> MemoryConfig:
         """Return the settings: file, then environment, then flags; the later wins."""

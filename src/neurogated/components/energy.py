@@ -14,7 +14,7 @@ from neurogated.errors import InputError
 from neurogated.plasticity.energy import EnergyController, EnergyPoint
 from neurogated.session import Component, Notice, Session
 from neurogated.text.strings import checked_text, composed, repaired_text
-from neurogated.tiers.canvas import Canvas, Owner
+from neurogated.tiers.canvas import Canvas, CanvasOwner
 from neurogated.tiers.facts import TierManager, Tiers
 
 
@@ -125,7 +125,7 @@ class Energy(Component):
         query = None if query is None else repaired_text("the query", query)
         if query is not None and not query.strip():
             raise InputError("the query is blank; leave it out to see the whole canvas")
-        session, owner = self._session, Owner(self._session.of_user(user_id), session_id)
+        session, owner = self._session, CanvasOwner(self._session.of_user(user_id), session_id)
         session.runtime.accesses.flush_if_free()
         vector = None if query is None else session.parts.embedder.embed_queries([query])[0]
         return session.canvas(owner, session.now(), top_k=top_k, vector=vector)

@@ -28,7 +28,7 @@ from neurogated.ingestion.linking import Check
 from neurogated.progress import show_progress
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.session import Notice, Session
-from neurogated.tiers.canvas import Owner
+from neurogated.tiers.canvas import CanvasOwner
 
 
 @explains_reading("it is the list of the memories, with .cursor")
@@ -100,7 +100,7 @@ class Recalls:
         user_id = self._session.of_user(options.get("user_id"))
         is_present = options.get("as_of") is None and options.get("valid_at") is None
         has_owner = is_present and not isinstance(user_id, AnyUser)
-        owner = Owner(cast("str | None", user_id), options.get("session_id")) if has_owner else None
+        owner = CanvasOwner(cast("str | None", user_id), options.get("session_id")) if has_owner else None
         self._session.notify(Notice("recalled", (recall,), owner, recall.access if is_present else None, user_id))
 
 

@@ -94,7 +94,7 @@ _FADE = 0.5
 _log = logging.getLogger(__name__)
 
 
-class Prepared(NamedTuple):
+class PreparedTexts(NamedTuple):
     """A profile, or the node of a cluster, that is not stored yet, and the versions of its sources."""
 
     node: MemoryNode
@@ -129,7 +129,7 @@ class Consolidator:
         self._summariser = summariser
         self._calls = 0
 
-    def prepare(self, at: datetime, user_id: UserChoice = None, most: int | None = None) -> Iterator[Prepared]:
+    def prepare(self, at: datetime, user_id: UserChoice = None, most: int | None = None) -> Iterator[PreparedTexts]:
         """Yield profiles, and then the nodes of clusters, the most used clusters first.
 
         Args:
@@ -143,13 +143,15 @@ class Consolidator:
         own = (one for one in made if not isinstance(user_id, str) or one.node.scope.user_id == user_id)
         for node, sources in islice(own, most):
             (vector,) = self._embedder.embed_documents([search_text(node)])
-            yield Prepared(replace(node, embedding=vector), sources)
+            yield PreparedTexts(replace(node, embedding=vector), sources)
 
-    def commit(self, prepared: Sequence[Prepared], commit: Callable[[Plan], GraphDelta], at: datetime) -> list[str]:
+    def commit(
+        self, prepared: Sequence[PreparedTexts], commit: Callable[[Plan], GraphDelta], at: datetime
+    ) -> list[str]:
         """Store those that still fit, in one delta; return their ids."""
         if not prepared:
             return []
-        kept: list[Prepared] = []
+        kept: list[PreparedTexts] = []
 
         def plan() -> GraphDelta:
             kept.extend(self._fitting(prepared))
@@ -160,21 +162,21 @@ class Consolidator:
             _log.info("%d of %d texts were skipped: their sources have changed", skipped, len(prepared))
         return [one.node.id for one in kept]
 
-    def _profiles(self, view: GraphView, at: datetime) -> Iterator[Prepared]:
+    def _profiles(self, view: GraphView, at: datetime) -> Iterator[PreparedTexts]:
         for known in known_subjects(self._store, view, at, LEAST):
             stored = {node.id: node.content for node in self._store.get_nodes([known.id], missing_ok=True)}
             text = known.text(self._zone)
             if self._is_made(view, known.id, [one.id for one in known.facts], text, stored.get(known.id)):
                 continue
             wording = self._wording(f"{known.subject}:\n" + "\n".join(known.clauses(self._zone)))
-            yield Prepared(profile_of(known, wording or text, at), known.facts)
+            yield PreparedTexts(profile_of(known, wording or text, at), known.facts)
 
     def _is_made(self, view: GraphView, name: str, facts: Sequence[str], text: str, stored: str | None) -> bool:
         """Return whether a profile is stored as it would be made; a language model's text depends on the facts only."""
         sources = sources_of(view, [name]).get(name, [])
         return set(sources) == set(facts) and (stored == text or self._summariser is not None)
 
-    def _of_clusters(self, view: GraphView, at: datetime) -> Iterator[Prepared]:
+    def _of_clusters(self, view: GraphView, at: datetime) -> Iterator[PreparedTexts]:
         for rows in self._clusters.find(view):
             nodes = self._store.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)
             sources = sorted(agreeing(self._undisputed(view, nodes)), key=_in_time)
@@ -183,7 +185,7 @@ class Consolidator:
             wording = self._wording(quoted(sources, self._zone))
             base, charge = self._energies(view, sources, at)
             energy = min(1.0, float((base + charge).max()))
-            yield Prepared(
+            yield PreparedTexts(
                 cluster_node(sources, wording or title_of(sources, self._zone), at, energy, is_summary=bool(wording)),
                 sources,
             )
@@ -203,7 +205,7 @@ class Consolidator:
         self._calls -= 1
         return self._summariser.summary(memories)
 
-    def _fitting(self, prepared: Sequence[Prepared]) -> Iterator[Prepared]:
+    def _fitting(self, prepared: Sequence[PreparedTexts]) -> Iterator[PreparedTexts]:
         view = self._store.view()
         known = source_rows(view)
         for one in prepared:
@@ -214,9 +216,9 @@ class Consolidator:
             same = same and all(map(same_source, one.sources, now))
             new = one.is_profile or not (self._store.has_node(one.node.id) or is_known(rows, known, KNOWN_SHARE))
             if same and new:
-                yield Prepared(one.node, now)
+                yield PreparedTexts(one.node, now)
 
-    def _delta(self, kept: Sequence[Prepared], at: datetime) -> GraphDelta:
+    def _delta(self, kept: Sequence[PreparedTexts], at: datetime) -> GraphDelta:
         merged = [one for one in kept if not one.is_profile]
         held = sources_of(self._store.view(), [one.node.id for one in kept if one.is_profile])
         return GraphDelta(

@@ -141,7 +141,7 @@ _ASSISTANT = "assistant"
 """The role whose messages are compared with memories; memories of this role are not."""
 
 
-class Said(Protocol):
+class EchoedText(Protocol):
     """A message before it is stored."""
 
     @property
@@ -193,7 +193,7 @@ class EchoLinks:
         self,
         store: GraphStorePort,
         handed_out: Callable[[str | None], Sequence[str]],
-        blocks: Sequence[tuple[Scope, Said, Sequence[str]]],
+        blocks: Sequence[tuple[Scope, EchoedText, Sequence[str]]],
     ) -> None:
         """Take the parts.
 
@@ -255,7 +255,7 @@ def _may_repeat(message: Scope, memory: Scope) -> bool:
     return user == other and place in {None, session}
 
 
-def _is_part(node: MemoryNode, owner: Scope, said: Said) -> bool:
+def _is_part(node: MemoryNode, owner: Scope, said: EchoedText) -> bool:
     """Return whether a memory is a message, or a piece of it."""
     is_whole = node.content == said.text.strip()
     is_piece = node.found.part is not None and node.content in said.text

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Protocol
 from neurogated.core.claims import USER, Change, Claim, Slot
 from neurogated.core.found import READ_BY_MODEL
 from neurogated.core.ports import LanguageModel
-from neurogated.dialogue.long_term import Dimension, Learned, Trait
-from neurogated.dialogue.model import ASSISTANT_KNOWLEDGE, USER_KNOWLEDGE, Page
+from neurogated.dialogue.long_term import ProfileDimension, ProfileLearned, Trait
+from neurogated.dialogue.model import ASSISTANT_KNOWLEDGE, USER_KNOWLEDGE, DialoguePage
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.keywords import fold, split_keywords
 from neurogated.text.sentences import split_sentences
@@ -48,30 +48,30 @@ class Description(NamedTuple):
 class Analyst(Protocol):
     """Reads pages. Its errors leave the work undone, so that it is tried again."""
 
-    def describe(self, page: Page, previous: Page | None, similarity: float) -> Description:
+    def describe(self, page: DialoguePage, previous: DialoguePage | None, similarity: float) -> Description:
         """Describe a page, given the one before it in its session and their cosine."""
 
-    def knowledge(self, pages: Sequence[Page]) -> Mapping[str, Sequence[Learned]]:
+    def knowledge(self, pages: Sequence[DialoguePage]) -> Mapping[str, Sequence[ProfileLearned]]:
         """Return what pages say about the user, and what the assistant says, by kind of record."""
 
-    def traits(self, pages: Sequence[Page], allowed: Mapping[str, Dimension]) -> Sequence[Trait]:
+    def traits(self, pages: Sequence[DialoguePage], allowed: Mapping[str, ProfileDimension]) -> Sequence[Trait]:
         """Return what pages say of their user in some dimensions."""
 
 
 class OfflineAnalyst:
     """Describes pages by rules: cues, keywords, and the sentence with most of them. It learns nothing from them."""
 
-    def describe(self, page: Page, previous: Page | None, similarity: float) -> Description:
+    def describe(self, page: DialoguePage, previous: DialoguePage | None, similarity: float) -> Description:
         """Describe a page, given the one before it in its session and their cosine."""
         keywords = keywords_of(page.text)
         continues = previous is not None and (similarity >= _NEAR or _has_cue(page, previous))
         return Description(continues, summary_of(page.text, keywords), keywords)
 
-    def knowledge(self, pages: Sequence[Page]) -> Mapping[str, Sequence[Learned]]:  # noqa: ARG002 - see the class
+    def knowledge(self, pages: Sequence[DialoguePage]) -> Mapping[str, Sequence[ProfileLearned]]:  # noqa: ARG002 - see the class
         """Return nothing: knowledge needs a language model."""
         return {USER_KNOWLEDGE: [], ASSISTANT_KNOWLEDGE: []}
 
-    def traits(self, pages: Sequence[Page], allowed: Mapping[str, Dimension]) -> Sequence[Trait]:  # noqa: ARG002
+    def traits(self, pages: Sequence[DialoguePage], allowed: Mapping[str, ProfileDimension]) -> Sequence[Trait]:  # noqa: ARG002
         """Return nothing: traits need a language model."""
         return []
 
@@ -83,21 +83,21 @@ class ModelAnalyst:
         self._model = model
         self._prompts = prompts
 
-    def describe(self, page: Page, previous: Page | None, similarity: float) -> Description:  # noqa: ARG002
+    def describe(self, page: DialoguePage, previous: DialoguePage | None, similarity: float) -> Description:  # noqa: ARG002
         """Describe a page, given the one before it in its session; the model needs no cosine."""
         answer = self._ask("dialogue_page", previous=previous.text[:_TEXT] if previous else "", page=page.text[:_TEXT])
         keywords = [str(word) for word in answer["keywords"]][:_KEYWORDS]
         summary = str(answer["summary"]).strip()[:_SUMMARY]
         return Description(previous is not None and answer["continues"], summary, keywords)
 
-    def knowledge(self, pages: Sequence[Page]) -> Mapping[str, Sequence[Learned]]:
+    def knowledge(self, pages: Sequence[DialoguePage]) -> Mapping[str, Sequence[ProfileLearned]]:
         """Return what pages say about the user, and what the assistant says, by kind of record."""
         return {
             USER_KNOWLEDGE: self._claims([(page, page.user) for page in pages if page.user], USER),
             ASSISTANT_KNOWLEDGE: self._claims([(page, page.assistant) for page in pages if page.assistant], ASSISTANT),
         }
 
-    def traits(self, pages: Sequence[Page], allowed: Mapping[str, Dimension]) -> Sequence[Trait]:
+    def traits(self, pages: Sequence[DialoguePage], allowed: Mapping[str, ProfileDimension]) -> Sequence[Trait]:
         """Return what pages say of their user in some dimensions."""
         told = [page for page in pages if page.user]
         if not told:
@@ -113,7 +113,7 @@ class ModelAnalyst:
                     found.append(Trait(entry["dimension"], value, entry["confidence"], page.key, page.said))
         return found
 
-    def _claims(self, told: Sequence[tuple[Page, str]], speaker: str) -> list[Learned]:
+    def _claims(self, told: Sequence[tuple[DialoguePage, str]], speaker: str) -> list[ProfileLearned]:
         if not told:
             return []
         messages = _lines([text for _, text in told], speaker)
@@ -133,7 +133,7 @@ class ModelAnalyst:
                 claim, is_denied=state == "denied", is_past=state == "past", change=_STATES.get(state),
                 confidence=READ_BY_MODEL,
             )  # fmt: skip
-            found.append(Learned(claim, page.key))
+            found.append(ProfileLearned(claim, page.key))
         return found
 
     def _ask(self, prompt: str, **values: str) -> dict[str, Any]:
@@ -160,7 +160,7 @@ def summary_of(text: str, keywords: Sequence[str]) -> str:
     return " ".join(best.split())[:_SUMMARY]
 
 
-def _has_cue(page: Page, previous: Page) -> bool:
+def _has_cue(page: DialoguePage, previous: DialoguePage) -> bool:
     return page.said - previous.said <= _PAUSE and _CUE.match(page.user or page.assistant) is not None
 
 

@@ -26,7 +26,7 @@ _VALUES = 3
 """Most values of an interest."""
 
 
-class Dimension(NamedTuple):
+class ProfileDimension(NamedTuple):
     """One dimension of a profile."""
 
     name: str
@@ -38,17 +38,17 @@ class Dimension(NamedTuple):
 
 
 @functools.cache
-def dimensions() -> dict[str, Dimension]:
+def dimensions() -> dict[str, ProfileDimension]:
     """Return the 90 dimensions by name."""
     found = {}
     for group, entries in table_of(__package__, "dimensions").items():
         for name, entry in entries.items():
             description, sensitive = (part.strip() for part in entry.split("|"))
-            found[name] = Dimension(name, group, description, sensitive)
+            found[name] = ProfileDimension(name, group, description, sensitive)
     return found
 
 
-def asked_dimensions(topics: Collection[str]) -> dict[str, Dimension]:
+def asked_dimensions(topics: Collection[str]) -> dict[str, ProfileDimension]:
     """Return the dimensions of a profile that may have these sensitive topics.
 
     Raises:
@@ -60,7 +60,7 @@ def asked_dimensions(topics: Collection[str]) -> dict[str, Dimension]:
     return {name: one for name, one in dimensions().items() if one.sensitive in {"", *topics}}
 
 
-class Learned(NamedTuple):
+class ProfileLearned(NamedTuple):
     """A claim and the page that makes it."""
 
     claim: Claim
@@ -95,7 +95,7 @@ class Lessons(NamedTuple):
     """By page, the pages whose entries it repeats."""
 
 
-def lessons_of(known: Mapping[str, Record], learned: Iterable[Learned]) -> Lessons:
+def lessons_of(known: Mapping[str, Record], learned: Iterable[ProfileLearned]) -> Lessons:
     """Return the records of one kind of knowledge that change by what was learned.
 
     A claim that says the same adds its page to the evidence. One that ends an earlier claim writes when that one ended.
@@ -144,7 +144,7 @@ def standing_knowledge(known: Mapping[str, Record], capacity: int) -> list[Recor
     return sorted(held, key=lambda one: one["said"], reverse=True)[:capacity]
 
 
-def profile_of(traits: Mapping[str, Record], allowed: Mapping[str, Dimension]) -> dict[str, Record]:
+def profile_of(traits: Mapping[str, Record], allowed: Mapping[str, ProfileDimension]) -> dict[str, Record]:
     """Return the value, the confidence and the evidence of each dimension that is known.
 
     What the user set stands. Otherwise the surest trait counts, of equally sure ones the latest; an interest has up to
@@ -177,7 +177,7 @@ def profile_of(traits: Mapping[str, Record], allowed: Mapping[str, Dimension]) -
 
 
 def profile_changes(
-    stored: Iterable[str], traits: Mapping[str, Record], allowed: Mapping[str, Dimension]
+    stored: Iterable[str], traits: Mapping[str, Record], allowed: Mapping[str, ProfileDimension]
 ) -> dict[tuple[str, str], Record | None]:
     """Return the changes that replace the stored profiles of a user by that of the traits.
 
@@ -188,7 +188,7 @@ def profile_changes(
     return {**{(PROFILE, old): None for old in stored if old != key}, (PROFILE, key): profile}
 
 
-def own_trait(dimension: str, value: str, now: datetime, allowed: Mapping[str, Dimension]) -> tuple[str, Record]:
+def own_trait(dimension: str, value: str, now: datetime, allowed: Mapping[str, ProfileDimension]) -> tuple[str, Record]:
     """Return the key and the record of a dimension that the user sets, or erases by an empty value.
 
     Raises:
@@ -206,7 +206,7 @@ def own_trait(dimension: str, value: str, now: datetime, allowed: Mapping[str, D
 
 
 def leftovers(
-    known: Mapping[str, dict[str, Record]], pages: Collection[str], allowed: Mapping[str, Dimension]
+    known: Mapping[str, dict[str, Record]], pages: Collection[str], allowed: Mapping[str, ProfileDimension]
 ) -> dict[tuple[str, str], Record | None]:
     """Return the changes of a user's records that make up for pages that are gone.
 

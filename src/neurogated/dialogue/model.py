@@ -100,7 +100,7 @@ def settings_of(preset: str, given: DialogueOptions) -> DialogueSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class DialoguePage:
     """What a user and an assistant said, one after the other."""
 
     key: str
@@ -136,7 +136,7 @@ def pages_of(kind: str, key: str, record: Record) -> list[str]:
 class News(NamedTuple):
     """What happened to the pages of a user."""
 
-    pages: Sequence[Page]
+    pages: Sequence[DialoguePage]
     """New pages, perhaps with some that were known."""
     mark: Any
     """Where the next call begins."""
@@ -147,13 +147,13 @@ class News(NamedTuple):
 class Pages(Protocol):
     """Stores the pages of users. A page is written once, as a whole."""
 
-    def add(self, user_id: str, page: Page) -> None:
+    def add(self, user_id: str, page: DialoguePage) -> None:
         """Store a page; when it returns, the page is durable and searches find it."""
 
     def after(self, user_id: str, mark: Any, known: Collection[str]) -> News:  # noqa: ANN401 - each store has its own
         """Return what happened after a mark, given the keys of the known pages; from the beginning if it is None."""
 
-    def get(self, user_id: str, keys: Collection[str]) -> dict[str, Page]:
+    def get(self, user_id: str, keys: Collection[str]) -> dict[str, DialoguePage]:
         """Return the pages with these keys that exist."""
 
     def search(self, user_id: str, query: str, limit: int, session_id: str | None) -> list[tuple[str, float]]:
@@ -176,10 +176,10 @@ class FoundRecord(NamedTuple):
     score: float
 
 
-class Records(Protocol):
+class DialogueRecords(Protocol):
     """Stores records of users by kind and key."""
 
-    def put(self, user_id: str, values: Changes, read: Mapping[str, Page] | None = None) -> None:
+    def put(self, user_id: str, values: Changes, read: Mapping[str, DialoguePage] | None = None) -> None:
         """Store records by kind and key, all in one batch; None deletes one.
 
         `read` has the pages that were read for the records, by key. If the store is a graph, it leaves out the records

@@ -9,8 +9,8 @@ from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
 from neurogated.dialogue.analysts import OfflineAnalyst
-from neurogated.dialogue.model import ASSISTANT_KNOWLEDGE, KNOWLEDGE, USER_KNOWLEDGE, Page, Record
-from neurogated.dialogue.updater import Conversation, Parts
+from neurogated.dialogue.model import ASSISTANT_KNOWLEDGE, KNOWLEDGE, USER_KNOWLEDGE, DialoguePage, Record
+from neurogated.dialogue.updater import DialoguePages, DialogueParts
 
 SHORT_TERM, MID_TERM = "short_term", "mid_term"
 _DORMANT = 0.5
@@ -32,7 +32,7 @@ class Hit(NamedTuple):
     """The keys of the pages that it shows: of a page its own."""
 
 
-class Answer(dict[str, str]):
+class DialogueAnswer(dict[str, str]):
     """What a search returns: texts for a prompt, by the names of MemoryOS.
 
     Its keys are `short_term_memory`, `mid_term_memory`, `user_background_context`, `assistant_knowledge` and
@@ -72,19 +72,19 @@ class Retriever:
     the caller asks for, where that is more.
     """
 
-    def __init__(self, parts: Parts, threads: Executor, *, strict: bool) -> None:
+    def __init__(self, parts: DialogueParts, threads: Executor, *, strict: bool) -> None:
         self._parts = parts
         self._threads = threads
         self._strict = strict
 
     def search(
         self,
-        conversation: Conversation,
+        conversation: DialoguePages,
         query: str,
         top_k: int,
         session_id: str | None,
         metadata: Mapping[str, Any] | None,
-    ) -> Answer:
+    ) -> DialogueAnswer:
         """Return what the memory of a user has for a query: the `top_k` best of all tiers together."""
         parts, most = self._parts, self._parts.settings.retrieval_page_topk
         most = most if self._strict else max(most, top_k)
@@ -124,14 +124,14 @@ class Retriever:
             "conversation_metadata": json.dumps(metadata or {}, ensure_ascii=False, default=str),
         }
         knows = profile.result() or known.result()
-        return Answer(texts, hits, _NO_MODEL if not knows and isinstance(parts.analyst, OfflineAnalyst) else "")
+        return DialogueAnswer(texts, hits, _NO_MODEL if not knows and isinstance(parts.analyst, OfflineAnalyst) else "")
 
     @staticmethod
-    def _topic(conversation: Conversation, segment: str | None) -> str:
+    def _topic(conversation: DialoguePages, segment: str | None) -> str:
         return conversation.segments[segment].summary if segment else ""
 
     def _tiers(
-        self, conversation: Conversation, found: Iterable[tuple[str, float]], recent: Collection[str]
+        self, conversation: DialoguePages, found: Iterable[tuple[str, float]], recent: Collection[str]
     ) -> list[Hit]:
         """Return the pages that were found with their tiers; those of dormant segments score less."""
         hits = []
@@ -153,7 +153,7 @@ def _cut(hits: Iterable[Hit], most: int, top_k: int) -> list[Hit]:
     return chosen[:top_k]
 
 
-def _page_text(page: Page, topic: str = "") -> str:
+def _page_text(page: DialoguePage, topic: str = "") -> str:
     lines = [f"User: {page.user}"] * bool(page.user) + [f"Assistant: {page.assistant}"] * bool(page.assistant)
     lines.append(f"Time: {page.said.isoformat()}")
     lines += [f"Topic: {topic}"] * bool(topic)

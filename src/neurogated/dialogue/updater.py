@@ -15,7 +15,7 @@ import numpy as np
 
 from neurogated.core.clock import Clock
 from neurogated.dialogue.analysts import Analyst
-from neurogated.dialogue.long_term import Dimension, leftovers, lessons_of, profile_changes, profile_of
+from neurogated.dialogue.long_term import ProfileDimension, leftovers, lessons_of, profile_changes, profile_of
 from neurogated.dialogue.mid_term import Place, Segment, Timeline, Topics, decoded, dormant, encoded
 from neurogated.dialogue.model import (
     KINDS,
@@ -24,11 +24,11 @@ from neurogated.dialogue.model import (
     SEGMENT,
     TRAIT,
     VISITS,
+    DialogueRecords,
     DialogueSettings,
     Embed,
     Pages,
     Record,
-    Records,
 )
 from neurogated.errors import LLMError
 from neurogated.utils.background import BackgroundWorker, Job, Stopped
@@ -42,15 +42,15 @@ _USERS = 256
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class DialogueParts:
     """What the updater works with."""
 
     pages: Pages
-    records: Records
+    records: DialogueRecords
     analyst: Analyst
     embed: Embed
     settings: DialogueSettings
-    allowed: Mapping[str, Dimension]
+    allowed: Mapping[str, ProfileDimension]
     """The dimensions of the profiles."""
     clock: Clock
     instance: str
@@ -65,10 +65,10 @@ class Parts:
         return {name: one for name, one in known.items() if name in self.allowed}
 
 
-class Conversation:
+class DialoguePages:
     """The segments of one user, read from the records and from the places of the pages."""
 
-    def __init__(self, user_id: str, parts: Parts) -> None:
+    def __init__(self, user_id: str, parts: DialogueParts) -> None:
         self.user_id = user_id
         self.timeline = Timeline(user_id, parts.pages)
         self.lock = threading.RLock()
@@ -131,12 +131,12 @@ class Conversation:
 class Updater:
     """Places pages, and learns from hot segments. Every step is one batch of records, and doing it twice is once."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: DialogueParts) -> None:
         self._parts = parts
-        self._conversations: OrderedDict[str, Conversation] = OrderedDict()
+        self._conversations: OrderedDict[str, DialoguePages] = OrderedDict()
         self._lock, self._working = threading.Lock(), threading.Lock()
 
-    def conversation(self, user_id: str) -> Conversation:
+    def conversation(self, user_id: str) -> DialoguePages:
         """Return what is known of a user's pages and segments by now."""
         found = self._opened(user_id)
         if found.read():
@@ -171,10 +171,10 @@ class Updater:
             self._parts.records.erase(user_id)
             self._drop(user_id)
 
-    def _opened(self, user_id: str) -> Conversation:
+    def _opened(self, user_id: str) -> DialoguePages:
         with self._lock:
             if user_id not in self._conversations:
-                self._conversations[user_id] = Conversation(user_id, self._parts)
+                self._conversations[user_id] = DialoguePages(user_id, self._parts)
             self._conversations.move_to_end(user_id)
             if len(self._conversations) > _USERS:
                 self._write_visits(self._conversations.popitem(last=False)[1])
@@ -219,17 +219,17 @@ class Updater:
             self._drop(user_id)
             raise
 
-    def _drop(self, user_id: str, only: Conversation | None = None) -> None:
+    def _drop(self, user_id: str, only: DialoguePages | None = None) -> None:
         with self._lock:
             if only in {None, self._conversations.get(user_id)}:
                 self._conversations.pop(user_id, None)
 
-    def _due(self, conversation: Conversation) -> list[Place]:
+    def _due(self, conversation: DialoguePages) -> list[Place]:
         """Return the first pages that have left the short-term memory and are in no segment."""
         kept = conversation.timeline.newest(self._parts.settings.short_term_max_capacity)
         return [one for one in sorted(conversation.waiting.values()) if kept and one < kept[0]][:_TOGETHER]
 
-    def _place(self, conversation: Conversation, batch: Sequence[Place]) -> None:
+    def _place(self, conversation: DialoguePages, batch: Sequence[Place]) -> None:
         """Put pages into segments."""
         parts, user_id = self._parts, conversation.user_id
         done = parts.records.get(user_id, PAGE, [place.key for place in batch])
@@ -264,7 +264,7 @@ class Updater:
                 conversation.touched.add(segment.id)
         parts.records.put(user_id, {(PAGE, place.key): record for place, record in results}, pages)
 
-    def _learn_from(self, conversation: Conversation, segment: Segment, keys: Sequence[str]) -> None:
+    def _learn_from(self, conversation: DialoguePages, segment: Segment, keys: Sequence[str]) -> None:
         parts, user_id = self._parts, conversation.user_id
         read = parts.pages.get(user_id, keys)
         pages = sorted(read.values(), key=lambda page: page.order)
@@ -288,7 +288,7 @@ class Updater:
         with conversation.lock:
             segment.pages.update(dict.fromkeys(keys, True))
 
-    def _write_visits(self, conversation: Conversation) -> None:
+    def _write_visits(self, conversation: DialoguePages) -> None:
         instance = self._parts.instance
         with conversation.lock:
             names, conversation.unwritten = conversation.unwritten, set()
@@ -315,7 +315,7 @@ class _Due(NamedTuple):
     times: int
 
 
-class Backlog:
+class PageBacklog:
     """Does the work on the users in the background, one after the other. Work that fails waits for the next save."""
 
     def __init__(self, run: Callable[[str, Callable[[], bool]], None]) -> None:

@@ -48,7 +48,7 @@ class _PlainLoader(yaml.SafeLoader):
         return super().compose_node(parent, index)
 
 
-class Block(NamedTuple):
+class MarkdownBlock(NamedTuple):
     """A heading, a paragraph, a list, a table, or code, with the blank lines after it."""
 
     text: str
@@ -66,7 +66,7 @@ def is_markdown(text: str) -> bool:
     return _STRUCTURE.search(text) is not None
 
 
-def blocks(text: str) -> Iterator[Block]:
+def blocks(text: str) -> Iterator[MarkdownBlock]:
     """Yield the blocks of a Markdown text. Joined, they are exactly the text.
 
     A long text is read in sections, so that few tokens exist at a time. A list is cut between items at their ends.
@@ -85,12 +85,12 @@ def blocks(text: str) -> Iterator[Block]:
         begin, size = begin + sum(len(block.text) for block in found), SECTION
 
 
-def _blocks(text: str) -> list[Block]:
+def _blocks(text: str) -> list[MarkdownBlock]:
     lines = _LINE.findall(text)
     tokens = _parser().parse(text)
     tops = [place for place, one in enumerate(tokens) if one.level == 0 and one.map is not None]
     if not tops:
-        return [Block(text)] if text else []
+        return [MarkdownBlock(text)] if text else []
     # Lines that belong to no block, such as definitions of links, go with the block before them.
     begins = [0, *(_begin(tokens[place]) for place in tops[1:]), len(lines)]
     spans = zip(pairwise([*tops, len(tokens)]), pairwise(begins), strict=True)
@@ -98,7 +98,7 @@ def _blocks(text: str) -> list[Block]:
     return list(chain.from_iterable(divided))
 
 
-def _divided(tokens: Sequence[Token], lines: Sequence[str], begin: int, end: int) -> Iterator[Block]:
+def _divided(tokens: Sequence[Token], lines: Sequence[str], begin: int, end: int) -> Iterator[MarkdownBlock]:
     """Yield a block; of a list or quotation with tables, what is before, in and after each of them."""
     for first, after in (one.map for one in tokens[1:] if one.type == _TABLE and one.map is not None):
         if begin < first:
@@ -170,22 +170,22 @@ def _begin(token: Token) -> int:
     return 0 if token.map is None else token.map[0]
 
 
-def _block(tokens: Sequence[Token], lines: Sequence[str], begin: int, end: int) -> Block:
+def _block(tokens: Sequence[Token], lines: Sequence[str], begin: int, end: int) -> MarkdownBlock:
     kind, text = tokens[0].type, "".join(lines[begin:end])
     if kind == _TABLE:
         return _table_block(lines, begin, end)
     if kind in _LISTS:
         items = [_begin(one) for one in tokens if one.type == "list_item_open" and one.level == 1]
         starts = [begin, *(one for one in items if begin < one < end), end]
-        return Block(text, ["".join(lines[first:after]) for first, after in pairwise(starts)], has_tokens=True)
+        return MarkdownBlock(text, ["".join(lines[first:after]) for first, after in pairwise(starts)], has_tokens=True)
     parts = lines[begin:end] if kind in _LINES else ()
-    return Block(text, parts, is_heading=kind == _HEADING, has_tokens=kind == "blockquote_open")
+    return MarkdownBlock(text, parts, is_heading=kind == _HEADING, has_tokens=kind == "blockquote_open")
 
 
-def _table_block(lines: Sequence[str], begin: int, end: int) -> Block:
+def _table_block(lines: Sequence[str], begin: int, end: int) -> MarkdownBlock:
     head = "".join(lines[begin : begin + _HEAD_LINES])
     rows = lines[begin + _HEAD_LINES : end]
-    return Block("".join(lines[begin:end]), [head + "".join(rows[:1]), *rows[1:]], head)
+    return MarkdownBlock("".join(lines[begin:end]), [head + "".join(rows[:1]), *rows[1:]], head)
 
 
 def _tags(value: object) -> tuple[str, ...]:
@@ -319,7 +319,7 @@ class Chunker:
             yield _Piece(part, self._count_tokens([part])[0])
             begin = end
 
-    def _blocks(self, read: Iterable[Block]) -> Iterator[_Piece]:
+    def _blocks(self, read: Iterable[MarkdownBlock]) -> Iterator[_Piece]:
         """Yield the pieces of Markdown blocks, each heading with the first piece under it."""
         heading, taken = "", 0
         for block in read:
@@ -335,7 +335,7 @@ class Chunker:
         if heading:
             yield _Piece(heading, taken, is_prose=False)
 
-    def _block(self, block: Block, tokens: int, room: int) -> Iterator[_Piece]:
+    def _block(self, block: MarkdownBlock, tokens: int, room: int) -> Iterator[_Piece]:
         """Yield the block as one piece if it has parts and fits; else the sentences of it or of its parts."""
         if not block.parts:
             yield from self._sentences(block.text, room)

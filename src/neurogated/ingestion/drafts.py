@@ -270,7 +270,7 @@ class Draft:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class DocumentPart:
     """Chunks of one document that are stored together: all chunks of a short document, or some of a long one."""
 
     document: list[Draft]
@@ -306,7 +306,7 @@ class Part:
 class Batch:
     """Parts of documents that are stored together, and the plan of their writes."""
 
-    parts: Sequence[Part]
+    parts: Sequence[DocumentPart]
     old: Mapping[str, MemoryNode]
     """Stored nodes of the parts, and their stored neighbours, by id."""
     to_write: Sequence[Draft]

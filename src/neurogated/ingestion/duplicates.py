@@ -40,7 +40,7 @@ class DuplicateLinks(NamedTuple):
     put: tuple[MemoryEdge, ...]
 
 
-class Duplicates:
+class Deduplicator:
     """Computes changes of SAME_AS edges and does not apply them.
 
     Candidates are the ends of SIM edges. Only equal texts are joined.

@@ -15,7 +15,7 @@ from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.core.ports import GraphReader, GraphStorePort
 from neurogated.core.view import GraphView
 from neurogated.ingestion.drafts import Analysed
-from neurogated.ingestion.duplicates import DuplicateLinks, Duplicates
+from neurogated.ingestion.duplicates import Deduplicator, DuplicateLinks
 from neurogated.ingestion.edge_builder import UserGraphs, fitted, nearest_in, similarity_edges, temporal_edges
 from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.sessions import rejoined
@@ -34,7 +34,7 @@ def unchecked(delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:  # 
 class Linker:
     """Links nodes with the stored nodes. It computes deltas and does not apply them."""
 
-    def __init__(self, store: GraphStorePort, config: MemoryConfig, duplicates: Duplicates) -> None:
+    def __init__(self, store: GraphStorePort, config: MemoryConfig, duplicates: Deduplicator) -> None:
         self._store = store
         self._config = config
         self._duplicates = duplicates

@@ -192,7 +192,7 @@ class Holders(NamedTuple):
         return self.before != self.after
 
 
-class Text(NamedTuple):
+class TitledText(NamedTuple):
     """The words, keywords and subjects of a text."""
 
     words: Sequence[str]
@@ -202,7 +202,7 @@ class Text(NamedTuple):
     subjects: Collection[str]
 
     @classmethod
-    def of(cls, node: MemoryNode) -> Text:
+    def of(cls, node: MemoryNode) -> TitledText:
         """Return the text of a node."""
         return cls(split_words(fold(node.content)), frozenset(split_keywords(keyword_text(node))), subject_names(node))
 
@@ -219,8 +219,8 @@ class TextChange:
             coming: nodes to store, in the order of storage.
         """
         self._graph = graph
-        self.left: Mapping[str, Text] = {node.id: Text.of(node) for node in leaving}
-        self.come: Mapping[str, Text] = {node.id: Text.of(node) for node in coming}
+        self.left: Mapping[str, TitledText] = {node.id: TitledText.of(node) for node in leaving}
+        self.come: Mapping[str, TitledText] = {node.id: TitledText.of(node) for node in coming}
         self._rows = graph.view.rows_by_id
         following = count(graph.view.node_count)
         self._new_rows = {node.id: next(following) for node in coming if node.id not in self._rows}
@@ -330,7 +330,9 @@ def _spaced(content: str) -> str:
     return f" {' '.join(split_words(fold(content)))} "
 
 
-def _grouped(texts: Mapping[str, Text], keys: Callable[[Text], Iterable[str]]) -> dict[str, tuple[str, ...]]:
+def _grouped(
+    texts: Mapping[str, TitledText], keys: Callable[[TitledText], Iterable[str]]
+) -> dict[str, tuple[str, ...]]:
     # A text may have 100,000 keywords. The garbage collector, which stops all threads, drops tuples of texts at once.
     groups: dict[str, tuple[str, ...]] = {}
     for node_id, text in texts.items():

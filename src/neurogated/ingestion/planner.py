@@ -21,9 +21,9 @@ from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 from neurogated.ingestion.chunker import Chunker, with_front_matter
 from neurogated.ingestion.document import PARTS_OF_MESSAGES, Document, Passage, checked_ttl, labelled_speaker
-from neurogated.ingestion.drafts import Batch, Draft, Part, Revision, SessionKey, expiry
+from neurogated.ingestion.drafts import Batch, DocumentPart, Draft, Revision, SessionKey, expiry
 from neurogated.ingestion.edge_builder import RecentNodes, UserGraph
-from neurogated.ingestion.sessions import Session, followers_without, turn_ids
+from neurogated.ingestion.sessions import SessionTurns, followers_without, turn_ids
 from neurogated.ingestion.titles import find_names
 from neurogated.text.times import find_times
 from neurogated.text.words import count_words
@@ -54,7 +54,7 @@ class Planner:
         self._config = config
         self._clock = clock
 
-    def parts(self, document: Document) -> Iterator[Part]:
+    def parts(self, document: Document) -> Iterator[DocumentPart]:
         """Yield a document in parts of at most `indexing.batch_size` chunks; a text with an id is one part.
 
         Raises:
@@ -66,9 +66,9 @@ class Planner:
         drafts = self._drafts(document)
         size = self._config.indexing.batch_size if document.id is None else len(drafts)
         for begin in range(0, len(drafts), size):
-            yield Part(drafts, begin, min(begin + size, len(drafts)))
+            yield DocumentPart(drafts, begin, min(begin + size, len(drafts)))
 
-    def revision(self, node_id: str, change: Revision, at: datetime) -> list[Part]:
+    def revision(self, node_id: str, change: Revision, at: datetime) -> list[DocumentPart]:
         """Return the part that changes a memory at `at`.
 
         All chunks of a text with an id change, or one chunk replaces them. The calls of tools of a message and their
@@ -98,9 +98,9 @@ class Planner:
                 names = names if stated is None else (stated.subject,)
                 found = replace(found, entities=(), times=times, names=names, part=part, statement=stated)
             drafts.append(Draft.of(new, found))
-        return [Part(drafts, 0, len(drafts))]
+        return [DocumentPart(drafts, 0, len(drafts))]
 
-    def plan(self, parts: Sequence[Part], removed: Sequence[str] = ()) -> Batch:
+    def plan(self, parts: Sequence[DocumentPart], removed: Sequence[str] = ()) -> Batch:
         """Return the batch that stores parts and removes texts, by their ids, for the present state of the store."""
         reader = self._store.reader()
         view = reader.view
@@ -135,7 +135,7 @@ class Planner:
         return Batch(parts, old, to_write, gone, [*chains, *around], parted, joined, view)
 
     def _merged(
-        self, parts: Sequence[Part], current: Sequence[Part], old: Mapping[str, MemoryNode]
+        self, parts: Sequence[DocumentPart], current: Sequence[DocumentPart], old: Mapping[str, MemoryNode]
     ) -> dict[str, Draft]:
         """Return the drafts of the current parts by id, with the given fields of earlier drafts with these ids.
 
@@ -153,7 +153,7 @@ class Planner:
         kept = {draft.id for part in current for draft in part.drafts}
         return {name: draft for name, draft in drafts.items() if name in kept}
 
-    def _stored(self, parts: Sequence[Part], view: GraphView) -> dict[str, MemoryNode]:
+    def _stored(self, parts: Sequence[DocumentPart], view: GraphView) -> dict[str, MemoryNode]:
         """Return the stored nodes of the parts and of their neighbours.
 
         A chunk or a fact gets another id if a memory with another text or of another user has its id. A memory keeps
@@ -209,26 +209,26 @@ class Planner:
     def _sessions(
         self,
         reader: GraphReader,
-        parts: Sequence[Part],
+        parts: Sequence[DocumentPart],
         drafts: dict[str, Draft],
         old: Mapping[str, MemoryNode],
         *,
         moving: Mapping[str, MemoryNode],
         leaving: Mapping[str, MemoryNode],
-    ) -> Collection[Session]:
+    ) -> Collection[SessionTurns]:
         """Return the sessions of the new and the moving turns, with these turns at their places.
 
         The sessions lack the other turns of `leaving`, which are about to be removed. This also sets the positions and
         labels in the drafts of the new and the moving turns.
         """
-        sessions: dict[SessionKey, Session] = {}
+        sessions: dict[SessionKey, SessionTurns] = {}
         placed: set[str] = set()
         for given, previous in chain.from_iterable(part.with_previous() for part in parts):
             draft = drafts.get(given.id)
             if draft is None or draft.session is None:
                 continue
             if draft.session not in sessions:
-                sessions[draft.session] = Session.read(self._recent, reader, draft.session, _REACH, leaving)
+                sessions[draft.session] = SessionTurns.read(self._recent, reader, draft.session, _REACH, leaving)
             if draft.id not in placed and (draft.id not in old or draft.id in moving):
                 placed.add(draft.id)
                 # A new chunk of a stored turn goes directly after the previous chunk.
@@ -260,7 +260,7 @@ class Planner:
         return labelled_speaker(draft.content) if (draft.found.part or (0, 0))[0] == 0 else before or None
 
     def _rejoined(
-        self, reader: GraphReader, sessions: Iterable[Session], leaving: Mapping[str, MemoryNode]
+        self, reader: GraphReader, sessions: Iterable[SessionTurns], leaving: Mapping[str, MemoryNode]
     ) -> tuple[list[EdgeKey], list[EdgeKey]]:
         """Return the SEQ edges to remove because their turns leave, and the SEQ edges to add between stored turns."""
         if not leaving:
@@ -277,7 +277,7 @@ class Planner:
                 wanted.append(EdgeKey(source, target, EdgeType.SEQ))
         return [key for key in present if key not in wanted], [key for key in wanted if key not in present]
 
-    def _parted(self, session: Session) -> Iterator[EdgeKey]:
+    def _parted(self, session: SessionTurns) -> Iterator[EdgeKey]:
         """Yield the SEQ edges between stored turns that a new turn separates."""
         before = [turn.id for turn in session.turns if turn.id in session.stored]
         now = set(pairwise(turn.id for turn in session.turns))

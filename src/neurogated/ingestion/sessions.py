@@ -26,7 +26,7 @@ _FIRST = 1 << 50
 
 
 @dataclass(slots=True)
-class Turn:
+class PlacedTurn:
     """A turn of a session and its place in it."""
 
     id: str
@@ -45,7 +45,7 @@ class Turn:
 
 
 @dataclass(slots=True)
-class Session:
+class SessionTurns:
     """A window of successive turns of a session, with the new turns to add."""
 
     recent: RecentNodes
@@ -54,7 +54,7 @@ class Session:
     """The stored turns of the whole session, in order."""
     reach: int
     """The number of turns to read before and after each new turn."""
-    turns: list[Turn] = field(default_factory=list)
+    turns: list[PlacedTurn] = field(default_factory=list)
     """The stored turns `rows[begin:end]` and the new turns, in order."""
     stored: dict[str, MemoryNode] = field(default_factory=dict)
     """Stored turns that have been read, by id."""
@@ -64,7 +64,7 @@ class Session:
     @classmethod
     def read(
         cls, recent: RecentNodes, reader: GraphReader, key: SessionKey, reach: int, without: Collection[str] = ()
-    ) -> Session:
+    ) -> SessionTurns:
         """Return a session of a user with an empty window. Adding a turn reads the turns around its place.
 
         The session leaves out the turns with the ids `without`, which are about to move.
@@ -86,7 +86,7 @@ class Session:
             place = self._place_of_arrival(timestamp) if arrives and timestamp else self._place(timestamp)
         place += self._read_before(self.reach - place)
         self._read_after(self.reach + place - len(self.turns))
-        self.turns.insert(place, Turn(turn_id, timestamp, self._position(place)))
+        self.turns.insert(place, PlacedTurn(turn_id, timestamp, self._position(place)))
 
     def _position(self, place: int) -> int:
         """Return a position for a new turn between its neighbours; move neighbours if there is no room."""
@@ -181,9 +181,10 @@ class Session:
         self.turns += self._stored_turns(self.end, end)
         self.end = end
 
-    def _stored_turns(self, begin: int, end: int) -> list[Turn]:
+    def _stored_turns(self, begin: int, end: int) -> list[PlacedTurn]:
         return [
-            Turn(node.id, node.timestamp, node.position or 0, node.created_at) for _, node in self._nodes(begin, end)
+            PlacedTurn(node.id, node.timestamp, node.position or 0, node.created_at)
+            for _, node in self._nodes(begin, end)
         ]
 
     def _has(self, place: int) -> bool:

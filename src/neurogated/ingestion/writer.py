@@ -29,8 +29,8 @@ from neurogated.errors import UnknownIdError
 from neurogated.ingestion.analysers import ALONE, CAUSE, ENTITIES, Analysis, BatchAnalysis, EmbeddingAhead
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
-from neurogated.ingestion.drafts import Analysed, Batch, Part, Revision
-from neurogated.ingestion.duplicates import Duplicates
+from neurogated.ingestion.drafts import Analysed, Batch, DocumentPart, Revision
+from neurogated.ingestion.duplicates import Deduplicator
 from neurogated.ingestion.edge_builder import RecentNodes
 from neurogated.ingestion.importance import Focus
 from neurogated.ingestion.linking import Check, Linker, unchecked
@@ -69,7 +69,7 @@ class Writer:
         self._batches = BatchAnalysis(store, analysis, chunker, clock, self.focus)
         self._recent = RecentNodes(store)
         self._planner = Planner(self._recent, chunker, config, clock)
-        self.duplicates = Duplicates(self._recent, config)
+        self.duplicates = Deduplicator(self._recent, config)
         self._linker = Linker(store, config, self.duplicates)
 
     def add(self, documents: Iterable[Document]) -> Iterator[list[str]]:
@@ -97,7 +97,7 @@ class Writer:
 
     def _begun(self, documents: Iterable[Document], embedding: EmbeddingAhead) -> Iterator[Batch]:
         """Yield documents in batches, and start to embed each batch."""
-        waiting: list[Part] = []
+        waiting: list[DocumentPart] = []
         chunks = 0
         for document in documents:
             for part in self._planner.parts(document):
@@ -109,7 +109,7 @@ class Writer:
         if waiting:
             yield self._begin(waiting, embedding)
 
-    def _begin(self, parts: Sequence[Part], embedding: EmbeddingAhead) -> Batch:
+    def _begin(self, parts: Sequence[DocumentPart], embedding: EmbeddingAhead) -> Batch:
         batch = self._planner.plan(parts)
         if len(batch.to_write) > ALONE:
             embedding.begin(chain.from_iterable(self._batches.texts(batch, batch.nodes(self._clock())).values()))

@@ -32,7 +32,7 @@ class Owner(TypedDict, total=False):
     session_id: str | None
 
 
-class Entry(NamedTuple):
+class ConversationEntry(NamedTuple):
     """A message of a conversation."""
 
     message: Mapping[str, Any]
@@ -55,7 +55,7 @@ class Conversation:
         self._session: Owner = {"user_id": user_id, "session_id": session_id}
         self._owner: Owner = {**self._session, "agent_id": agent_id}
 
-    def add(self, entries: Iterable[Entry]) -> None:
+    def add(self, entries: Iterable[ConversationEntry]) -> None:
         """Store messages with the present time, in one change if they are few."""
         add_said(
             self.memory,

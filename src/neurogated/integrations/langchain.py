@@ -11,7 +11,7 @@ from neurogated.core.ports import Message
 from neurogated.core.trace import RecalledMemory
 from neurogated.errors import LLMError
 from neurogated.ingestion.messages import ORIGINAL
-from neurogated.integrations.conversation import Conversation, Entry, Owner, details_of, recall_options
+from neurogated.integrations.conversation import Conversation, ConversationEntry, Owner, details_of, recall_options
 from neurogated.llm.base import BaseLLM, Meta
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
@@ -86,7 +86,7 @@ class MemoryChatHistory(BaseChatMessageHistory):
 
     def add_messages(self, messages: Sequence[BaseMessage]) -> None:
         """Store messages."""
-        self._conversation.add(Entry(said_in(one), message_to_dict(one)) for one in messages)
+        self._conversation.add(ConversationEntry(said_in(one), message_to_dict(one)) for one in messages)
 
     def clear(self) -> None:
         """Delete all memories of the session."""

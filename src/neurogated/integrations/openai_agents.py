@@ -6,7 +6,7 @@ from typing import Any
 
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.extras import needs_extra
-from neurogated.integrations.conversation import Conversation, Entry, Owner, context_for, last_question
+from neurogated.integrations.conversation import Conversation, ConversationEntry, Owner, context_for, last_question
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
@@ -64,7 +64,7 @@ class MemorySession(Session):
         """Store items."""
         if last_question(items):
             self._recalled = ("", "")  # the same question may have another answer by now
-        await self._run(self._conversation.add, [Entry(item, item) for item in items])
+        await self._run(self._conversation.add, [ConversationEntry(item, item) for item in items])
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Delete the newest item and return it; None if there is none."""

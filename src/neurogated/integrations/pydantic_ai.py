@@ -7,7 +7,7 @@ from typing import Any
 
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.extras import needs_extra
-from neurogated.integrations.conversation import Conversation, Entry, Owner, context_for, recall_options
+from neurogated.integrations.conversation import Conversation, ConversationEntry, Owner, context_for, recall_options
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
@@ -101,7 +101,7 @@ class MemoryHistory:
         """Store the `new_messages()` of a run."""
         said = [one for one in messages if _MARK not in (one.metadata or {})]
         originals = ModelMessagesTypeAdapter.dump_python(said, mode="json")
-        self._conversation.add(map(Entry, map(_message, said), originals))
+        self._conversation.add(map(ConversationEntry, map(_message, said), originals))
 
     async def add_memories(self, messages: list[ModelMessage]) -> list[ModelMessage]:
         """Return the messages with memories, which are recalled once for each message of the user."""

@@ -26,7 +26,7 @@ from neurogated.core.ports import GraphStorePort, LanguageModel
 from neurogated.core.quoting import plain
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import LLMError
-from neurogated.manifest.model import Bridge, Community, GraphManifest, KeyNode, TemporalLayers, Topology
+from neurogated.manifest.model import Bridge, Community, GraphManifest, KeyNode, ManifestTopology, TemporalLayers
 from neurogated.manifest.structure import Algorithms, Structure, Values, structure_of
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.keywords import ENGLISH_STOP_WORDS, fold, split_keywords
@@ -254,7 +254,7 @@ class ManifestCreator:
             average_degree=2 * (structure.edges + structure.computed) / max(1, rows.size),
             total_energy=float(energy.sum()),
             communities=communities,
-            topology=Topology(
+            topology=ManifestTopology(
                 structure.links / pairs if pairs else 0.0, structure.clustering, int(np.count_nonzero(structure.degree))
             ),
             temporal=self._layers(scoped, to_micros(now)),

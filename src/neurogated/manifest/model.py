@@ -59,7 +59,7 @@ class Bridge:
 
 
 @dataclass(frozen=True, slots=True)
-class Topology:
+class ManifestTopology:
     """Measures of the graph of memories, in which one link stands for all edges between two memories."""
 
     density: float
@@ -94,7 +94,7 @@ class GraphManifest:
     """The sum of the energies of the memories."""
     communities: tuple[Community, ...]
     """Those of at least two memories, the most important first."""
-    topology: Topology
+    topology: ManifestTopology
     temporal: TemporalLayers
     links: tuple[tuple[int, int, float], ...]
     """The pairs of linked communities, by their numbers, with the sums of the weights of the links between the two."""

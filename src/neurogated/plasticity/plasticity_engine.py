@@ -44,7 +44,7 @@ _SHORTEST_DECAY = timedelta(hours=1)
 _DECAY_STEPS = 32
 
 
-class Learned(NamedTuple):
+class LearnedWeights(NamedTuple):
     """What an outcome changes."""
 
     delta: GraphDelta
@@ -114,7 +114,7 @@ class PlasticityEngine:
         associate: bool = False,
         rated: bool = False,
         reason: str = "",
-    ) -> Learned:
+    ) -> LearnedWeights:
         """Return the delta of `reinforce_path` without applying it; `ids` are unique and in `view`."""
         rows = view.rows(ids)
         found = [np.empty(0, dtype=np.int64)]
@@ -137,9 +137,9 @@ class PlasticityEngine:
             WeightChange(view.edge_key(row), weight, now if row in used else _last_activated(view, row))
             for row, weight in weights.items()
         )
-        return Learned(replace(others, weights=changes, edges=tuple(new)), strengthened.size + len(new))
+        return LearnedWeights(replace(others, weights=changes, edges=tuple(new)), strengthened.size + len(new))
 
-    def _weakened(self, view: GraphView, edges: Rows, outcome: float, others: GraphDelta) -> Learned:
+    def _weakened(self, view: GraphView, edges: Rows, outcome: float, others: GraphDelta) -> LearnedWeights:
         """Lower the weights of edges; remove those that fall below `MIN_EDGE_WEIGHT`; `others` has other changes."""
         lowered = view.weight.take(edges) + outcome * self._config.HEBBIAN_LEARNING_RATE
         kept = lowered >= self._config.MIN_EDGE_WEIGHT
@@ -149,7 +149,7 @@ class PlasticityEngine:
             weights=tuple(WeightChange(view.edge_key(row), weight, others.at) for row, weight in changes),
             removed_edges=tuple(map(view.edge_key, edges[~kept].tolist())),
         )
-        return Learned(delta, edges.size)
+        return LearnedWeights(delta, edges.size)
 
     def reinforce_recalled(
         self, node_ids: Sequence[str], recalled: Collection[str] = (), outcome: float = 1.0

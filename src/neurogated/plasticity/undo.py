@@ -31,7 +31,7 @@ _MOST = 10_000
 _Change = tuple[HistoryEntry, GraphDelta]
 
 
-class Part(NamedTuple):
+class UndonePart(NamedTuple):
     """The nodes and edges that some deltas changed."""
 
     nodes: set[str]
@@ -40,7 +40,7 @@ class Part(NamedTuple):
     """Those of the nodes that were removed with all their edges."""
 
     @classmethod
-    def of(cls, delta: GraphDelta, own: AbstractSet[str] | None = None) -> Part:
+    def of(cls, delta: GraphDelta, own: AbstractSet[str] | None = None) -> UndonePart:
         """Return what a delta changed, or only the nodes `own` and their edges."""
         removed = set(delta.removed_nodes)
         nodes = removed.union((node.id for node in delta.nodes), (change.node for change in delta.node_changes))
@@ -49,7 +49,7 @@ class Part(NamedTuple):
             return cls(nodes, edges, removed)
         return cls(nodes & own, {key for key in edges if key.source_id in own}, removed & own)
 
-    def followed(self, later: Sequence[GraphDelta], own: AbstractSet[str] | None = None) -> Part:
+    def followed(self, later: Sequence[GraphDelta], own: AbstractSet[str] | None = None) -> UndonePart:
         """Return the part with those of the later changes, latest first, that were computed from its nodes.
 
         These are changes of the same nodes, and all changes of the policies that ran because one of them was added.
@@ -58,18 +58,18 @@ class Part(NamedTuple):
         for delta in reversed(later):
             if not follows(delta.reason):
                 continue
-            other, added = Part.of(delta, own), added_before(delta.reason)
+            other, added = UndonePart.of(delta, own), added_before(delta.reason)
             if added is not None:
                 is_later = added in map(compute_mdhash_id, whole.nodes)
             else:
                 is_later = bool(whole.nodes & other.nodes.union(*(key[:2] for key in other.edges)))
             if is_later:
-                whole = Part(whole.nodes | other.nodes, whole.edges | other.edges, whole.removed | other.removed)
+                whole = UndonePart(whole.nodes | other.nodes, whole.edges | other.edges, whole.removed | other.removed)
         return whole
 
-    def without(self, others: Sequence[Part]) -> Part:
+    def without(self, others: Sequence[UndonePart]) -> UndonePart:
         """Return the part without the nodes and edges of others."""
-        return Part(*(mine.difference(*theirs) for mine, *theirs in zip(self, *others, strict=True)))
+        return UndonePart(*(mine.difference(*theirs) for mine, *theirs in zip(self, *others, strict=True)))
 
     def keys(self, past: GraphView) -> list[EdgeKey]:
         """Return the edges that may differ from the past, sorted: its own, and those of removed nodes."""
@@ -100,7 +100,7 @@ class Part(NamedTuple):
 
 def concerns(delta: GraphDelta, node_ids: AbstractSet[str]) -> bool:
     """Return whether a delta changed some of these nodes or their edges."""
-    part = Part.of(delta, node_ids)
+    part = UndonePart.of(delta, node_ids)
     return bool(part.nodes or part.edges)
 
 
@@ -138,7 +138,7 @@ class _Done(NamedTuple):
     """Something that was done and not undone yet."""
 
     entry: HistoryEntry
-    part: Part
+    part: UndonePart
     """What it changed."""
     reason: str
     """That of its undo."""
@@ -148,19 +148,19 @@ class _Done(NamedTuple):
 
 def _done(store: GraphStorePort) -> Iterator[_Done]:
     """Yield the things that were done and not undone yet, latest first."""
-    later, undone, partly = list[GraphDelta](), set[int](), list[tuple[int, Part]]()
+    later, undone, partly = list[GraphDelta](), set[int](), list[tuple[int, UndonePart]]()
     expired = set[str]()
     for back, (entry, delta) in enumerate(_backwards(store), 1):
         if (of := undone_by(entry.reason)) is not None:
             if is_whole_undo(entry.reason):
                 undone.add(back + of)
             else:
-                partly.append((back + of, Part.of(delta)))
+                partly.append((back + of, UndonePart.of(delta)))
         elif not _is_automatic(entry) and back not in undone:
             # What users have taken back of this change, and of earlier ones, does not return with its undo.
             own = [one for of_change, one in partly if of_change >= back]
-            part = Part.of(delta).followed(later).without(own)
-            is_gone = bool(own) or _is_gone(Part.of(delta), expired)
+            part = UndonePart.of(delta).followed(later).without(own)
+            is_gone = bool(own) or _is_gone(UndonePart.of(delta), expired)
             yield _Done(entry, part, undo_of(entry.reason, back, is_whole=True), is_gone)
         expired.update(_expired_by(entry, delta))
         later.append(delta)
@@ -183,7 +183,7 @@ def _done_to(store: GraphStorePort, user_id: str) -> Iterator[_Done]:
                 f"the last change of {user_id!r} is unknown, because compact() erased texts of change {entry.sequence} "
                 f"({entry.reason}); undo(to=…) takes back the changes of all users"
             )
-        part = Part.of(delta, own)
+        part = UndonePart.of(delta, own)
         if (part.nodes or part.edges) and not _is_automatic(entry):
             if (of := undone_by(entry.reason)) is not None:
                 undone.add(back + of)
@@ -197,7 +197,7 @@ def _done_to(store: GraphStorePort, user_id: str) -> Iterator[_Done]:
         later.append(delta)
 
 
-def _is_gone(part: Part, expired: AbstractSet[str]) -> bool:
+def _is_gone(part: UndonePart, expired: AbstractSet[str]) -> bool:
     return bool(part.nodes) and part.nodes <= expired
 
 
@@ -267,7 +267,7 @@ def _check_not_shared(store: GraphStorePort, entry: HistoryEntry, delta: GraphDe
 
 
 def _undo_to(
-    store: GraphStorePort, target: int, clock: Clock, *, part: Part | None = None, reason: str
+    store: GraphStorePort, target: int, clock: Clock, *, part: UndonePart | None = None, reason: str
 ) -> HistoryEntry | None:
     """Undo the changes after the delta number `target`, or only a part of them."""
     if isinstance(store, SupportsErasedHistory) and target < (erased := store.erased_up_to()):
@@ -286,7 +286,7 @@ def _undo_to(
 
 
 def delta_back_to(
-    past: GraphStorePort, present: GraphStorePort, *, reason: str, at: datetime, part: Part | None = None
+    past: GraphStorePort, present: GraphStorePort, *, reason: str, at: datetime, part: UndonePart | None = None
 ) -> GraphDelta:
     """Return the delta that gives `present` exactly the content of `past`, or only its nodes and edges in a part.
 
@@ -337,7 +337,7 @@ def _edges(store: GraphStorePort, keys: Sequence[EdgeKey]) -> Iterator[MemoryEdg
 
 
 def _changed_nodes(
-    past: GraphStorePort, present: GraphStorePort, only: Part | None
+    past: GraphStorePort, present: GraphStorePort, only: UndonePart | None
 ) -> tuple[set[str], list[MemoryNode], list[NodeChange]]:
     """Return the ids of past nodes, the past nodes that differ now, and the past energies and importances.
 

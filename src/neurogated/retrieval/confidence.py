@@ -45,16 +45,16 @@ class Evidence(NamedTuple):
     """Without a keyword in the question it does not apply."""
 
 
-class Weights(NamedTuple):
+class ConfidenceWeights(NamedTuple):
     """A fitted logistic regression."""
 
     bias: float
     of: Evidence
 
 
-FITTED = Weights(-3.56, Evidence(4.56, 1.65, 1.41, 2.36))
+FITTED = ConfidenceWeights(-3.56, Evidence(4.56, 1.65, 1.41, 2.36))
 """For cosines of `EMBEDDER`."""
-WITHOUT_COSINES = Weights(-1.59, Evidence(0.0, 0.0, 2.79, 3.19))
+WITHOUT_COSINES = ConfidenceWeights(-1.59, Evidence(0.0, 0.0, 2.79, 3.19))
 """For other embedders."""
 
 

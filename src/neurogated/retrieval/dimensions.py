@@ -68,7 +68,7 @@ _FAR = -2.0
 _MOST_AT_A_PLACE = 1000
 
 
-class Dimension(NamedTuple):
+class QuestionDimension(NamedTuple):
     """A dimension that a question names."""
 
     name: str
@@ -118,7 +118,7 @@ class Dimensions:
             EFFECT: (config.retrieval.cause_weight, lambda: self._linked(inwards=False)),
         }
         self._found = [
-            Dimension(_TIME if tag == SPAN else tag, weight * kernel.share(tag), match)
+            QuestionDimension(_TIME if tag == SPAN else tag, weight * kernel.share(tag), match)
             for tag, (weight, find) in weights.items()
             if weight * kernel.share(tag) and (match := find()) is not None
         ]

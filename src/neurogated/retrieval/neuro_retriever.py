@@ -44,7 +44,7 @@ from neurogated.retrieval.queries import (
     zone_of,
 )
 from neurogated.retrieval.ranking import (
-    Found,
+    RankedNodes,
     Ranking,
     activated_of,
     lifted_scores,
@@ -264,7 +264,7 @@ class NeuroRetriever:
         watch.lap("kernel")
         return vectors, kernels, finish
 
-    def _find(self, asked: Asked, admission: Admission, samples: Samples, wanted: int) -> Found:
+    def _find(self, asked: Asked, admission: Admission, samples: Samples, wanted: int) -> RankedNodes:
         """Spread activation from the most similar nodes, and rank those and the nodes that it reaches."""
         _, _, query, vector, kernel, nearest, present, zone, keywords, first = asked
         view, own = admission.view, Stopwatch()
@@ -296,10 +296,10 @@ class NeuroRetriever:
         own.lap("rank")
         raised = likeness.keyword_weight > self._similarity_config.retrieval.keyword_weight
         note = f"the texts have similar vectors, so keywords have the weight {likeness.keyword_weight:.2f}"
-        return Found(tuple(anchors), activation, ranking, own.seconds, (note,) * raised, sure)
+        return RankedNodes(tuple(anchors), activation, ranking, own.seconds, (note,) * raised, sure)
 
     def _recall(
-        self, asked: Asked, found: Found, memories: tuple[RecalledMemory, ...], share: Mapping[str, float]
+        self, asked: Asked, found: RankedNodes, memories: tuple[RecalledMemory, ...], share: Mapping[str, float]
     ) -> Recall:
         seconds = {stage: share.get(stage, 0.0) + found.seconds.get(stage, 0.0) for stage in _STAGES}
         _log.debug(_RECALLED, len(memories), *seconds.values())
@@ -398,7 +398,7 @@ class NeuroRetriever:
         return Ranking(ranked, score[best], parts, terms, trust, share, scales[best], activated, following)
 
 
-def _following(found: Sequence[Found], sizes: Sequence[int]) -> list[Rows]:
+def _following(found: Sequence[RankedNodes], sizes: Sequence[int]) -> list[Rows]:
     """Return the nodes that longer recalls would have next, for each text."""
     left = iter(found)
     return [np.concatenate([one.ranking.following for one in islice(left, size)]) for size in sizes]

@@ -113,7 +113,7 @@ class Ranking(NamedTuple):
     """The nodes that a longer recall would have next."""
 
 
-class Found(NamedTuple):
+class RankedNodes(NamedTuple):
     """Anchors, activation and ranking of a question, before texts are fetched."""
 
     anchors: tuple[tuple[str, float], ...]
@@ -126,7 +126,7 @@ class Found(NamedTuple):
     """See `Recall.confidence`."""
 
 
-def memories_of(reader: GraphReader, found: Sequence[Found], least: float) -> list[tuple[RecalledMemory, ...]]:
+def memories_of(reader: GraphReader, found: Sequence[RankedNodes], least: float) -> list[tuple[RecalledMemory, ...]]:
     """Return the memories of each question with a score of `least` or more; one call fetches the texts of all."""
     ids = [[reader.view.ids[row] for row in one.ranking.likeness.rows.tolist()] for one in found]
     rows = np.concatenate([one.ranking.likeness.rows for one in found])
@@ -135,7 +135,7 @@ def memories_of(reader: GraphReader, found: Sequence[Found], least: float) -> li
 
 
 def _ranked(
-    found: Found, ids: Sequence[str], nodes: Mapping[str, MemoryNode], least: float
+    found: RankedNodes, ids: Sequence[str], nodes: Mapping[str, MemoryNode], least: float
 ) -> Iterator[RecalledMemory]:
     ranking, why = found.ranking, Explained(found)
     same = others_of(found.activation.view, ranking.likeness.rows)
@@ -147,7 +147,7 @@ def _ranked(
 class Explained:
     """Explains the ranks of the memories that a question found; see `core.trace.Explanation`."""
 
-    def __init__(self, found: Found) -> None:
+    def __init__(self, found: RankedNodes) -> None:
         self._ranking, self._activation = found.ranking, found.activation
         rows = found.ranking.likeness.rows
         self._scales = np.ones(rows.size) if found.ranking.scales is None else found.ranking.scales
@@ -178,7 +178,7 @@ class Explained:
         return self._activation.flows_into(self._ranking.likeness.rows, self._scales)
 
 
-def relays_of(found: Found, memories: Sequence[RecalledMemory]) -> dict[str, tuple[PathStep, ...]]:
+def relays_of(found: RankedNodes, memories: Sequence[RecalledMemory]) -> dict[str, tuple[PathStep, ...]]:
     """Return the nodes on the way from the anchors to `memories`, with the flows into them before the last hop."""
     ends = {*dict(found.anchors), *(memory.id for memory in memories)}
     sources = dict.fromkeys(step.source_id for memory in memories for step in memory.flows)

@@ -52,7 +52,7 @@ def _association(kind: EdgeType) -> str:
     )
 
 
-class Plan(NamedTuple):
+class CypherPlan(NamedTuple):
     """The statements of an operation, in order."""
 
     statements: tuple[str, ...]
@@ -60,8 +60,8 @@ class Plan(NamedTuple):
     """What the statements leave to the program that runs them."""
 
 
-PLANS: Mapping[str, Plan] = {
-    "remember": Plan(
+PLANS: Mapping[str, CypherPlan] = {
+    "remember": CypherPlan(
         (
             (
                 "CREATE (n:Memory {id: $id, content: $text, type: $type, importance: $importance, energy: $importance,"
@@ -72,7 +72,7 @@ PLANS: Mapping[str, Plan] = {
         ),
         "the program cuts a long text, and finds facts and conflicts",
     ),
-    "recall": Plan(
+    "recall": CypherPlan(
         (
             (
                 "CALL db.index.vector.queryNodes('memory_embedding', $candidates, $embedding) YIELD node AS n, score"
@@ -86,7 +86,7 @@ PLANS: Mapping[str, Plan] = {
         ),
         "the program runs the second statement once a step and ranks the memories",
     ),
-    "feedback": Plan(
+    "feedback": CypherPlan(
         (
             (
                 f"MATCH (n:Memory) WHERE n.id IN $ids AND {_visible('n')}"
@@ -98,7 +98,7 @@ PLANS: Mapping[str, Plan] = {
         ),
         "the program changes the edges between the memories",
     ),
-    "trace": Plan(
+    "trace": CypherPlan(
         (
             (
                 f"MATCH p = (:Memory {{id: $start}})-[*1..10]-(m:Memory) WHERE {_WALK}"
@@ -106,7 +106,7 @@ PLANS: Mapping[str, Plan] = {
             ),
         )
     ),
-    "path": Plan(
+    "path": CypherPlan(
         (
             (
                 "MATCH (a:Memory {id: $from}), (b:Memory {id: $to})"
@@ -115,7 +115,7 @@ PLANS: Mapping[str, Plan] = {
             ),
         )
     ),
-    "activate": Plan(
+    "activate": CypherPlan(
         (
             (
                 f"UNWIND $active AS one MATCH (m:Memory {{id: one.id}})-[e]-(n:Memory) WHERE {_visible('m', 'n')}"
@@ -125,7 +125,7 @@ PLANS: Mapping[str, Plan] = {
         "the program runs the statement once a step, with the arrivals of the step before as $active, adds them up, and"
         " leaves out what is below the threshold",
     ),
-    "decay!": Plan(
+    "decay!": CypherPlan(
         (
             (
                 f"MATCH (n:Memory) WHERE {_OWN} SET n.energy = n.energy *"
@@ -134,14 +134,14 @@ PLANS: Mapping[str, Plan] = {
             ),
         )
     ),
-    "consolidate": Plan((), "the program merges memories; no statement does"),
-    "stats": Plan(
+    "consolidate": CypherPlan((), "the program merges memories; no statement does"),
+    "stats": CypherPlan(
         (
             f"MATCH (n:Memory) WHERE {_visible('n')} RETURN count(n) AS memories, sum(n.energy) AS energy",
             f"MATCH (a:Memory)-[e]->(b:Memory) WHERE {_visible('a', 'b')} RETURN type(e) AS type, count(e) AS edges",
         )
     ),
-    "query": Plan(
+    "query": CypherPlan(
         (
             (
                 f"MATCH (n:Memory) WHERE {_visible('n')} AND"
@@ -151,7 +151,7 @@ PLANS: Mapping[str, Plan] = {
         ),
         "the program applies $where to the metadata of each row, because conditions have any shape, and then $limit",
     ),
-    "facts": Plan(
+    "facts": CypherPlan(
         (
             (
                 f"MATCH (n:Memory) WHERE n.kind IN ['fact', 'claim'] AND {_visible('n')}"
@@ -160,7 +160,7 @@ PLANS: Mapping[str, Plan] = {
             ),
         )
     ),
-    "conflicts": Plan(
+    "conflicts": CypherPlan(
         (
             (
                 "MATCH (n:Memory {kind: 'conflict'}) WHERE ($status IS NULL OR n.status = $status)"
@@ -168,7 +168,7 @@ PLANS: Mapping[str, Plan] = {
             ),
         )
     ),
-    "resolve": Plan(
+    "resolve": CypherPlan(
         (
             (
                 f"MATCH (n:Memory {{id: $id, kind: 'conflict'}}) WHERE {_visible('n')}"
@@ -177,10 +177,10 @@ PLANS: Mapping[str, Plan] = {
         ),
         "the program ends the facts of the side that loses",
     ),
-    "context": Plan((), "the program recalls, and packs the memories into the budget"),
+    "context": CypherPlan((), "the program recalls, and packs the memories into the budget"),
 }
 """By operation."""
-_ASSOCIATIONS = {kind: Plan((_association(kind),)) for kind in (EdgeType.ASSOC, *EDGE_TYPES.values())}
+_ASSOCIATIONS = {kind: CypherPlan((_association(kind),)) for kind in (EdgeType.ASSOC, *EDGE_TYPES.values())}
 TEXTS: Sequence[str] = sorted({text for one in (*PLANS.values(), *_ASSOCIATIONS.values()) for text in one.statements})
 """All texts that an expression can become."""
 

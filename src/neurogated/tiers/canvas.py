@@ -57,13 +57,13 @@ class Canvas(list[RecalledMemory]):
     note: str | None = None
 
 
-class Owner(NamedTuple):
+class CanvasOwner(NamedTuple):
     """Whose canvas it is."""
 
     user_id: str | None = None
     session_id: str | None = None
 
-    def with_wider(self) -> set[Owner]:
+    def with_wider(self) -> set[CanvasOwner]:
         """Return this owner, and the user without the session."""
         return {self, self._replace(session_id=None)}
 
@@ -85,7 +85,9 @@ class WorkingCanvas:
         self._nodes: dict[str, tuple[int, dict[str, MemoryNode]]] = {}
         self._outage = Outage("this process uses a canvas of its own meanwhile")
 
-    def enter(self, view: GraphView, namespace: str, owner: Owner, relevance: Mapping[str, float], now: int) -> None:
+    def enter(
+        self, view: GraphView, namespace: str, owner: CanvasOwner, relevance: Mapping[str, float], now: int
+    ) -> None:
         """Put memories on the canvas of an owner and on that of the user without a session.
 
         Args:
@@ -108,7 +110,7 @@ class WorkingCanvas:
         self,
         store: GraphStorePort,
         namespace: str,
-        owner: Owner,
+        owner: CanvasOwner,
         *,
         top_k: int | None,
         now: int,
@@ -166,7 +168,7 @@ class WorkingCanvas:
         """Remove memories from all canvases of a graph."""
         self._nodes.pop(namespace, None)
         names = list(ids)
-        graph = _key(namespace, Owner()).graph
+        graph = _key(namespace, CanvasOwner()).graph
         self._ask(lambda storage: storage.remove(graph, names))
 
     def clear(self) -> None:
@@ -237,7 +239,7 @@ class WorkingCanvas:
 
 
 @remembered(_CANVAS_COUNT)
-def _key(namespace: str, owner: Owner) -> CanvasKey:
+def _key(namespace: str, owner: CanvasOwner) -> CanvasKey:
     """Return a key without names: a server should not hold those of users."""
     return CanvasKey(compute_mdhash_id(namespace), compute_mdhash_id(json.dumps([namespace, *owner])))
 

@@ -14,7 +14,7 @@ from langgraph.store.base import PutOp
 from neurogated import MemoryConfig
 from neurogated.core.ports import GraphStorePort
 from neurogated.integrations.langgraph import NeuroStore
-from neurogated.integrations.langgraph.items import Entry
+from neurogated.integrations.langgraph.items import ItemEntry
 from neurogated.integrations.langgraph.table import ItemTable
 
 NOTES = ("notes",)
@@ -84,6 +84,6 @@ def test_an_erased_item_is_in_no_table_before_the_next_read(store: NeuroStore) -
     assert len(store.search(NOTES)) == 2
     store.delete(NOTES, "a")
     store.memory.admin.compact(history=True)
-    entries = [one for one in gc.get_objects() if type(one) is Entry]
+    entries = [one for one in gc.get_objects() if type(one) is ItemEntry]
     assert [one for one in entries if one.value.get("secret") == "zanzibar a"] == []
     assert [item.key for item in store.search(NOTES)] == ["b"]

@@ -14,7 +14,7 @@ from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 from numpy.typing import NDArray
 
-from neurogated.dialogue.model import Page
+from neurogated.dialogue.model import DialoguePage
 from neurogated.integrations.langgraph.dialogue import StorePages
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import AsyncNeuroStore, NeuroStore
@@ -112,7 +112,7 @@ def test_the_vectors_of_erased_pages_are_forgotten() -> None:
         return np.ones((len(texts), 2), np.float32)
 
     pages = StorePages(InMemoryStore(), embed)
-    page = Page("p", f"{1:016d}-x", "s", TOLD, "", datetime(2026, 5, 1, tzinfo=UTC))
+    page = DialoguePage("p", f"{1:016d}-x", "s", TOLD, "", datetime(2026, 5, 1, tzinfo=UTC))
     for times in (1, 2):
         pages.add("ana", page)
         for _ in range(2):

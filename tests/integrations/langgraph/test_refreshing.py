@@ -12,7 +12,7 @@ from langgraph.store.base import TTLConfig
 
 from neurogated import MemoryConfig, NeuroGraphMemory, compose
 from neurogated.integrations.langgraph import NeuroStore
-from neurogated.integrations.langgraph.items import Entry
+from neurogated.integrations.langgraph.items import ItemEntry
 from neurogated.integrations.langgraph.table import Lifetimes
 from neurogated.testing import ManualClock
 
@@ -91,7 +91,7 @@ def test_a_late_refresh_revives_nothing_and_moves_no_newer_end(opened: Open, clo
     lifetimes = Lifetimes(store.memory.session)
     for key in ("expired", "newer"):
         store.put(NOTES, key, {"n": 1})
-    entries = [Entry.of(node) for node in store.memory.session.store.all_nodes()]
+    entries = [ItemEntry.of(node) for node in store.memory.session.store.all_nodes()]
     clock.advance(timedelta(minutes=5))
     store.put(NOTES, "newer", {"n": 1}, ttl=60)
     lifetimes.refresh(entries, wanted=True)

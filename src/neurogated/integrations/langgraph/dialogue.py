@@ -21,13 +21,13 @@ from neurogated.dialogue.model import (
     KNOWLEDGE,
     PAGE,
     Changes,
+    DialoguePage,
+    DialogueRecords,
     Embed,
     FoundRecord,
     News,
-    Page,
     Pages,
     Record,
-    Records,
     escaped,
     pages_of,
 )
@@ -70,7 +70,7 @@ class StoreRecords:
         self._pages = pages
         self._ranking = _Ranking(store, embed)
 
-    def put(self, user_id: str, values: Changes, read: Mapping[str, Page] | None = None) -> None:
+    def put(self, user_id: str, values: Changes, read: Mapping[str, DialoguePage] | None = None) -> None:
         """Store records; in a graph all in one batch, and only those whose pages are as they were `read`."""
         ops = [
             PutOp(namespace(user_id, kind), key, value, index=["text"] if kind in KNOWLEDGE else False)
@@ -113,7 +113,7 @@ class StorePages:
         self._store = store
         self._ranking = _Ranking(store, embed)
 
-    def add(self, user_id: str, page: Page) -> None:
+    def add(self, user_id: str, page: DialoguePage) -> None:
         """Store a page as one item."""
         value = {
             "user": page.user, "assistant": page.assistant, "session_id": page.session_id, "order": page.order,
@@ -130,7 +130,7 @@ class StorePages:
         pages = [_page(item.key, item.value) for item in items]
         return News(pages, max((page.order for page in pages), default=mark))
 
-    def get(self, user_id: str, keys: Collection[str]) -> dict[str, Page]:
+    def get(self, user_id: str, keys: Collection[str]) -> dict[str, DialoguePage]:
         """Return the pages with these keys that exist."""
         found = _got(self._store, namespace(user_id, _PAGES), keys)
         return {key: _page(key, value) for key, value in found.items()}
@@ -166,7 +166,7 @@ class GraphPages:
         self._memory = memory
         self._identified = memory.store if isinstance(memory.store, SupportsIdentity) else None
 
-    def add(self, user_id: str, page: Page) -> None:
+    def add(self, user_id: str, page: DialoguePage) -> None:
         """Store a page as one or two messages, in one change."""
         said = list(zip(_TEXTS, (page.user, page.assistant), _turns(user_id, page.key), strict=True))
         told: dict[str, Any] = {"page": page.key, "order": page.order}
@@ -191,7 +191,7 @@ class GraphPages:
         last = nodes[-1].id if nodes else mark and mark.node
         return News(list(_read(nodes).values()), _Mark(last, identity, view.sequence))
 
-    def get(self, user_id: str, keys: Collection[str]) -> dict[str, Page]:
+    def get(self, user_id: str, keys: Collection[str]) -> dict[str, DialoguePage]:
         """Return the pages with these keys that exist."""
         ids = [name for key in keys for name in _turns(user_id, key)]
         return _read(self._memory.store.get_nodes(ids, missing_ok=True))
@@ -214,7 +214,7 @@ class GraphPages:
             ids = [name for key in keys for name in _turns(user_id, key)]
             self._memory.delete([node.id for node in self._memory.store.get_nodes(ids, missing_ok=True)])
 
-    def sources(self, user_id: str, values: Changes, read: Mapping[str, Page]) -> dict[str, list[str]]:
+    def sources(self, user_id: str, values: Changes, read: Mapping[str, DialoguePage]) -> dict[str, list[str]]:
         """Return the ids of the turns that records repeat, by the ids of the items that hold the records.
 
         Records that repeat a page which is gone, or differs from the one that was `read`, are left out.
@@ -251,7 +251,7 @@ def of_users(store: BaseStore) -> BaseStore:
     return NeuroStore(store.memory, user_label=1) if isinstance(store, NeuroStore) else store
 
 
-def kept_in(store: BaseStore, embed: Embed) -> tuple[Pages, Records]:
+def kept_in(store: BaseStore, embed: Embed) -> tuple[Pages, DialogueRecords]:
     """Return the pages and the records in a store."""
     if isinstance(store, NeuroStore):
         pages = GraphPages(store.memory)
@@ -306,9 +306,9 @@ def _got(store: BaseStore, where: tuple[str, ...], keys: Collection[str]) -> dic
     return {key: item.value for key, item in zip(keys, found, strict=True) if item is not None}  # type: ignore[union-attr]
 
 
-def _page(key: str, value: Record) -> Page:
+def _page(key: str, value: Record) -> DialoguePage:
     said = datetime.fromisoformat(value["said"])
-    return Page(key, value["order"], value["session_id"], value["user"], value["assistant"], said)
+    return DialoguePage(key, value["order"], value["session_id"], value["user"], value["assistant"], said)
 
 
 def _turns(user_id: str, key: str) -> list[str]:
@@ -322,7 +322,7 @@ def _whole(text: str) -> Record:
     return {ORIGINAL: text} if len(text) > _WHOLE or text != text.strip() else {}
 
 
-def _read(nodes: Iterable[MemoryNode]) -> dict[str, Page]:
+def _read(nodes: Iterable[MemoryNode]) -> dict[str, DialoguePage]:
     """Return the pages of turns by key."""
     pages: dict[str, dict[str, Any]] = {}
     for node in nodes:
@@ -341,4 +341,4 @@ def _read(nodes: Iterable[MemoryNode]) -> dict[str, Page]:
             },
         )
         page |= {**told.get("blank", {}), role: told.get(ORIGINAL, node.content)}
-    return {key: Page(key, **page) for key, page in pages.items()}
+    return {key: DialoguePage(key, **page) for key, page in pages.items()}

@@ -135,7 +135,7 @@ MICROS_A_MINUTE = 60_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ItemEntry:
     """One stored item. Times are in microseconds since 1970 UTC."""
 
     id: str
@@ -152,7 +152,7 @@ class Entry:
     """When it expires, as no call finds an expired memory; None: never."""
 
     @classmethod
-    def of(cls, node: MemoryNode) -> Entry:
+    def of(cls, node: MemoryNode) -> ItemEntry:
         """Return the item that a node holds."""
         known = node.metadata
         return cls(
@@ -284,7 +284,7 @@ def _fulfils(namespace: Namespace, condition: MatchCondition) -> bool:
 Read = GetOp | SearchOp | ListNamespacesOp
 
 
-class Batch(NamedTuple):
+class OperationBatch(NamedTuple):
     """The operations of a batch in the order to run them."""
 
     reads: Sequence[Mapping[int, Read]]

@@ -29,13 +29,13 @@ from neurogated.dialogue.model import (
     PROFILE,
     TRAIT,
     DialogueOptions,
-    Page,
+    DialoguePage,
     Record,
     escaped,
     settings_of,
 )
-from neurogated.dialogue.retriever import Answer, Retriever
-from neurogated.dialogue.updater import Backlog, Parts, Updater
+from neurogated.dialogue.retriever import DialogueAnswer, Retriever
+from neurogated.dialogue.updater import DialogueParts, PageBacklog, Updater
 from neurogated.errors import ConfigError, InputError
 from neurogated.integrations.langchain import ChatModel
 from neurogated.integrations.langgraph.dialogue import ROOT, holds_pages, kept_in, of_users
@@ -123,14 +123,14 @@ class MemoryOS(BaseStore):
         self._searches = ThreadPoolExecutor(_SEARCHES, "memoryos-search")
         model = None if llm is None else structured(llm, concurrency=llm_concurrency, max_calls=max_llm_calls)
         analyst: Analyst = OfflineAnalyst() if model is None else ModelAnalyst(model, PromptTemplateManager())
-        parts = Parts(
+        parts = DialogueParts(
             pages=self._pages, records=self._records, analyst=analyst, embed=embed,
             settings=self.settings, allowed=asked_dimensions(sensitive), clock=clock,
             instance=self._instance, threads=self._calls,
         )  # fmt: skip
         self._parts, self._updater = parts, Updater(parts)
         self._retriever = Retriever(parts, self._searches, strict="retrieval_page_topk" in settings)
-        self._backlog = Backlog(self._updater.run)
+        self._backlog = PageBacklog(self._updater.run)
 
     def save_memory(
         self,
@@ -179,7 +179,7 @@ class MemoryOS(BaseStore):
             self._users.add(user_id)
         order = self._next_order()
         if page_id is None or not self._pages.get(user_id, [page_id]):
-            page = Page(page_id or order, order, session_id, user_query, assistant_response, said)
+            page = DialoguePage(page_id or order, order, session_id, user_query, assistant_response, said)
             self._pages.add(user_id, page)
         self._backlog.add(user_id)
         return page_id or order
@@ -192,7 +192,7 @@ class MemoryOS(BaseStore):
         *,
         session_id: str | None = None,
         user_conversation_meta_data: Mapping[str, Any] | None = None,
-    ) -> Answer:
+    ) -> DialogueAnswer:
         """Return what the memory of a user has for a query, as texts for a prompt and as `hits`.
 
         Args:
@@ -377,7 +377,7 @@ def _embedder(store: BaseStore, embedding: Embeddings | None) -> Embedder:
     return compose.build_text_embedder(compose.load_config()) if embedding is None else LangChainEmbedder(embedding)
 
 
-def _shown(page: Page) -> Record:
+def _shown(page: DialoguePage) -> Record:
     return {
         "key": page.key, "session_id": page.session_id, "user": page.user, "assistant": page.assistant,
         "timestamp": page.said.isoformat(),

@@ -34,8 +34,8 @@ from neurogated.errors import ConfigError
 from neurogated.ingestion.items import id_of, item_id
 from neurogated.integrations.langgraph.items import (
     WHOLE,
-    Batch,
-    Entry,
+    ItemEntry,
+    OperationBatch,
     Read,
     checked_fields,
     checked_op,
@@ -152,14 +152,14 @@ class NeuroStore(BaseStore):
             InvalidNamespaceError: a label is not valid.
             InputError: an operation is not valid. Nothing is written.
         """
-        batch = Batch.of(ops)
+        batch = OperationBatch.of(ops)
         found = [self._read_all(group.values()) for group in batch.reads]
         self._write(batch.puts)
         return batch.results(found)
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Execute operations as `batch` does, in threads of the memory; searches with a query run side by side."""
-        batch, session = Batch.of(ops), self._session
+        batch, session = OperationBatch.of(ops), self._session
         reads = [in_thread(session, self._read_all, group.values()) for group in batch.reads]
         found = await asyncio.gather(*reads)
         if batch.puts:
@@ -208,7 +208,7 @@ class NeuroStore(BaseStore):
         if isinstance(op, GetOp):
             nodes = self._session.store.get_nodes([id_of(op.namespace, op.key)], missing_ok=True)
             now = self._session.now()
-            entries = [entry for entry in map(Entry.of, nodes) if entry.is_alive(now)]
+            entries = [entry for entry in map(ItemEntry.of, nodes) if entry.is_alive(now)]
             self._lifetimes.refresh(entries, wanted=op.refresh_ttl)
             return entries[0].item() if entries else None
         if isinstance(op, ListNamespacesOp):

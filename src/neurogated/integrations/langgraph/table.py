@@ -21,7 +21,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import ANY_USER, ScopeFilter
 from neurogated.core.view import GraphView
 from neurogated.ingestion.items import item_id
-from neurogated.integrations.langgraph.items import MICROS_A_MINUTE, Check, Entry, Namespace
+from neurogated.integrations.langgraph.items import MICROS_A_MINUTE, Check, ItemEntry, Namespace
 from neurogated.runtime import Periodic
 from neurogated.session import Notice, Session
 from neurogated.subscribers import log_access
@@ -36,9 +36,9 @@ class ItemTable:
         self._store, self._now = store, now
         self._identified = store if isinstance(store, SupportsIdentity) else None
         self._lock = threading.RLock()
-        self._entries: dict[str, Entry] = {}
-        self._namespaces: dict[Namespace, dict[str, Entry]] = {}
-        self._mortal: dict[str, Entry] = {}
+        self._entries: dict[str, ItemEntry] = {}
+        self._namespaces: dict[Namespace, dict[str, ItemEntry]] = {}
+        self._mortal: dict[str, ItemEntry] = {}
         self._known: tuple[object, GraphView] | None = None
         forgets(self)
 
@@ -52,13 +52,13 @@ class ItemTable:
             if True in taken:
                 self._lock.release()
 
-    def under(self, prefix: Namespace) -> list[Entry]:
+    def under(self, prefix: Namespace) -> list[ItemEntry]:
         """Return the items under a prefix, the latest first."""
         with self._lock:
             self._catch_up()
             return list(self._latest(prefix, None, self._dead_ids()))
 
-    def page(self, prefix: Namespace, check: Check | None, *, first: Collection[str], most: int) -> list[Entry]:
+    def page(self, prefix: Namespace, check: Check | None, *, first: Collection[str], most: int) -> list[ItemEntry]:
         """Return items as they are at one moment: those of `first` that match, then the others, the latest first.
 
         Args:
@@ -97,18 +97,18 @@ class ItemTable:
             found = [name for name, entries in self._namespaces.items() if any(self._passing(entries, None, hidden))]
             return sorted(found)
 
-    def _latest(self, prefix: Namespace, check: Check | None, hidden: Collection[str]) -> Iterator[Entry]:
+    def _latest(self, prefix: Namespace, check: Check | None, hidden: Collection[str]) -> Iterator[ItemEntry]:
         # It begins when it is asked for its first item, which a page of recalled items may never need.
         found = self._found(prefix, check, hidden)
         yield from heapq.merge(*found, key=lambda entry: entry.updated, reverse=True)
 
-    def _found(self, prefix: Namespace, check: Check | None, hidden: Collection[str]) -> list[Iterator[Entry]]:
+    def _found(self, prefix: Namespace, check: Check | None, hidden: Collection[str]) -> list[Iterator[ItemEntry]]:
         """Return the items of each namespace, the latest first."""
         wanted = [entries for name, entries in self._namespaces.items() if name[: len(prefix)] == prefix]
         return [self._passing(entries, check, hidden) for entries in wanted]
 
     @staticmethod
-    def _passing(entries: dict[str, Entry], check: Check | None, hidden: Collection[str]) -> Iterator[Entry]:
+    def _passing(entries: dict[str, ItemEntry], check: Check | None, hidden: Collection[str]) -> Iterator[ItemEntry]:
         latest = reversed(entries.values())
         passing = latest if check is None else (entry for entry in latest if check(entry.value))
         return (entry for entry in passing if entry.id not in hidden) if hidden else iter(passing)
@@ -147,7 +147,9 @@ class ItemTable:
             if not self._namespaces[old.namespace]:
                 del self._namespaces[old.namespace]
         nodes = self._store.get_nodes(names, missing_ok=True)
-        for entry in sorted((Entry.of(node) for node in nodes if node.kind == ITEM), key=lambda entry: entry.updated):
+        for entry in sorted(
+            (ItemEntry.of(node) for node in nodes if node.kind == ITEM), key=lambda entry: entry.updated
+        ):
             self._entries[entry.id] = entry
             if entry.expires_at is not None:
                 self._mortal[entry.id] = entry
@@ -245,7 +247,7 @@ class Lifetimes:
         self._session = session
         self._sweeper: Periodic | None = None
 
-    def refresh(self, entries: Sequence[Entry], *, wanted: bool) -> None:
+    def refresh(self, entries: Sequence[ItemEntry], *, wanted: bool) -> None:
         """Count an access of each item, and begin their lifetimes again; without `wanted`, only of immortal ones."""
         read = [entry for entry in entries if wanted or entry.ttl is None]
         if not read:

@@ -21,7 +21,7 @@ from neurogated.core.scope import Scope
 from neurogated.errors import ConfigError, EmbeddingError, InputError
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.items import id_of, item_metadata, item_nodes, node_ids, number_of_texts
-from neurogated.integrations.langgraph.items import Entry, texts_of
+from neurogated.integrations.langgraph.items import ItemEntry, texts_of
 from neurogated.memory import NeuroGraphMemory
 from neurogated.session import Notice, Session
 from neurogated.text.strings import composed
@@ -155,11 +155,11 @@ class ItemWriter:
         self._notify([node.id for node in put], removed)
         return list(last)
 
-    def delete(self, entries: Iterable[Entry]) -> list[str]:
+    def delete(self, entries: Iterable[ItemEntry]) -> list[str]:
         """Delete the items that are still there; return their ids."""
         session, names = self._session, [entry.id for entry in entries]
         with session.exclusively():
-            found = list(map(Entry.of, session.store.get_nodes(names, missing_ok=True)))
+            found = list(map(ItemEntry.of, session.store.get_nodes(names, missing_ok=True)))
             removed = [name for entry in found for name in entry.node_ids]
             if removed:
                 session.writer.put((), removed, reason="delete items")
