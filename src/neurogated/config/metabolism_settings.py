@@ -24,7 +24,10 @@ class MetabolismSettings:
     )
 
     temporal_neighbors: int = setting(
-        0, "active memories of its user to which a new memory gets a temporal edge, those with most energy first", low=0
+        0,
+        "active memories of its user to which a new memory gets a temporal edge, those with most energy first",
+        low=0,
+        listed=False,
     )
 
     find_duplicates: bool = setting(
@@ -40,9 +43,11 @@ class MetabolismSettings:
     )
 
     # Tiers
-    dormant_energy: float = setting(0.1, "a dormant memory has less energy than this", low=0.0, high=1.0)
-    dormant_importance: float = setting(0.55, "a dormant memory has less importance than this", low=0.0, high=1.0)
-    canvas_size: int = setting(100, "memories on the canvas of all and on that of each session", low=0)
+    dormant_energy: float = setting(0.1, "a dormant memory has less energy than this", low=0.0, high=1.0, listed=False)
+    dormant_importance: float = setting(
+        0.55, "a dormant memory has less importance than this", low=0.0, high=1.0, listed=False
+    )
+    canvas_size: int = setting(100, "memories on the canvas of all and on that of each session", low=0, listed=False)
 
     # Facts
     facts_url: str | None = setting(
@@ -57,18 +62,21 @@ class MetabolismSettings:
     )
 
     # Servers of projections
-    server_seconds: float = setting(5.0, "seconds that a call waits for the database of the facts", low=0.1, high=600.0)
+    server_seconds: float = setting(
+        5.0, "seconds that a call waits for the database of the facts", low=0.1, high=600.0, listed=False
+    )
 
     # Consolidation: facts of one subject become profiles, and memories that are used together become one text.
     consolidate_seconds: float = setting(
         0.0, "seconds between two consolidations in the background; 0: none there", low=0.0, high=31_536_000.0
     )
-    consolidation_uses: int = setting(3, "a memory enters a cluster after this many uses", low=0)
+    consolidation_uses: int = setting(3, "a memory enters a cluster after this many uses", low=0, listed=False)
     consolidation_calls: int = setting(
         32,
         "most calls of the language model for the texts of one consolidation, as many for claims, and as many for "
         "conflicts",
         low=0,
+        listed=False,
     )
 
     # Conflicts
@@ -93,12 +101,14 @@ class MetabolismSettings:
         "probability of a contradiction, in both directions, from which the cross-encoder finds one",
         low=0.0,
         high=1.0,
+        listed=False,
     )
     conflict_uncertain: int = setting(
         8,
         "most earlier memories about which the model is asked for a new one; 0: it judges no conflicts",
         low=0,
         high=12,
+        listed=False,
     )
 
     # Echoes

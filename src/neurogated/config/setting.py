@@ -44,9 +44,20 @@ def setting(
     low: float = -math.inf,
     high: float = math.inf,
     choices: tuple[str, ...] = (),
+    listed: bool = True,
 ) -> Any:  # noqa: ANN401
-    """Return a field of a configuration with its default, its help and its allowed values."""
-    return field(default=default, metadata={"help": help, "low": low, "high": high, "choices": choices})
+    """Return a field of a configuration with its default, its help and its allowed values.
+
+    Args:
+        default: its value if nobody sets it.
+        help: what it does.
+        low: the least number.
+        high: the largest number.
+        choices: the words that are allowed; empty for any.
+        listed: whether `settings_of` lists it. A number that was fitted to a measurement is not listed.
+    """
+    about = {"help": help, "low": low, "high": high, "choices": choices, "listed": listed}
+    return field(default=default, metadata=about)
 
 
 def group(kind: type, help: str, *, shorthand: str | None = None, listed: bool = True) -> Any:  # noqa: A002, ANN401
@@ -65,9 +76,11 @@ def settings_of(kind: type, prefix: str = "", *, listed_only: bool = True) -> It
     """Yield the settings of a group and of its inner groups, in the order of their fields."""
     for spec in dataclasses.fields(kind):
         inner = spec.metadata.get("group")
+        if listed_only and not spec.metadata["listed"]:
+            continue
         if inner is None:
             yield Setting(prefix + spec.name, spec, _kinds(kind)[spec.name])
-        elif spec.metadata["listed"] or not listed_only:
+        else:
             yield from settings_of(inner, f"{prefix}{spec.name}.", listed_only=listed_only)
 
 
