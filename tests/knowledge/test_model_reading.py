@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from neurogated import Fact, MemoryConfig, NeuroGraphMemory
-from neurogated.slots.attributes import attributes
+from neurogated.slots.values import attributes
 from tests.knowledge.model_server import EARLIER, LATER, ModelServer, Pair, found, said, waiting
 
 BEEKEEPER = "Since May I keep the bees of the old mill, and Mrs Ott lends me her smoker."

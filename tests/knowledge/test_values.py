@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurogated.slots.attributes import attribute_named
-from neurogated.slots.values import compare_values
+from neurogated.slots.values import attribute_named, compare_values
 
 OPPOSITE = {"narrower": "wider", "wider": "narrower"}
 

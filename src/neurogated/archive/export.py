@@ -30,8 +30,8 @@ from neurogated.archive.manifest import (
 )
 from neurogated.core.abilities import SupportsErasedHistory
 from neurogated.core.clock import from_micros, to_micros
+from neurogated.core.codec import delta_to_json, line_of
 from neurogated.core.delta import Access, GraphDelta, JournalEntry, PendingTask
-from neurogated.core.delta_json import delta_to_json, line_of
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.files import make_folder, private, sync_folder
 from neurogated.core.model import ACCESSED, MemoryNode

@@ -22,8 +22,8 @@ from neurogated.archive.manifest import (
     read_manifest,
 )
 from neurogated.core.abilities import SupportsErasedHistory, SupportsNamespaces, SupportsTransaction
+from neurogated.core.codec import delta_from_json
 from neurogated.core.delta import GraphDelta, Owner
-from neurogated.core.delta_json import delta_from_json
 from neurogated.core.model import EdgeKey
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import ConfigError, DatasetError, StorageError

@@ -19,8 +19,7 @@ from neurogated.core.columns import Layer, PatchedValues, Rows, contained, disti
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.extras import import_extra
 from neurogated.core.model import EdgeKey
-from neurogated.core.scope import Scope, ScopeFilter
-from neurogated.core.scope_rows import ScopeRows
+from neurogated.core.scope import Scope, ScopeFilter, ScopeRows
 from neurogated.errors import UnknownIdError
 
 __all__ = ["Arcs", "Computed", "GraphView", "Links", "Rows", "best_places"]

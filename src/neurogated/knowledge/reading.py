@@ -25,8 +25,7 @@ from neurogated.knowledge.checker import CLAIMS, ConflictChecker
 from neurogated.knowledge.origin import is_message, statements_in
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.prompts.prompt_template import STRENGTHS
-from neurogated.slots.attributes import attribute_named, attributes
-from neurogated.slots.values import date_of, number_of
+from neurogated.slots.values import attribute_named, attributes, date_of, number_of
 from neurogated.text.keywords import fold, split_keywords
 from neurogated.text.time_spans import Span
 from neurogated.text.times import find_times

@@ -14,8 +14,8 @@ from neurogated.core.found import Found, Statement
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM
 from neurogated.core.scope import Scope
-from neurogated.slots.attributes import attribute_named
 from neurogated.slots.judge import slot_key
+from neurogated.slots.values import attribute_named
 from neurogated.text.keywords import fold
 from neurogated.text.language import NEGATIONS
 from neurogated.utils.hash_utils import compute_mdhash_id

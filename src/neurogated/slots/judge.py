@@ -5,8 +5,7 @@ from __future__ import annotations
 from neurogated.core.claims import Change, Claim, Slot
 from neurogated.core.contexts import remembered
 from neurogated.core.judgements import Relation, RelationKind
-from neurogated.slots.attributes import Attribute, attribute_named
-from neurogated.slots.values import ValueRelation, compare_values, is_every, is_place
+from neurogated.slots.values import Attribute, ValueRelation, attribute_named, compare_values, is_every, is_place
 from neurogated.text.keywords import fold
 from neurogated.text.words import split_words
 

@@ -13,10 +13,10 @@ from neurogated.core.clock import Clock, utc_now
 from neurogated.core.delta import GraphDelta
 from neurogated.core.model import Vector
 from neurogated.storage.graph_store import GraphStore
+from neurogated.storage.log.checkpointed import embedded_versions, replace_vectors
 from neurogated.storage.log.neo4j.connection import Address
 from neurogated.storage.log.neo4j.neo4j_log import Neo4jEngine, Neo4jLog, memory_exists
 from neurogated.storage.log.neo4j.projection import projection_faults
-from neurogated.storage.log.reembed import embedded_versions, replace_vectors
 from neurogated.storage.verify import disagreements
 
 

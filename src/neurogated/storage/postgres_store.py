@@ -19,9 +19,9 @@ from neurogated.core.clock import Clock, utc_now
 from neurogated.core.delta import GraphDelta
 from neurogated.core.model import Vector
 from neurogated.storage.graph_store import GraphStore
+from neurogated.storage.log.checkpointed import embedded_versions, replace_vectors
 from neurogated.storage.log.postgres.postgres_log import PostgresEngine, PostgresLog
 from neurogated.storage.log.postgres.server import Address, Server, exists, prepare, rewrite_tables
-from neurogated.storage.log.reembed import embedded_versions, replace_vectors
 from neurogated.storage.verify import disagreements
 
 

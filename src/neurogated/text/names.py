@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from neurogated.text.calendar_words import MONTHS
+from neurogated.text.dates import MONTHS
 from neurogated.text.keywords import ENGLISH_STOP_WORDS
 from neurogated.text.language import FUNCTION_WORDS, Language, language_of
 from neurogated.text.sentences import split_sentences

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import takewhile
 
-from neurogated.text.calendar_words import MONTHS
+from neurogated.text.dates import MONTHS
 from neurogated.text.strings import SECTION
 
 # Marks that need no white space after them, also the danda and the full stops of Burmese, Amharic,

@@ -12,8 +12,18 @@ from datetime import date, datetime, timedelta, tzinfo
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
-from neurogated.text.calendar_words import MONTHS, NUMBERS, UNITS, WEEKDAYS, any_of
-from neurogated.text.dates import HAN_DATES, LATIN_DATES, MAY_BE_DATE, CalendarDate, read_number
+from neurogated.text.dates import (
+    HAN_DATES,
+    LATIN_DATES,
+    MAY_BE_DATE,
+    MONTHS,
+    NUMBERS,
+    UNITS,
+    WEEKDAYS,
+    CalendarDate,
+    any_of,
+    read_number,
+)
 from neurogated.text.keywords import split_keywords
 from neurogated.text.language import language_of
 from neurogated.text.sentences import split_sentences

@@ -9,7 +9,7 @@ from datetime import tzinfo
 from zoneinfo import ZoneInfo
 
 from neurogated.errors import InputError
-from neurogated.text.calendar_words import NUMBERS, UNITS, WEEKDAYS, any_of, short_months
+from neurogated.text.dates import NUMBERS, UNITS, WEEKDAYS, any_of, short_months
 from neurogated.text.language import Language, language_of
 from neurogated.text.tables import table_of
 

@@ -1,4 +1,4 @@
-"""`CheckpointedFollower`: replays a log of deltas from its checkpoint, and writes checkpoints in the background.
+"""A log of deltas with checkpoints: replays it, writes checkpoints in the background, and replaces its vectors.
 
 A checkpoint is the present graph as a few deltas: they put all nodes in the order of their rows, then all edges, and
 remove the removed nodes, whose uses outlive them. Replaying it takes a fraction of the time of replaying a life.
@@ -7,26 +7,28 @@ remove the removed nodes, whose uses outlive them. Replaying it takes a fraction
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.abilities import EmbeddedVersion, VersionKey
 from neurogated.core.clock import from_micros
 from neurogated.core.codec import decode, encode
-from neurogated.core.delta import GraphDelta
-from neurogated.core.model import MemoryNode
+from neurogated.core.delta import GraphDelta, JournalEntry
+from neurogated.core.model import MemoryNode, Vector, as_vector
 from neurogated.core.view import GraphView
-from neurogated.errors import CorruptMemoryError, FormatVersionError, StorageError
+from neurogated.errors import CorruptMemoryError, FormatVersionError, InputError, StorageError
 from neurogated.storage.checkpoint import Checkpointer, Stamp
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
-from neurogated.storage.log.log import Engine, Log, Position, ReplayFollower
+from neurogated.storage.log.log import Engine, Log, Position, ReplayFollower, SupportsClaiming, SupportsRewriting
 from neurogated.utils.background import while_alive
 
 _log = logging.getLogger(__name__)
@@ -198,3 +200,74 @@ def _removed(view: GraphView, row: int) -> MemoryNode:
         charge=float(view.charge.take(place)[0]),
         charged_at=charged,
     )
+
+
+_MOST_NODES = 1 << 24
+"""A delta has fewer nodes."""
+
+
+class RewritableLog(Log, SupportsRewriting, Protocol):
+    """A log whose deltas can be replaced."""
+
+
+def embedded_versions(namespace: int, log: Log) -> Iterator[EmbeddedVersion]:
+    """Yield every version of a node with a vector; the versions of one node are consecutive.
+
+    Args:
+        namespace: a number for the graph, which becomes a part of each key.
+        log: its log.
+    """
+    versions: dict[str, list[EmbeddedVersion]] = defaultdict(list)
+    for entry in log.entries():
+        for place, node in enumerate(entry.delta.nodes):
+            if node.embedding is not None:
+                key = _key(namespace, entry, place)
+                versions[node.id].append(EmbeddedVersion(key, node.content, node.title, node.speaker, node.found))
+    for found in versions.values():
+        yield from found
+
+
+def replace_vectors(
+    logs: Iterable[tuple[int, RewritableLog]], vectors: Iterable[tuple[VersionKey, Vector]], dimension: int
+) -> None:
+    """Rewrite logs with other vectors, within a transaction of the caller. All vectors are in memory.
+
+    Args:
+        logs: all logs of a memory, with the numbers of their graphs.
+        vectors: those of all versions.
+        dimension: their length.
+
+    Raises:
+        InputError: a vector has another length or is of no version, or a version gets no vector.
+    """
+    given = dict(vectors)
+    if sum(_rewrite(namespace, log, given, dimension) for namespace, log in logs) != len(given):
+        raise InputError("a vector was given for no version; give those of embedded_versions alone")
+
+
+def _rewrite(namespace: int, log: RewritableLog, vectors: Mapping[VersionKey, Vector], dimension: int) -> int:
+    """Rewrite a log with other vectors; return how many it has."""
+    used = 0
+
+    def changed(entry: JournalEntry) -> GraphDelta:
+        nonlocal used
+        nodes = list(entry.delta.nodes)
+        for place, node in enumerate(nodes):
+            if node.embedding is not None:
+                vector = vectors.get(_key(namespace, entry, place))
+                if vector is None or len(vector) != dimension:
+                    raise InputError(
+                        f"node {node.id!r} gets no vector of dimension {dimension}; give one to each version"
+                    )
+                nodes[place] = node.changed(embedding=as_vector(vector))
+                used += 1
+        return replace(entry.delta, nodes=tuple(nodes))
+
+    if isinstance(log, SupportsClaiming):
+        log.claim()
+    log.rewrite([changed(entry) for entry in log.entries()])
+    return used
+
+
+def _key(namespace: int, entry: JournalEntry, place: int) -> VersionKey:
+    return namespace, entry.sequence * _MOST_NODES + place
