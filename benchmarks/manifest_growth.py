@@ -23,7 +23,7 @@ import numpy as np
 from benchmarks.arguments import chosen, dataset_parser
 from neurogated import EdgeType, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.core.clock import utc_now
-from neurogated.core.communities import Graph
+from neurogated.core.communities import WeightedGraph
 from neurogated.core.delta import GraphDelta
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import NO_MEMORIES, Filter
@@ -129,7 +129,7 @@ def compared(memory: NeuroGraphMemory, updated: Created, whole: Created) -> None
     place[rows] = np.arange(rows.size)
     edges = np.flatnonzero(whole.structure.inside)
     ends = (place[column[edges]] for column in (view.edge_source, view.edge_target))
-    graph = Graph.of(rows.size, *ends, view.weight.take(edges).astype(np.float64))
+    graph = WeightedGraph.of(rows.size, *ends, view.weight.take(edges).astype(np.float64))
     made = igraph.Graph(graph.nodes, list(zip(graph.source.tolist(), graph.target.tolist(), strict=True)))
     labels = [one.structure.labels.tolist() for one in (updated, whole)]
     labels += list(_other_seeds(made, graph.weight.tolist()))

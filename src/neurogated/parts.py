@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.abilities import SupportsClear
 from neurogated.core.clock import Clock, utc_now
-from neurogated.core.communities import CommunityFinder, Graph, GraphMeasures
+from neurogated.core.communities import CommunityFinder, GraphMeasures, WeightedGraph
 from neurogated.core.ports import CausalJudge, Embedder, EntityFinder, GraphStorePort, KernelSource, LanguageModel
 from neurogated.ingestion.analysers import OfflineEntityFinder
 from neurogated.ingestion.causality import OfflineCausalJudge
@@ -40,7 +40,7 @@ class Parts:
     """Holds the memories that matter to a session now."""
     community_finder: CommunityFinder | None = None
     """Finds clusters of memories; None for the Leiden algorithm."""
-    graph_algorithms: Callable[[Graph], GraphMeasures] | None = None
+    graph_algorithms: Callable[[WeightedGraph], GraphMeasures] | None = None
     """Find the communities of the manifest; None for those that need no extra."""
     text_judge: TextJudge | None = None
     """Judges pairs of memories that no slot connects; None without a model."""

@@ -10,27 +10,27 @@ import numpy as np
 from hypothesis import given
 
 from neurogated.communities.algorithms import LeidenCommunities
-from neurogated.core.communities import Communities, Links
+from neurogated.core.communities import Communities, CommunityLinks
 
 FINDER = LeidenCommunities()
 RESOLUTION = 0.3
 
 
-def links(pairs: Sequence[tuple[int, int, float]], owner: Sequence[int]) -> Links:
+def links(pairs: Sequence[tuple[int, int, float]], owner: Sequence[int]) -> CommunityLinks:
     ends = np.array([pair[:2] for pair in pairs], dtype=np.int32).reshape(-1, 2)
     weight = np.array([pair[2] for pair in pairs], dtype=np.float64)
-    return Links(ends[:, 0], ends[:, 1], weight, np.array(owner, dtype=np.int32))
+    return CommunityLinks(ends[:, 0], ends[:, 1], weight, np.array(owner, dtype=np.int32))
 
 
 @st.composite
-def graphs(draw: st.DrawFn, most: int = 12) -> Links:
+def graphs(draw: st.DrawFn, most: int = 12) -> CommunityLinks:
     count = draw(st.integers(1, most))
     node = st.integers(0, count - 1)
     pairs = draw(st.lists(st.tuples(node, node, st.sampled_from([0.0, 0.2, 0.5, 1.0])), max_size=30))
     return links(pairs, draw(st.lists(st.integers(0, 2), min_size=count, max_size=count)))
 
 
-def quality(labels: Sequence[int], graph: Links) -> float:
+def quality(labels: Sequence[int], graph: CommunityLinks) -> float:
     """Return the CPM quality of a partition, computed from its definition."""
     inside = 0.0
     for source, target, weight in zip(graph.source, graph.target, graph.weight, strict=True):
@@ -58,16 +58,16 @@ def whole(labels: np.ndarray) -> list[int]:
 
 
 @given(graphs(most=6))
-def test_the_quality_is_close_to_the_best_of_all_partitions(graph: Links) -> None:
+def test_the_quality_is_close_to_the_best_of_all_partitions(graph: CommunityLinks) -> None:
     best = max(quality(labels, graph) for labels in partitions(graph.owner.size))
     assert quality(whole(FINDER.find(graph, RESOLUTION).labels), graph) >= 0.8 * best - 1e-9
 
 
 @given(graphs(), graphs())
-def test_no_community_joins_two_owners(graph: Links, later: Links) -> None:
+def test_no_community_joins_two_owners(graph: CommunityLinks, later: CommunityLinks) -> None:
     found = FINDER.find(graph, RESOLUTION)
     # Rows of links are appended, and the weights of the earlier ones may change.
-    grown = Links(
+    grown = CommunityLinks(
         np.concatenate((graph.source, later.source)),
         np.concatenate((graph.target, later.target)),
         np.concatenate((np.resize(later.weight, graph.weight.size), later.weight)),
@@ -79,7 +79,7 @@ def test_no_community_joins_two_owners(graph: Links, later: Links) -> None:
 
 
 @st.composite
-def changed_graphs(draw: st.DrawFn) -> tuple[Links, list[np.ndarray]]:
+def changed_graphs(draw: st.DrawFn) -> tuple[CommunityLinks, list[np.ndarray]]:
     """Draw a graph and the weights of its links after each of several changes."""
     graph = draw(graphs())
     weights = st.lists(
@@ -90,7 +90,7 @@ def changed_graphs(draw: st.DrawFn) -> tuple[Links, list[np.ndarray]]:
 
 @given(changed_graphs(), st.sampled_from([0.1, RESOLUTION]))
 def test_every_community_is_linked_throughout_after_any_changes(
-    changed: tuple[Links, list[np.ndarray]], resolution: float
+    changed: tuple[CommunityLinks, list[np.ndarray]], resolution: float
 ) -> None:
     graph, weights = changed
     found = FINDER.find(graph, resolution)
@@ -115,7 +115,7 @@ def parts_of(found: Communities) -> int:
 
 
 @given(graphs())
-def test_a_node_is_in_a_community_if_it_has_a_link_within_its_owner(graph: Links) -> None:
+def test_a_node_is_in_a_community_if_it_has_a_link_within_its_owner(graph: CommunityLinks) -> None:
     valid = (graph.weight > 0) & (graph.source != graph.target)
     valid &= graph.owner[graph.source] == graph.owner[graph.target]
     linked = {*graph.source[valid].tolist(), *graph.target[valid].tolist()}

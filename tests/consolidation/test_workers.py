@@ -17,7 +17,7 @@ import pytest
 
 from neurogated import BaseLLM, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
-from neurogated.core.communities import Communities, Links
+from neurogated.core.communities import Communities, CommunityLinks
 from neurogated.core.ports import Message
 from neurogated.errors import LLMError
 from neurogated.llm.structured import StructuredLLM
@@ -194,7 +194,9 @@ def test_closing_waits_for_the_fact_that_is_being_made(config: MemoryConfig, mon
     searching, closing = threading.Event(), threading.Event()
     find = LeidenCommunities.find
 
-    def slow(self: LeidenCommunities, links: Links, resolution: float, old: Communities | None = None) -> Communities:
+    def slow(
+        self: LeidenCommunities, links: CommunityLinks, resolution: float, old: Communities | None = None
+    ) -> Communities:
         searching.set()
         closing.wait(WAIT)
         return find(self, links, resolution, old)

@@ -3,8 +3,8 @@
 import pytest
 
 from neurogated.errors import ConfigError
-from neurogated.storage.log.neo4j.connection import Address as Neo4jAddress
-from neurogated.storage.log.postgres.server import Address
+from neurogated.storage.log.neo4j.connection import BoltAddress
+from neurogated.storage.log.postgres.server import PostgresAddress
 
 LONG = "tenant_" + "x" * 57
 
@@ -21,11 +21,11 @@ LONG = "tenant_" + "x" * 57
 )
 def test_postgresql_refuses_a_name_that_the_server_would_cut(url: str) -> None:
     with pytest.raises(ConfigError, match=r"63 bytes of a name.*shorten it"):
-        Address(url)
+        PostgresAddress(url)
 
 
 def test_neo4j_refuses_a_database_that_no_server_can_have() -> None:
     with pytest.raises(ConfigError, match="shorten it"):
-        Neo4jAddress.of(f"bolt://host/{LONG}", {})
+        BoltAddress.of(f"bolt://host/{LONG}", {})
     # The name of a memory is a value, which no server cuts.
-    assert Neo4jAddress.of(f"bolt://host/d?memory={LONG}", {}).memory == LONG
+    assert BoltAddress.of(f"bolt://host/d?memory={LONG}", {}).memory == LONG

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.communities import Communities, Graph, Links
+from neurogated.core.communities import Communities, CommunityLinks, WeightedGraph
 from neurogated.core.extras import import_extra
 from neurogated.core.view import Rows
 
@@ -59,13 +59,13 @@ def seeded(igraph: Any) -> Iterator[None]:  # noqa: ANN401 - a package that only
 class LeidenCommunities:
     """Finds communities, and updates them after a change of the links. It holds no state."""
 
-    def find(self, links: Links, resolution: float, old: Communities | None = None) -> Communities:
+    def find(self, links: CommunityLinks, resolution: float, old: Communities | None = None) -> Communities:
         """Return the communities of linked nodes; see `CommunityFinder`."""
         labels = _from_scratch(links, resolution) if old is None else _updated(links, resolution, old)
         return Communities(labels, links)
 
 
-def _from_scratch(links: Links, resolution: float) -> Labels:
+def _from_scratch(links: CommunityLinks, resolution: float) -> Labels:
     source, target, weight = valid = _valid(links)
     # Only linked nodes enter the graph.
     linked = np.zeros(links.owner.size, dtype=np.bool_)
@@ -77,7 +77,7 @@ def _from_scratch(links: Links, resolution: float) -> Labels:
     return _connected(labels, valid, linked)
 
 
-def _updated(links: Links, resolution: float, old: Communities) -> Labels:
+def _updated(links: CommunityLinks, resolution: float, old: Communities) -> Labels:
     """Return the communities after a change; only the nodes near the change may move.
 
     Every old community is one node of the graph for igraph, except its free members. So the time is proportional to the
@@ -116,7 +116,7 @@ def _updated(links: Links, resolution: float, old: Communities) -> Labels:
     return _inherited(_connected(labels, valid, moved), known)
 
 
-def _changed(links: Links, old: Communities, known: Labels) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+def _changed(links: CommunityLinks, old: Communities, known: Labels) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """Return which nodes have changed links, and which are in communities that lost links or have a new owner."""
     size, both = links.owner.size, (links, old.links)
     codes = np.concatenate([one.source.astype(np.int64) * size + one.target for one in both])
@@ -133,7 +133,7 @@ def _changed(links: Links, old: Communities, known: Labels) -> tuple[NDArray[np.
     return changed, (known >= 0) & np.isin(known, known[np.concatenate((lost, moved))])
 
 
-def _valid(links: Links) -> tuple[Rows, Rows, Weights]:
+def _valid(links: CommunityLinks) -> tuple[Rows, Rows, Weights]:
     """Return the ends and weights of the links within one owner, sorted; igraph reads sorted links twice as fast."""
     first = np.minimum(links.source, links.target).astype(np.int64)
     second = np.maximum(links.source, links.target).astype(np.int64)
@@ -214,7 +214,7 @@ _RESOLUTION = 1.0
 class IgraphMeasures:
     """See `GraphMeasures`."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: WeightedGraph) -> None:
         self._igraph = import_extra("igraph", "communities")
         # igraph reads a list faster than an array.
         self._graph = self._igraph.Graph(

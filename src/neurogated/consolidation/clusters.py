@@ -11,7 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from neurogated.config.metabolism_settings import MetabolismSettings
-from neurogated.core.communities import Communities, CommunityFinder, Links, links_of
+from neurogated.core.communities import Communities, CommunityFinder, CommunityLinks, links_of
 from neurogated.core.delta import NodeChange
 from neurogated.core.derivation import are_original, common_metadata, source_rows
 from neurogated.core.edge_type import EdgeType
@@ -80,7 +80,7 @@ class ClusterFinder:
         uses = view.uses.all()
         return sorted(clusters, key=lambda rows: (-float(uses[rows].mean()), view.ids[int(rows[0])]))
 
-    def _links(self, view: GraphView) -> Links:
+    def _links(self, view: GraphView) -> CommunityLinks:
         links = links_of(view, _LINKS)
         uses, least = view.uses.all()[: view.node_count].astype(np.float64), self._settings.consolidation_uses
         made = [view.kinds.index(kind) for kind in _MADE if kind in view.kinds]

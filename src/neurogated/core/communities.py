@@ -1,4 +1,4 @@
-"""Links between the nodes of a view, and the communities that they form."""
+"""CommunityLinks between the nodes of a view, and the communities that they form."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.view import GraphView, Rows
 
 
-class Links(NamedTuple):
+class CommunityLinks(NamedTuple):
     """Weighted links between nodes, without direction."""
 
     source: NDArray[np.int32]
@@ -25,7 +25,7 @@ class Links(NamedTuple):
     owner: NDArray[np.int32]
     """(nodes,) numbers; no community joins nodes of different numbers."""
 
-    def among(self, rows: Rows) -> Links:
+    def among(self, rows: Rows) -> CommunityLinks:
         """Return the links without those that have an end outside of `rows`; they keep their places."""
         inside = np.zeros(self.owner.size, dtype=np.bool_)
         inside[rows] = True
@@ -38,7 +38,7 @@ class Communities:
 
     labels: NDArray[np.int64]
     """(nodes,) numbers of communities; -1 for a node without links."""
-    links: Links
+    links: CommunityLinks
 
     def members(self) -> list[Rows]:
         """Return the rows of each community, ascending; the communities in the order of their numbers."""
@@ -48,7 +48,7 @@ class Communities:
         return np.split(order, starts[1:]) if order.size else []
 
 
-class Graph(NamedTuple):
+class WeightedGraph(NamedTuple):
     """A graph of numbered nodes without directions and loops; at most one link joins two nodes."""
 
     nodes: int
@@ -61,7 +61,7 @@ class Graph(NamedTuple):
     """(links,), > 0."""
 
     @classmethod
-    def of(cls, count: int, source: Rows, target: Rows, weight: NDArray[np.float64]) -> Graph:
+    def of(cls, count: int, source: Rows, target: Rows, weight: NDArray[np.float64]) -> WeightedGraph:
         """Return the graph of some edges; the weights of edges between the same two nodes are added."""
         kept = (source != target) & (weight > 0)
         low, high = np.minimum(source, target)[kept], np.maximum(source, target)[kept]
@@ -72,9 +72,9 @@ class Graph(NamedTuple):
         summed = np.add.reduceat(weight, starts) if code.size else weight
         return cls(count, code[starts] // max(1, count), code[starts] % max(1, count), summed)
 
-    def quotient(self, labels: NDArray[np.int64]) -> Graph:
+    def quotient(self, labels: NDArray[np.int64]) -> WeightedGraph:
         """Return the graph whose nodes are the labels 0 to n - 1 of this graph's nodes, without the links inside."""
-        return Graph.of(int(labels.max(initial=-1)) + 1, labels[self.source], labels[self.target], self.weight)
+        return WeightedGraph.of(int(labels.max(initial=-1)) + 1, labels[self.source], labels[self.target], self.weight)
 
 
 class GraphMeasures(Protocol):
@@ -93,7 +93,7 @@ class GraphMeasures(Protocol):
 class CommunityFinder(Protocol):
     """Finds groups of nodes that are linked more with one another than with the rest of the graph."""
 
-    def find(self, links: Links, resolution: float, old: Communities | None = None) -> Communities:
+    def find(self, links: CommunityLinks, resolution: float, old: Communities | None = None) -> Communities:
         """Return the communities of linked nodes; equal links have equal communities.
 
         Args:
@@ -104,7 +104,7 @@ class CommunityFinder(Protocol):
         """
 
 
-def links_of(view: GraphView, weights: Mapping[EdgeType, float]) -> Links:
+def links_of(view: GraphView, weights: Mapping[EdgeType, float]) -> CommunityLinks:
     """Return the edges of a view as links; the weight of an edge is multiplied by the weight of its type.
 
     Types without a weight form no links.
@@ -114,7 +114,7 @@ def links_of(view: GraphView, weights: Mapping[EdgeType, float]) -> Links:
     factor = of_type[view.edge_type[:count]] if of_type.size else np.zeros(count)
     weight = np.nan_to_num(view.weight.all()[:count], nan=0.0) * factor
     source, target, computed = view.computed_edges()
-    return Links(
+    return CommunityLinks(
         np.concatenate((view.edge_source[:count], source.astype(np.int32))),
         np.concatenate((view.edge_target[:count], target.astype(np.int32))),
         np.concatenate((weight, computed * weights.get(EdgeType.TERM, 0.0))),

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.clock import to_micros
-from neurogated.core.communities import Graph
+from neurogated.core.communities import WeightedGraph
 from neurogated.core.energy import LAYERS, EnergyLaw, layers_of
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort, LanguageModel
@@ -191,7 +191,7 @@ class Created(NamedTuple):
     """By label."""
     bridging: dict[tuple[int, int], _Bridging]
     """By two labels."""
-    betweenness: tuple[Graph, Values] | None
+    betweenness: tuple[WeightedGraph, Values] | None
     """Of the links between communities when these were last found; None without algorithms."""
     sequence: int
     """The number of the last change that the manifest includes."""
@@ -346,7 +346,7 @@ def _communities(scoped: _Scoped, named: dict[int, _Named]) -> tuple[tuple[Commu
 def _bridges(
     scoped: _Scoped,
     labels: Sequence[int],
-    betweenness: tuple[Graph, Values] | None,
+    betweenness: tuple[WeightedGraph, Values] | None,
     known: dict[tuple[int, int], _Bridging],
 ) -> tuple[tuple[Bridge, ...], dict[tuple[int, int], _Bridging]]:
     """Return the heaviest links between communities, and the memories on them by labels."""
@@ -366,7 +366,7 @@ def _bridges(
     return tuple(bridges), bridging
 
 
-def _passing(betweenness: tuple[Graph, Values] | None, first: int, second: int) -> float | None:
+def _passing(betweenness: tuple[WeightedGraph, Values] | None, first: int, second: int) -> float | None:
     if betweenness is None:
         return None
     graph, values = betweenness

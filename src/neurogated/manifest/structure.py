@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.communities import Graph, GraphMeasures
+from neurogated.core.communities import GraphMeasures, WeightedGraph
 from neurogated.core.view import GraphView, Rows
 
 Labels = NDArray[np.int64]
@@ -125,7 +125,7 @@ def degrees(graph: Graph) -> Values:
     return (leaving + arriving).astype(np.float64)
 
 
-Algorithms = Callable[[Graph], GraphMeasures] | None
+Algorithms = Callable[[WeightedGraph], GraphMeasures] | None
 
 _AGAIN = 0.05
 """Communities are found again, from the present ones, when this share of the memories is new."""
@@ -155,7 +155,7 @@ class Structure(NamedTuple):
     """The places of the memories of each community, ascending."""
     rank: Values
     """(n,) PageRank."""
-    between: Graph
+    between: WeightedGraph
     """The links between communities."""
     clustering: float | None
     """Measured when communities were last found; None without algorithms."""
@@ -210,7 +210,7 @@ def _edges(view: GraphView, place: Labels, first: int) -> tuple[NDArray[np.bool_
     return ~np.isnan(view.weight.all()[: view.edge_count]), (place[source] >= 0) & (place[target] >= 0)
 
 
-def _graph(view: GraphView, edges: Rows, later: Rows, place: Labels) -> tuple[Graph, int]:
+def _graph(view: GraphView, edges: Rows, later: Rows, place: Labels) -> tuple[WeightedGraph, int]:
     """Return the graph of some edges and of the computed ones from later to earlier memories, and how many these are.
 
     Args:
@@ -224,10 +224,10 @@ def _graph(view: GraphView, edges: Rows, later: Rows, place: Labels) -> tuple[Gr
     sources = np.concatenate((view.edge_source[edges], source[kept]))
     targets = np.concatenate((view.edge_target[edges], target[kept]))
     weight = np.concatenate((view.weight.take(edges).astype(np.float64), computed[kept]))
-    return Graph.of(int(place.max(initial=-1)) + 1, place[sources], place[targets], weight), kept.size
+    return WeightedGraph.of(int(place.max(initial=-1)) + 1, place[sources], place[targets], weight), kept.size
 
 
-def _found(graph: Graph, algorithms: Algorithms, start: Labels | None) -> tuple[Labels, float | None]:
+def _found(graph: WeightedGraph, algorithms: Algorithms, start: Labels | None) -> tuple[Labels, float | None]:
     """Return communities for all memories, and the clustering."""
     if algorithms is None:
         return moved_from_scratch(graph) if start is None else start, None
@@ -235,7 +235,7 @@ def _found(graph: Graph, algorithms: Algorithms, start: Labels | None) -> tuple[
     return np.unique(measures.communities(start), return_inverse=True)[1], measures.clustering()
 
 
-def _carried(graph: Graph, place: Labels, old: Structure | None) -> tuple[Labels, Values | None]:
+def _carried(graph: WeightedGraph, place: Labels, old: Structure | None) -> tuple[Labels, Values | None]:
     """Return the communities after new memories joined old ones, and the PageRank to begin with."""
     if old is None:
         return np.arange(graph.nodes), None
@@ -289,7 +289,7 @@ def _grown(view: GraphView, rows: Rows, place: Labels, old: Structure) -> Struct
         labels=labels,
         members=members,
         rank=local_rank(rank, degree, touched, (origin, other), weight),
-        between=Graph.of(
+        between=WeightedGraph.of(
             len(members),
             np.concatenate((old.between.source, between.source)),
             np.concatenate((old.between.target, between.target)),
@@ -298,7 +298,7 @@ def _grown(view: GraphView, rows: Rows, place: Labels, old: Structure) -> Struct
     )
 
 
-def _joined(graph: Graph, labels: Labels, degree: Values) -> Labels:
+def _joined(graph: WeightedGraph, labels: Labels, degree: Values) -> Labels:
     """Return the communities after new memories joined them, in the graph of old communities and new memories.
 
     Args:

@@ -17,7 +17,7 @@ from neurogated.core.judgements import QuestionJudgement, QuestionKind
 from neurogated.core.outage import answer_within
 from neurogated.core.ports import Embedder, QuestionJudge
 from neurogated.errors import InputError, LLMError
-from neurogated.text.calendar_words import MONTHS, WEEKDAYS, any_of
+from neurogated.text.dates import MONTHS, WEEKDAYS, any_of
 from neurogated.text.language import Language, language_of
 from neurogated.text.tables import table_of
 

@@ -1,4 +1,4 @@
-"""Attributes of persons and things, and how two values relate: equal, narrower, wider or different; places in places."""
+"""Attributes of persons and things, and how two values relate: equal, narrower, wider or different; nested places."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.contexts import forget_texts
 from neurogated.errors import MemoryClosedError
 from neurogated.storage.index.graph_index import Follower, GraphIndex
-from neurogated.storage.log.log import Block, Blocks, Engine, SupportsErasure, SupportsWaiting
+from neurogated.storage.log.log import Blocks, Engine, SupportsErasure, SupportsWaiting, TransactionBlock
 
 
 class Member(Protocol):
@@ -36,7 +36,7 @@ class Member(Protocol):
     def catch_up(self) -> None:
         """Bring the index up to date."""
 
-    def join(self, block: Block | None) -> None:
+    def join(self, block: TransactionBlock | None) -> None:
         """Take part in a transaction."""
 
     def publish(self) -> None:

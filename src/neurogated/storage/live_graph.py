@@ -38,13 +38,13 @@ from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.log.log import (
     LOOK_SECONDS,
-    Block,
     Engine,
     Freshness,
     ReplayFollower,
     SupportsClaiming,
     SupportsFollowing,
     SupportsPast,
+    TransactionBlock,
 )
 from neurogated.storage.log.memory_log import last_before, replayed_past
 from neurogated.utils.background import is_free, take, while_alive
@@ -129,7 +129,7 @@ class LiveGraph:
         # Whether the index must be loaded before it is read.
         self._stale = True
         # The innermost transaction under way when the index was loaded or last checked.
-        self._block: Block | None = None
+        self._block: TransactionBlock | None = None
         self.index = GraphIndex(family.config)
         # The state that other threads read while one holds the lock; while it is None, they wait for the lock.
         self._committed: GraphState | None = None
@@ -263,7 +263,7 @@ class LiveGraph:
         self.follower.cancel()
         self._stale = True
 
-    def join(self, block: Block | None) -> None:
+    def join(self, block: TransactionBlock | None) -> None:
         """Record the transaction that changes the graph from now on; it may be rolled back."""
         self._block = block
 

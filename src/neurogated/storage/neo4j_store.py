@@ -14,7 +14,7 @@ from neurogated.core.delta import GraphDelta
 from neurogated.core.model import Vector
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.log.checkpointed import embedded_versions, replace_vectors
-from neurogated.storage.log.neo4j.connection import Address
+from neurogated.storage.log.neo4j.connection import BoltAddress
 from neurogated.storage.log.neo4j.neo4j_log import Neo4jEngine, Neo4jLog, memory_exists
 from neurogated.storage.log.neo4j.projection import projection_faults
 from neurogated.storage.verify import disagreements
@@ -54,7 +54,7 @@ class Neo4jStore(GraphStore, SupportsCheck, SupportsReembedding):
             FormatVersionError: the memory has an unknown format.
         """
         config = config or MemoryConfig()
-        engine = Neo4jEngine(Address.of(url), patience=config.runtime.write_lock_seconds, read_only=read_only)
+        engine = Neo4jEngine(BoltAddress.of(url), patience=config.runtime.write_lock_seconds, read_only=read_only)
         try:
             if from_scratch:
                 engine.clear()
@@ -66,7 +66,7 @@ class Neo4jStore(GraphStore, SupportsCheck, SupportsReembedding):
     @staticmethod
     def exists(url: str) -> bool:
         """Return whether there is a memory at `url`; raises StorageError."""
-        return memory_exists(Address.of(url))
+        return memory_exists(BoltAddress.of(url))
 
     @property
     def engine(self) -> Neo4jEngine:

@@ -21,7 +21,7 @@ from neurogated.core.model import Vector
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.log.checkpointed import embedded_versions, replace_vectors
 from neurogated.storage.log.postgres.postgres_log import PostgresEngine, PostgresLog
-from neurogated.storage.log.postgres.server import Address, Server, exists, prepare, rewrite_tables
+from neurogated.storage.log.postgres.server import PostgresAddress, Server, exists, prepare, rewrite_tables
 from neurogated.storage.verify import disagreements
 
 
@@ -63,7 +63,7 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsStat
             FormatVersionError: a newer version of this library made the tables.
             StorageError: the server cannot be reached or refuses.
         """
-        server = Server(Address(url), read_only=read_only)
+        server = Server(PostgresAddress(url), read_only=read_only)
         try:
             prepare(server, from_scratch=from_scratch)
             engine = PostgresEngine(server, (config or MemoryConfig()).runtime.write_lock_seconds)
@@ -76,7 +76,7 @@ class PostgresStore(GraphStore, SupportsCheck, SupportsReembedding, SupportsStat
     @staticmethod
     def exists(url: str) -> bool:
         """Return whether there is a memory at `url`; raises like `open`."""
-        server = Server(Address(url), read_only=True)
+        server = Server(PostgresAddress(url), read_only=True)
         try:
             return exists(server)
         finally:

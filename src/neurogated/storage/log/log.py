@@ -25,10 +25,10 @@ from neurogated.utils.background import take
 
 
 @dataclass(slots=True)
-class Block:
+class TransactionBlock:
     """A transaction or a nested part of one. It tells a graph whether the changes it shows were committed."""
 
-    outer: Block | None
+    outer: TransactionBlock | None
     """The enclosing transaction."""
     under_way: threading.Lock = field(default_factory=threading.Lock)
     """Held until the transaction is committed or rolled back."""
@@ -43,10 +43,10 @@ class Blocks:
     """
 
     def __init__(self) -> None:
-        self._last: Block | None = None
+        self._last: TransactionBlock | None = None
 
     @property
-    def innermost(self) -> Block | None:
+    def innermost(self) -> TransactionBlock | None:
         """The innermost transaction under way."""
         block = self._last
         while block is not None and not block.under_way.locked():
@@ -56,7 +56,7 @@ class Blocks:
     @contextmanager
     def begun(self) -> Iterator[None]:
         """Run the block as a transaction, or as a part of the one under way; it is made when the block ends."""
-        block = self._last = Block(self.innermost)
+        block = self._last = TransactionBlock(self.innermost)
         with block.under_way:
             yield
         block.made = True

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from neurogated.core.columns import contained
 from neurogated.core.view import Rows
 from neurogated.storage.index.text.posting_table import TableView
-from neurogated.storage.index.text.segment import SATURATION, Places, Segment, length_norm, spread
+from neurogated.storage.index.text.segment import SATURATION, Places, TextSegment, length_norm, spread
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ _AT_ONCE = 4096
 _FEW_PAIRS = 2**18
 
 
-class Weights:
+class QueryWeights:
     """The words of a query with their weights, without words that no text holds.
 
     Scores add the words of every text in the order of their numbers, so equal texts have equal scores to the last bit.
@@ -52,19 +52,19 @@ class Weights:
         self._places[self.words] = np.arange(1, self.words.size + 1)
         self._of_all: dict[int, NDArray[np.float64] | None] = {}
 
-    def scores_of_all(self, segment: Segment) -> NDArray[np.float64] | None:
+    def scores_of_all(self, segment: TextSegment) -> NDArray[np.float64] | None:
         """Return the scores of all texts of a segment; None if that takes too long."""
         if segment.serial not in self._of_all:
             worthwhile = self.words.size * len(segment) <= _FEW_PAIRS
             self._of_all[segment.serial] = self._scores_of_all(segment) if worthwhile else None
         return self._of_all[segment.serial]
 
-    def scores(self, segment: Segment, places: Places) -> NDArray[np.float64]:
+    def scores(self, segment: TextSegment, places: Places) -> NDArray[np.float64]:
         """Return the scores of the texts at `places` of a segment."""
         starts = range(0, max(places.size, 1), _AT_ONCE)
         return np.concatenate([self._scores(segment, places[start : start + _AT_ONCE]) for start in starts])
 
-    def _scores_of_all(self, segment: Segment) -> NDArray[np.float64]:
+    def _scores_of_all(self, segment: TextSegment) -> NDArray[np.float64]:
         known, at = segment.found(self.words)
         starts, ends = segment.bounds(at)
         entries = spread(starts, ends - starts)
@@ -72,7 +72,7 @@ class Weights:
         parts = _part(self.values[known].repeat(ends - starts), segment.counts[entries], norms[owners])
         return np.bincount(owners, parts, minlength=len(segment)).astype(np.float64, copy=False)
 
-    def _scores(self, segment: Segment, places: Places) -> NDArray[np.float64]:
+    def _scores(self, segment: TextSegment, places: Places) -> NDArray[np.float64]:
         entries, sizes = segment.texts.entries(places)
         asked = self._places.take(segment.texts.words.take(entries), mode="clip")
         (hits,) = asked.nonzero()
@@ -95,7 +95,7 @@ _SLACK = 1e-4
 Eligible = Callable[[Places], Places]
 
 
-def best_texts(segment: Segment, weights: Weights, k: int, least: float, eligible: Eligible) -> Places:
+def best_texts(segment: TextSegment, weights: QueryWeights, k: int, least: float, eligible: Eligible) -> Places:
     """Return places of texts that include the `k` best with a score of at least `least`, and all ties.
 
     Args:
@@ -120,7 +120,7 @@ def kth_best(scores: NDArray[np.floating], k: int) -> float:
 class _Search:
     """One query in one segment."""
 
-    def __init__(self, segment: Segment, weights: Weights, k: int, least: float, eligible: Eligible) -> None:
+    def __init__(self, segment: TextSegment, weights: QueryWeights, k: int, least: float, eligible: Eligible) -> None:
         known, at = segment.found(weights.words)
         # A part of a score grows at most in proportion to the mean length.
         drift = max(weights.mean / segment.mean, 1)
@@ -193,7 +193,7 @@ _LEAST_SCORE = float(np.nextafter(0, 1))
 _FEW_SHARE = 8
 
 
-class Found(NamedTuple):
+class FoundTexts(NamedTuple):
     """Texts found by a search."""
 
     keys: Rows
@@ -219,14 +219,14 @@ def statistics_of(view: TableView, words: Rows, keys: Rows) -> Statistics:
     return Statistics(texts, total, frequencies)
 
 
-def _are_few(part: Segment, places: Places) -> bool:
+def _are_few(part: TextSegment, places: Places) -> bool:
     """Return whether some texts of a segment are read quicker one by one than through its posting lists."""
     return places.size * _FEW_SHARE < len(part)
 
 
-def search(view: TableView, weights: Weights, k: int, without: Rows) -> Found:
+def search(view: TableView, weights: QueryWeights, k: int, without: Rows) -> FoundTexts:
     """Return the `k` best texts with their scores, and all ties, best first, ties in order of key."""
-    found = Found(np.empty(0, dtype=np.int64), np.empty(0))
+    found = FoundTexts(np.empty(0, dtype=np.int64), np.empty(0))
     # The longest segment comes first: its k-th best score is a pruning threshold for the others.
     for part in view.segments if k > 0 and weights.words.size else ():
         eligible = partial(_eligible, view, part, without)
@@ -243,11 +243,11 @@ def search(view: TableView, weights: Weights, k: int, without: Rows) -> Found:
                 counting = eligible(np.flatnonzero(of_all >= least))
             places, of_places = counting, of_all[counting]
         keys = np.concatenate((found.keys, part.texts.keys[places]))
-        found = Found(keys, np.concatenate((found.scores, of_places)))
+        found = FoundTexts(keys, np.concatenate((found.scores, of_places)))
     return best(found, k)
 
 
-def _eligible(view: TableView, part: Segment, without: Rows, places: Places) -> Places:
+def _eligible(view: TableView, part: TextSegment, without: Rows, places: Places) -> Places:
     """Return those of the places in a segment whose texts may be results."""
     living = view.living(part, places)
     if not without.size:
@@ -257,7 +257,7 @@ def _eligible(view: TableView, part: Segment, without: Rows, places: Places) -> 
     return shown
 
 
-def scores(view: TableView, weights: Weights, keys: Rows, *, each: bool = False) -> NDArray[np.float64]:
+def scores(view: TableView, weights: QueryWeights, keys: Rows, *, each: bool = False) -> NDArray[np.float64]:
     """Return the score of each key. With `each`, segments that have few of these texts are not scored as a whole."""
     scores = np.zeros(keys.size)
     for part, here, places in view.located(keys) if weights.words.size else ():
@@ -266,10 +266,10 @@ def scores(view: TableView, weights: Weights, keys: Rows, *, each: bool = False)
     return scores
 
 
-def best(found: Found, k: int) -> Found:
+def best(found: FoundTexts, k: int) -> FoundTexts:
     """Return the `k` best texts that share a keyword, and all ties, best first, equal scores in order of key."""
     least = max(kth_best(found.scores, k), _LEAST_SCORE) if k > 0 else np.inf
     good = np.flatnonzero(found.scores >= least)
     keys, scores = found.keys[good], found.scores[good]
     order = np.lexsort((keys, -scores))
-    return Found(keys[order], scores[order])
+    return FoundTexts(keys[order], scores[order])

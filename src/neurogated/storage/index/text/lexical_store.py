@@ -14,7 +14,15 @@ from numpy.typing import NDArray
 
 from neurogated.core.columns import contained, distinct, firsts
 from neurogated.core.view import Rows
-from neurogated.storage.index.text.keyword_search import Found, Statistics, Weights, best, scores, search, statistics_of
+from neurogated.storage.index.text.keyword_search import (
+    FoundTexts,
+    QueryWeights,
+    Statistics,
+    best,
+    scores,
+    search,
+    statistics_of,
+)
 from neurogated.storage.index.text.posting_table import MEMTABLE_TEXTS, UNKNOWN, PostingTable, TableSnapshot, TableView
 from neurogated.storage.index.text.segment import Places, spread
 from neurogated.text.keywords import search_terms
@@ -213,7 +221,7 @@ class LexicalStore:
     def __init__(self, memtable_texts: int = MEMTABLE_TEXTS, table: PostingTable | None = None) -> None:
         self._table = PostingTable(memtable_texts) if table is None else table
         # Of the last queries: the query, its `among`, the change counter then, and its weights.
-        self._asked: tuple[tuple[str, Rows | None, int, Weights], ...] = ()
+        self._asked: tuple[tuple[str, Rows | None, int, QueryWeights], ...] = ()
 
     def __len__(self) -> int:
         return self._table.texts
@@ -253,7 +261,7 @@ class LexicalStore:
         hidden = np.unique(without) if without.size else without
         if among is not None:
             shown = np.setdiff1d(among, hidden) if hidden.size else among
-            return best(Found(shown, self.scores(query, shown, among)), k)
+            return best(FoundTexts(shown, self.scores(query, shown, among)), k)
         return self._table.read(lambda view: search(view, self._weights(view, query), k, hidden))
 
     def scores(self, query: str, keys: Rows, among: Rows | None = None) -> NDArray[np.float64]:
@@ -375,7 +383,7 @@ class LexicalStore:
         """Use the files of a written state of this index instead of memory; raises OSError or ValueError."""
         self._table.remap(folder)
 
-    def _weights(self, view: TableView, query: str, among: Rows | None = None) -> Weights:
+    def _weights(self, view: TableView, query: str, among: Rows | None = None) -> QueryWeights:
         """Return the weights of a query among the texts of some keys, or of all, cached for repeated calls."""
         now = self._table.changes
         for asked, searched, changes, weights in self._asked:
@@ -386,6 +394,6 @@ class LexicalStore:
             changes, numbers = self._table.changes, self._table.vocabulary.numbers(keywords)
             words = np.array(sorted({*numbers} - {UNKNOWN}), dtype=np.int64)
             known = Statistics(self._table.texts, self._table.total, self._table.frequencies_of(words))
-        weights = Weights(words, known if among is None else statistics_of(view, words, among))
+        weights = QueryWeights(words, known if among is None else statistics_of(view, words, among))
         self._asked = ((query, among, changes, weights), *self._asked[: _QUERIES - 1])
         return weights

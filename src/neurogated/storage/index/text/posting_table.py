@@ -19,7 +19,7 @@ from neurogated.core.files import write_text
 from neurogated.core.view import Rows
 from neurogated.storage.files.array_files import link_arrays, load_arrays, save_arrays
 from neurogated.storage.index.graph.topology import Column
-from neurogated.storage.index.text.segment import ForwardIndex, Places, Segment
+from neurogated.storage.index.text.segment import ForwardIndex, Places, TextSegment
 from neurogated.utils.background import JOB_FAILURES, started
 
 UNKNOWN = -1
@@ -84,7 +84,7 @@ _WORDS = "words.json"
 class TableSnapshot:
     """An immutable state of a table."""
 
-    segments: tuple[Segment, ...]
+    segments: tuple[TextSegment, ...]
     owners: NDArray[np.int32]
     """For each key the serial number of the segment that owns its text, or `NOWHERE`."""
     frequencies: NDArray[np.int32]
@@ -129,7 +129,7 @@ class TableSnapshot:
     def _read(cls, folder: Path, state: dict[str, Any]) -> Self:
         if state["format"] != _FORMAT:
             raise TypeError(state["format"])
-        segments = tuple(Segment.load(folder, **found) for found in state["segments"])
+        segments = tuple(TextSegment.load(folder, **found) for found in state["segments"])
         words = json.loads((folder / _WORDS).read_text(encoding="utf-8"))
         counters = load_arrays(folder, _COUNTERS, cls)
         if counters["frequencies"].size != len(words):
@@ -157,17 +157,17 @@ _Answer = TypeVar("_Answer")
 class TableView:
     """A table at one moment, which readers use without its lock."""
 
-    segments: tuple[Segment, ...]
+    segments: tuple[TextSegment, ...]
     """The oldest and longest first."""
     owners: NDArray[np.int32]
     """For each key the serial number of the segment that owns its text, or `NOWHERE`."""
 
-    def living(self, part: Segment, places: Places) -> Places:
+    def living(self, part: TextSegment, places: Places) -> Places:
         """Return those of the places in a segment whose texts are live."""
         living: Places = places[self.owners[part.texts.keys[places]] == part.serial]
         return living
 
-    def located(self, keys: Rows) -> Iterator[tuple[Segment, Rows, Rows]]:
+    def located(self, keys: Rows) -> Iterator[tuple[TextSegment, Rows, Rows]]:
         """Yield each segment that has texts of `keys`, the positions of these keys, and their places in the segment."""
         owners = _get(self.owners, keys, NOWHERE)
         for part in self.segments:
@@ -195,7 +195,7 @@ class PostingTable:
         self._memtable_texts = memtable_texts
         self._last_serial = 0
         # Replaced as a whole, so that an interrupt leaves either the old or the new segments.
-        self._segments: tuple[Segment, ...] = ()
+        self._segments: tuple[TextSegment, ...] = ()
         # How many segments belong to another table, too, and are not merged.
         self._shared = 0
         self._owners = _Places(np.int32)
@@ -222,7 +222,7 @@ class PostingTable:
             self._frequencies.reach(len(self.vocabulary), 0)
             run, old = self._memtable(keys.size), self._segments
             parts = [*self._living(self.view(), run), texts]
-            segment = Segment.of(ForwardIndex.joined(parts) if run else texts, self._new_serial())
+            segment = TextSegment.of(ForwardIndex.joined(parts) if run else texts, self._new_serial())
             # As in `_merge`, old and new segments coexist while the owners change.
             self._segments = (*old, segment)
             self._owners.values[segment.texts.keys] = segment.serial
@@ -402,7 +402,7 @@ class PostingTable:
             length += lengths[first]
         return first
 
-    def _memtable(self, added: int) -> Sequence[Segment]:
+    def _memtable(self, added: int) -> Sequence[TextSegment]:
         """Return the last segments, to be merged at once with a new one of so many texts."""
         lengths = [*map(len, self._segments), added]
         first = self._first_to_merge(lengths)
@@ -410,12 +410,12 @@ class PostingTable:
         return () if is_long else self._segments[first:]
 
     @staticmethod
-    def _living(view: TableView, run: Sequence[Segment]) -> list[ForwardIndex]:
+    def _living(view: TableView, run: Sequence[TextSegment]) -> list[ForwardIndex]:
         """Return the texts of segments without those that were replaced or removed."""
         living = [(part.texts, view.living(part, np.arange(len(part)))) for part in run]
         return [texts if places.size == texts.keys.size else texts.take(places) for texts, places in living]
 
-    def _merge_aside(self, run: Sequence[Segment]) -> None:
+    def _merge_aside(self, run: Sequence[TextSegment]) -> None:
         try:
             self._merge(run)
         except JOB_FAILURES:
@@ -425,11 +425,11 @@ class PostingTable:
             with self.lock:
                 self._merging, self._last_merging = None, NOWHERE
 
-    def _merge(self, run: Sequence[Segment]) -> None:
+    def _merge(self, run: Sequence[TextSegment]) -> None:
         """Replace the consecutive segments of `run` by one."""
         with self.lock:
             view, serial = self.view(), self._new_serial()
-        merged = Segment.of(ForwardIndex.joined(self._living(view, run)), serial)
+        merged = TextSegment.of(ForwardIndex.joined(self._living(view, run)), serial)
         keys = merged.texts.keys
         old = [part.serial for part in run]
         with self.lock:

@@ -76,7 +76,7 @@ class ForwardIndex:
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class TextSegment:
     """Texts with the posting lists of their words."""
 
     name: str
@@ -112,7 +112,7 @@ class Segment:
         return lengths
 
     @classmethod
-    def of(cls, texts: ForwardIndex, serial: int) -> Segment:
+    def of(cls, texts: ForwardIndex, serial: int) -> TextSegment:
         """Build a segment of these texts."""
         holders = texts.holders()
         true_lengths = np.bincount(holders, texts.counts, minlength=texts.keys.size).astype(np.int64)
@@ -136,7 +136,7 @@ class Segment:
         )
 
     @classmethod
-    def load(cls, folder: Path, name: str, serial: int, mean: float) -> Segment:
+    def load(cls, folder: Path, name: str, serial: int, mean: float) -> TextSegment:
         """Memory-map a segment that `save` wrote; raises OSError or ValueError."""
         texts = ForwardIndex(**load_arrays(folder, f"{name}.texts", ForwardIndex))
         return cls(name=name, serial=serial, mean=mean, texts=texts, **load_arrays(folder, name, cls))

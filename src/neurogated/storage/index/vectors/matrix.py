@@ -82,7 +82,7 @@ class Vectors(NamedTuple):
         return np.maximum(scores, -1, out=scores)
 
 
-class Block(NamedTuple):
+class VectorBlock(NamedTuple):
     """The vectors of consecutive slots."""
 
     begin: int
@@ -107,7 +107,7 @@ class VectorMatrix(NamedTuple):
 
     dimension: int
     size: int = 0
-    blocks: tuple[Block, ...] = ()
+    blocks: tuple[VectorBlock, ...] = ()
 
     def appended(self, vectors: Floats) -> VectorMatrix:
         """Return the state with `vectors` (n, dimension) in the next slots; call it only on the newest state."""
@@ -121,7 +121,7 @@ class VectorMatrix(NamedTuple):
             # The capacity doubles, so that there are few blocks; untouched capacity takes no physical memory.
             content = Vectors.room(max(count, size, _LEAST_ROOM), self.dimension)
             content.fill(0, new)
-            blocks = (*blocks, Block(size, content, None))
+            blocks = (*blocks, VectorBlock(size, content, None))
         return VectorMatrix(self.dimension, size + count, blocks)
 
     def sealed(self) -> VectorMatrix:
@@ -177,7 +177,7 @@ class VectorMatrix(NamedTuple):
         content = Vectors.room(slots.size, self.dimension)
         for begin in range(0, slots.size, _AT_ONCE):
             content.fill(begin, self.vectors(slots[begin : begin + _AT_ONCE]))
-        return self._replace(size=slots.size, blocks=(Block(0, content, None),))
+        return self._replace(size=slots.size, blocks=(VectorBlock(0, content, None),))
 
     def files(self) -> list[KeptBlock]:
         """Return the files for this matrix. Vectors without a file go to a new one, with smaller files before it.
@@ -210,7 +210,7 @@ class VectorMatrix(NamedTuple):
         """
         matrix = cls(dimension)
         for name, count in kept:
-            block = Block(matrix.size, Vectors.mapped(folder / name, count, dimension), name)
+            block = VectorBlock(matrix.size, Vectors.mapped(folder / name, count, dimension), name)
             matrix = matrix._replace(size=matrix.size + count, blocks=(*matrix.blocks, block))
         return matrix
 

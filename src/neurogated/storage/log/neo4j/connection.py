@@ -30,7 +30,7 @@ _DEFAULT_MEMORY = "default"
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class BoltAddress:
     """Where a database is, and who opens it."""
 
     server: str
@@ -85,7 +85,7 @@ _PAUSE_SECONDS, _LONGEST_PAUSE_SECONDS = 0.005, 0.1
 logging.getLogger("neo4j.notifications").setLevel(logging.ERROR)
 
 
-class Statement(NamedTuple):
+class BoltStatement(NamedTuple):
     """A statement in Cypher. Its text is a constant; every value is a parameter."""
 
     text: str
@@ -95,7 +95,7 @@ class Statement(NamedTuple):
 class Connection:
     """A pool of connections to one database. Threads may share it."""
 
-    def __init__(self, address: Address) -> None:
+    def __init__(self, address: BoltAddress) -> None:
         """Describe the database; the first statement connects to it."""
         self.address = address
         self._closed = False
@@ -115,7 +115,7 @@ class Connection:
         """
         return self._repeated(lambda session: session.run(text, self.complete(values)).data())
 
-    def write(self, check: Callable[[neo4j.Transaction], bool], statements: Iterable[Statement]) -> None:
+    def write(self, check: Callable[[neo4j.Transaction], bool], statements: Iterable[BoltStatement]) -> None:
         """Run statements in one transaction.
 
         Args:

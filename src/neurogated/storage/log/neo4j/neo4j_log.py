@@ -44,11 +44,11 @@ from neurogated.storage.log.neo4j.connection import (
     SET_BODIES,
     SET_GRAPH,
     SET_MEMORY,
-    Address,
+    BoltAddress,
     Connection,
 )
 from neurogated.storage.log.neo4j.projection import in_portions, projection_of
-from neurogated.storage.log.neo4j.turn import LEASE, Head, Turn, Work
+from neurogated.storage.log.neo4j.turn import LEASE, Head, Work, WriteLease
 
 _PART: Final = f"(c:NeurogatedCheckpoint {{{OWN}, name: $name, number: $number}})"
 _FIND: Final = (
@@ -111,7 +111,7 @@ _UNKNOWN: tuple[float, dict[str, Any]] = -math.inf, {}
 _NO_GRAPH = Head(epoch=-1)
 
 
-def memory_exists(address: Address) -> bool:
+def memory_exists(address: BoltAddress) -> bool:
     """Return whether a database has a memory; raises StorageError."""
     with contextlib.closing(Connection(address)) as connection:
         return bool(connection.read(MEMORY))
@@ -120,7 +120,7 @@ def memory_exists(address: Address) -> bool:
 class Neo4jEngine:
     """A memory in a database that speaks Bolt; see `Engine`."""
 
-    def __init__(self, address: Address, *, patience: float, read_only: bool = False) -> None:
+    def __init__(self, address: BoltAddress, *, patience: float, read_only: bool = False) -> None:
         """Open the memory of a database; create it if there is none.
 
         Args:
@@ -135,7 +135,7 @@ class Neo4jEngine:
         """
         self.lock = threading.RLock()
         self.connection = Connection(address)
-        self.turn = Turn(self.connection, self.stored_head)
+        self.turn = WriteLease(self.connection, self.stored_head)
         self._patience = patience
         self.read_only = read_only
         self._settings = _UNKNOWN

@@ -24,7 +24,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex, MemoryRecords
-from neurogated.storage.log.neo4j.connection import OWN, Connection, Statement
+from neurogated.storage.log.neo4j.connection import OWN, BoltStatement, Connection
 
 _AT_ONCE = 1000
 """How many nodes or relationships a statement writes."""
@@ -77,21 +77,21 @@ _STATED: Final = ("subject", "attribute", "value", "confidence", "is_denied")
 """The parts of a fact."""
 
 
-def in_portions(text: str, namespace: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[Statement]:
+def in_portions(text: str, namespace: str, rows: Sequence[Mapping[str, Any]]) -> Iterator[BoltStatement]:
     """Yield a statement for each portion of its rows; none if there are no rows."""
     for begin in range(0, len(rows), _AT_ONCE):
-        yield Statement(text, {"namespace": namespace, "rows": rows[begin : begin + _AT_ONCE]})
+        yield BoltStatement(text, {"namespace": namespace, "rows": rows[begin : begin + _AT_ONCE]})
 
 
-def projection_of(namespace: str, plan: Plan, index: GraphIndex) -> Iterator[Statement]:
+def projection_of(namespace: str, plan: Plan, index: GraphIndex) -> Iterator[BoltStatement]:
     """Yield the statements that bring the nodes and relationships of a graph from `index` to the state after `plan`."""
     view, delta = index.topology.view(), plan.delta
     for text, rows in _statements(plan, index, view):
         yield from in_portions(text, namespace, rows)
     for operator in delta.operators:
         values = _decay_values(operator) | {"namespace": namespace}
-        yield Statement(_FADE_EDGES, values)
-        yield Statement(_PRUNE_EDGES, values)
+        yield BoltStatement(_FADE_EDGES, values)
+        yield BoltStatement(_PRUNE_EDGES, values)
 
 
 def _statements(plan: Plan, index: GraphIndex, view: GraphView) -> Iterator[tuple[str, Sequence[Values]]]:

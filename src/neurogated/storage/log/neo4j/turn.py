@@ -1,4 +1,4 @@
-"""`Turn`: the write lock of a memory, held in its database."""
+"""`WriteLease`: the write lock of a memory, held in its database."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any
 
 from neurogated.core.delta import JournalEntry
 from neurogated.errors import MemoryClosedError, MemoryLockedError, StorageError
-from neurogated.storage.log.neo4j.connection import COMMITTED, Connection, Statement
+from neurogated.storage.log.neo4j.connection import COMMITTED, BoltStatement, Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Work:
     """Reads the head of a graph in the database."""
     heads: dict[str, Head | None] = field(default_factory=dict)
     """The heads that were read or written; None for a graph that does not exist."""
-    statements: list[Statement] = field(default_factory=list)
+    statements: list[BoltStatement] = field(default_factory=list)
     entries: list[tuple[str, JournalEntry]] = field(default_factory=list)
     """The appended and replaced deltas, with their namespaces."""
     is_part: bool = False
@@ -60,7 +60,7 @@ class Work:
 
     def add(self, text: str, **values: Any) -> None:  # noqa: ANN401 - values of parameters
         """Add a statement."""
-        self.statements.append(Statement(text, values))
+        self.statements.append(BoltStatement(text, values))
 
     def is_stored(self, connection: Connection) -> bool:
         """Return whether the log has the transaction although it failed: its answer may have been lost.
@@ -120,7 +120,7 @@ _RENEW = (
 _RELEASE = "MATCH (m:NeurogatedMemory {memory: $memory}) WHERE m.holder = $holder SET m.until = 0, m.holder = ''"
 
 
-class Turn:
+class WriteLease:
     """The write lock as this process sees it. The database keeps it as a lease, which a thread renews.
 
     A lease, not a lock of the server: a block may last long, and some servers that speak Bolt have no locks. A process

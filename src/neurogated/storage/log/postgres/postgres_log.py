@@ -46,7 +46,7 @@ class Append(NamedTuple):
     token: bytes
 
 
-class Writer:
+class LockedWriter:
     """Locks graphs for one thread until it is closed, and writes by one connection.
 
     The locks are advisory locks of the session, since they must outlast the transactions of the block. While a session
@@ -293,7 +293,7 @@ class PostgresEngine:
         self.lock = threading.RLock()
         self.server = server
         self._patience = patience
-        self._writer: Writer | None = None
+        self._writer: LockedWriter | None = None
         self._writing_thread: int | None = None
         self._meanwhile: Callable[[], None] | None = None
         bind_to_process(self, self.lock)
@@ -305,7 +305,7 @@ class PostgresEngine:
         self.server.disown()
 
     @property
-    def writer(self) -> Writer | None:
+    def writer(self) -> LockedWriter | None:
         """The connection by which this thread writes; None if it does not hold the write lock."""
         return self._writer if self._writing_thread == threading.get_ident() else None
 
@@ -344,12 +344,12 @@ class PostgresEngine:
         self._meanwhile = call
 
     @contextlib.contextmanager
-    def writing(self, patience: float | None = None) -> Iterator[Writer]:
+    def writing(self, patience: float | None = None) -> Iterator[LockedWriter]:
         with self.lock:
             if self._writer is not None:
                 yield self._writer
                 return
-            writer = Writer(self.server, self._patience if patience is None else patience, self._meanwhile)
+            writer = LockedWriter(self.server, self._patience if patience is None else patience, self._meanwhile)
             try:
                 self._writer, self._writing_thread = writer, threading.get_ident()
                 yield writer

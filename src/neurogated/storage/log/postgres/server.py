@@ -54,7 +54,7 @@ _LOST = (errors.OperationalError, errors.InterfaceError)
 _OF_ANOTHER_SESSION = (errors.UndefinedTable, errors.InvalidSqlStatementName, errors.DuplicatePreparedStatement)
 
 
-class Address:
+class PostgresAddress:
     """The URL of a memory. Its text has no password."""
 
     def __init__(self, url: str) -> None:
@@ -127,7 +127,7 @@ class ConnectionLostError(UnreachableError):
 class Server:
     """A pool of connections to one database. It has no threads, and threads may share it."""
 
-    def __init__(self, address: Address, *, read_only: bool) -> None:
+    def __init__(self, address: PostgresAddress, *, read_only: bool) -> None:
         self.address = address
         self.read_only = read_only
         self._idle: list[Connection] = []
