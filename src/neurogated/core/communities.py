@@ -1,4 +1,4 @@
-"""CommunityLinks between the nodes of a view, and the communities that they form."""
+"""Links between the nodes of a view, and the communities that they form."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _LOCAL_ROUNDS = 5
 _MOVES = 20
 
 
-def page_rank(graph: Graph, start: Values | None = None, exact: float = _EXACT) -> Values:
+def page_rank(graph: WeightedGraph, start: Values | None = None, exact: float = _EXACT) -> Values:
     """Return (nodes,) probabilities, sum 1, by power iteration over weighted links in both directions.
 
     Args:
@@ -70,7 +70,7 @@ def local_rank(rank: Values, degree: Values, touched: Rows, ends: tuple[Rows, Ro
     return scaled
 
 
-def moved(graph: Graph, labels: Labels, free: NDArray[np.bool_], degree: Values | None = None) -> Labels:
+def moved(graph: WeightedGraph, labels: Labels, free: NDArray[np.bool_], degree: Values | None = None) -> Labels:
     """Return the labels after moves of the `free` nodes to the neighbouring label with the most gain in modularity.
 
     In each round half of them move, by turns, because two neighbours that moved together could swap for ever.
@@ -108,7 +108,7 @@ def moved(graph: Graph, labels: Labels, free: NDArray[np.bool_], degree: Values 
     return labels
 
 
-def moved_from_scratch(graph: Graph) -> Labels:
+def moved_from_scratch(graph: WeightedGraph) -> Labels:
     """Return communities by local moves of nodes, then of their communities, and so on (Louvain)."""
     labels, level, degree = np.arange(graph.nodes), graph, degrees(graph)
     while True:
@@ -119,7 +119,7 @@ def moved_from_scratch(graph: Graph) -> Labels:
         labels, level, degree = number[labels], level.quotient(number), np.bincount(number, degree).astype(np.float64)
 
 
-def degrees(graph: Graph) -> Values:
+def degrees(graph: WeightedGraph) -> Values:
     """Return (nodes,) the sums of the weights of the links of each node."""
     leaving, arriving = (np.bincount(ends, graph.weight, graph.nodes) for ends in (graph.source, graph.target))
     return (leaving + arriving).astype(np.float64)
