@@ -1,17 +1,22 @@
 """The hooks of Claude Code: the real commands of the plugin, with the JSON of its protocol and its transcripts."""
 
+import contextlib
+import io
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.cli import main
 
 PLUGIN = Path(__file__).parents[2] / "plugins" / "claude-code"
 EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "stop": "Stop"}
@@ -23,6 +28,8 @@ pytestmark = pytest.mark.skipif(shutil.which("sh") is None, reason="Claude Code 
 
 class Client:
     """Runs the hooks of the plugin as Claude Code does, in a home folder of the test."""
+
+    in_shell = False
 
     def __init__(self, home: Path) -> None:
         self._home, self._transcript = home, home / "transcript.jsonl"
@@ -52,10 +59,25 @@ class Client:
             "hook_event_name": name,
             **given,
         }
-        return subprocess.run(
-            ["sh", "-c", f"{entry['command']} {more}"], input=str(given.get("raw", json.dumps(said))),
-            env=self._environment, cwd=self._home, capture_output=True, text=True, check=False,
-        )  # fmt: skip
+        text, line = str(given.get("raw", json.dumps(said))), f"{entry['command']} {more}"
+        if self.in_shell:
+            return subprocess.run(
+                ["sh", "-c", line], input=text,
+                env=self._environment, cwd=self._home, capture_output=True, text=True, check=False,
+            )  # fmt: skip
+        # Otherwise in this process, because starting Python takes longer than a hook.
+        for named, value in (("${NEUROGATED_SAVE_DIR:-$HOME/.neurogated}", str(self.folder)), ("${USER:-me}", "ana")):
+            assert named in line
+            line = line.replace(named, value)
+        out, errors = io.StringIO(), io.StringIO()
+        with (
+            patch.dict(os.environ, self._environment),
+            patch("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8")),
+            contextlib.redirect_stdout(out),
+            contextlib.redirect_stderr(errors),
+        ):
+            code = main(shlex.split(line)[1:])
+        return subprocess.CompletedProcess(line, code, out.getvalue(), errors.getvalue())
 
     def added(self, event: str, **given: object) -> str:
         """Return the context that a hook adds; "" if it says nothing."""
@@ -122,7 +144,9 @@ def test_what_one_session_says_is_there_in_the_next(client: Client) -> None:
     assert client.added("session-start", source="startup") == ""
     assert client.added("prompt", prompt=PORT) == ""
     client.write({"type": "file-history-snapshot", "messageId": "x"}, *_turn(1, PORT, "Noted."))
+    client.in_shell = True
     done = client.run("stop", stop_hook_active=False)
+    client.in_shell = False
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert client.stored() == [("user", PORT), ("assistant", "Noted.")]
     line = f"- user (20 November 2026): {PORT}"
