@@ -7,6 +7,7 @@ import pytest
 
 from neurogated import Document, GraphDelta, Passage
 from neurogated.core.tokens import window_tokens
+from neurogated.ingestion import chunker as chunking
 from neurogated.ingestion.analysers import Analysis, OfflineEntityFinder
 from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.chunker import Chunker
@@ -46,7 +47,7 @@ def test_a_text_that_is_read_in_sections_has_the_chunks_of_one_that_is_read_at_o
 ) -> None:
     text, chunker = long_text(name, 6_000), Chunker(20, 5, window_tokens(count_words))
     whole = chunker.split(text)
-    for module in (sentences, chunker, strings):
+    for module in (sentences, chunking, strings):
         monkeypatch.setattr(module, "SECTION", 300)
     assert chunker.split(text) == whole
 
