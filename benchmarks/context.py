@@ -32,7 +32,7 @@ from neurogated.core.scope import ScopeFilter
 from neurogated.core.tokens import prompt_tokens
 from neurogated.evaluation.gold import paired_bootstrap, searched
 from neurogated.storage.registry import memory_exists
-from neurogated.text.words import split_words
+from neurogated.text.keywords import split_words
 
 _SESSION = re.compile(r"session_(\d+)")
 _EVIDENCE = re.compile(r"D\d+:\d+")

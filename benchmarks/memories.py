@@ -22,7 +22,7 @@ from neurogated.retrieval.kernel_generator import KernelGenerator
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge
 from neurogated.storage.log.sqlite.schema import FORMAT_VERSION
 from neurogated.storage.registry import open_store
-from neurogated.text.words import count_words
+from neurogated.text.keywords import count_words
 
 __all__ = ["EDGE_TYPES", "GivenVectors", "built", "bytes_in", "copied", "open_memory"]
 

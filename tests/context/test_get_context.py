@@ -13,7 +13,7 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.context import packing
 from neurogated.core.quoting import CLOSING, LATER_LINE, OPENING, framed, quoted_memory
 from neurogated.core.tokens import TokenCounter, prompt_tokens
-from neurogated.text.words import count_words
+from neurogated.text.keywords import count_words
 from tests.knowledge.plain_reader import config_of
 
 MAY = datetime(2026, 5, 4, 12, tzinfo=UTC)

@@ -18,8 +18,7 @@ from neurogated.core.rendering import (
     subjects,
     tags,
 )
-from neurogated.text.keywords import fold
-from neurogated.text.words import split_words
+from neurogated.text.keywords import fold, split_words
 
 HOSTILE: list[Any] = [
     5,

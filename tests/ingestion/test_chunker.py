@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from neurogated.core.tokens import graphemes_of, window_tokens
 from neurogated.ingestion.chunker import Chunker
-from neurogated.text.words import count_words
+from neurogated.text.keywords import count_words
 
 
 def count_characters(texts: Sequence[str]) -> list[int]:

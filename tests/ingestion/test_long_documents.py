@@ -13,7 +13,7 @@ from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.writer import Writer
 from neurogated.text import sentences, strings
-from neurogated.text.words import count_words
+from neurogated.text.keywords import count_words
 from tests.ingestion.test_writer import Bench
 
 

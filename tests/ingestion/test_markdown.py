@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from neurogated import Document, MemoryConfig, NeuroGraphMemory
 from neurogated.core.tokens import graphemes_of
 from neurogated.ingestion.chunker import Chunker, blocks, is_markdown, with_front_matter
-from neurogated.text.words import count_words
+from neurogated.text.keywords import count_words
 
 HEAD = "| pump | year |\n|:--|--:|\n"
 TABLE = HEAD + "".join(f"| pump{place} | {1990 + place} |\n" for place in range(40))

@@ -18,7 +18,7 @@ from neurogated.core.view import Rows
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.turns import Samples
 from neurogated.storage.reader import Reader
-from neurogated.text.words import split_words
+from neurogated.text.keywords import split_words
 
 PARTS = ("retrieval.keyword_weight", "retrieval.subject_weight", "retrieval.tag_weight")
 TOWARDS = np.array([1.0, 0.0], dtype=np.float32)

@@ -1,6 +1,6 @@
 import pytest
 
-from neurogated.text.words import split_words
+from neurogated.text.keywords import split_words
 
 
 @pytest.mark.parametrize(

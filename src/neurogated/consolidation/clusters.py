@@ -21,9 +21,8 @@ from neurogated.core.quoting import day_of
 from neurogated.core.same_as import are_echoes
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView, Rows
-from neurogated.text.keywords import split_keywords
+from neurogated.text.keywords import split_keywords, split_words
 from neurogated.text.times import Zone
-from neurogated.text.words import split_words
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 KNOWN_SHARE = 0.5

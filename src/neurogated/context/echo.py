@@ -24,9 +24,9 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope
 from neurogated.core.speakers import same_name
 from neurogated.core.view import GraphView
+from neurogated.text.keywords import words_of
 from neurogated.text.sentences import split_sentences
 from neurogated.text.times import find_times
-from neurogated.text.words import words_of
 
 # Users whose memories a process remembers.
 _MOST_USERS = 1000

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,15 +69,6 @@ def delta_from_json(values: Mapping[str, Any], read_vector: Callable[[int], Vect
     return delta
 
 
-class _Form(Protocol):
-    """How values of one kind are written as JSON and read."""
-
-    @property
-    def write(self) -> Callable[[Any], Any]: ...
-    @property
-    def read(self) -> Callable[[Any], Any]: ...
-
-
 class _Converted(NamedTuple):
     """Values that two functions convert."""
 
@@ -110,6 +101,10 @@ class _Object:
             raise ValueError(f"no fields {', '.join(sorted(missing))}")
         found = {self.attributes.get(name, name): self.fields[name].read(one) for name, one in values.items()}
         return self.make(**found, **more)
+
+
+_Form = _Converted | _Object
+"""How values of one kind are written as JSON and read."""
 
 
 def _each(form: _Form) -> _Converted:

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from itertools import combinations
 
 from neurogated.core.contexts import remembered
+from neurogated.text.keywords import words_of
 from neurogated.text.normalise import Token, is_courtesy, plain_sentences, tokens_of
-from neurogated.text.words import words_of
 
 _GAP = re.compile(r"(?<=\S)[^\S\n]+")
 _LINE_END = re.compile(r"[^\S\n]+$", re.MULTILINE)

@@ -9,8 +9,7 @@ from itertools import accumulate, chain
 from neurogated.core.contexts import remembered
 from neurogated.core.found import Statement
 from neurogated.core.turns import Described, Text, turn_tags
-from neurogated.text.keywords import ENGLISH_STOP_WORDS, fold, split_keywords
-from neurogated.text.words import split_words
+from neurogated.text.keywords import ENGLISH_STOP_WORDS, fold, split_keywords, split_words
 
 TIME = "time"
 """The trait of a memory whose content mentions a time."""

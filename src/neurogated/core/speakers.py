@@ -13,8 +13,7 @@ from typing import Protocol
 
 from neurogated.core.contexts import remembered
 from neurogated.core.scope import Scope
-from neurogated.text.keywords import fold
-from neurogated.text.words import split_words
+from neurogated.text.keywords import fold, split_words
 
 _USER = "user"
 _FEW = 2

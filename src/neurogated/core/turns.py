@@ -9,8 +9,7 @@ from functools import cache
 from typing import Protocol
 
 from neurogated.core.found import Found
-from neurogated.text.keywords import fold
-from neurogated.text.words import count_words, split_words
+from neurogated.text.keywords import count_words, fold, split_words
 
 ASKS_TAG = "turn asks"
 """Tag of a turn that ends with a question."""

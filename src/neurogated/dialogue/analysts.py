@@ -16,9 +16,8 @@ from neurogated.core.ports import LanguageModel
 from neurogated.dialogue.long_term import ProfileDimension, ProfileLearned, Trait
 from neurogated.dialogue.model import ASSISTANT_KNOWLEDGE, USER_KNOWLEDGE, DialoguePage
 from neurogated.prompts.prompt_manager import PromptTemplateManager
-from neurogated.text.keywords import fold, split_keywords
+from neurogated.text.keywords import fold, split_keywords, split_words
 from neurogated.text.sentences import split_sentences
-from neurogated.text.words import split_words
 
 ASSISTANT = "assistant"
 _NEAR = 0.45

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.embedding.vectors import unit_vectors
-from neurogated.text.words import count_words, split_words
+from neurogated.text.keywords import count_words, split_words
 
 _BYTES_PER_HASH = 8
 

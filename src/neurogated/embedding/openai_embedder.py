@@ -12,8 +12,8 @@ from neurogated.core.extras import import_extra
 from neurogated.core.outage import answer_within
 from neurogated.embedding.vectors import unit_vectors
 from neurogated.errors import ConfigError, EmbeddingError
+from neurogated.text.keywords import count_words
 from neurogated.text.strings import composed
-from neurogated.text.words import count_words
 
 if TYPE_CHECKING:
     from openai import OpenAI

@@ -14,8 +14,8 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.judgements import CausalJudgement
 from neurogated.core.ports import LanguageModel
 from neurogated.prompts.prompt_manager import PromptTemplateManager
+from neurogated.text.language import table_of
 from neurogated.text.sentences import split_sentences
-from neurogated.text.tables import table_of
 
 
 class _Opener(NamedTuple):

@@ -33,12 +33,11 @@ from neurogated.core.sentiment import SentimentScale
 from neurogated.core.speakers import place_of
 from neurogated.errors import LLMError
 from neurogated.prompts.prompt_manager import PromptTemplateManager
-from neurogated.text.keywords import split_keywords
+from neurogated.text.keywords import split_keywords, words_of
+from neurogated.text.language import table_of
 from neurogated.text.normalise import plain_sentences, tokens_of
 from neurogated.text.strings import SECTION, checked_name
-from neurogated.text.tables import table_of
 from neurogated.text.times import find_times
-from neurogated.text.words import words_of
 
 _TABLE = table_of(__package__, "importance_words")
 _FIRST_PERSON = words_of(_TABLE["first_person"])

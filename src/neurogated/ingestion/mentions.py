@@ -36,8 +36,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import keyword_text, names_in, opening_tag, subject_names, subject_tag, subjects_among
 from neurogated.core.view import GraphView
 from neurogated.ingestion.edge_builder import UserGraph, UserGraphs, by_user
-from neurogated.text.keywords import fold, split_keywords
-from neurogated.text.words import split_words
+from neurogated.text.keywords import fold, split_keywords, split_words
 
 _APART = re.compile("(?<=[\u3005\u3040-\u30ff\u3400-\u9fff]) (?=[\u3005\u3040-\u30ff\u3400-\u9fff])")
 # Parts of words that an apostrophe separates: before the word ("O'Brien") or after it ("Ender's", "we'll").

@@ -25,8 +25,8 @@ from neurogated.ingestion.drafts import Batch, DocumentPart, Draft, Revision, Se
 from neurogated.ingestion.edge_builder import RecentNodes, UserGraph
 from neurogated.ingestion.sessions import SessionTurns, followers_without, turn_ids
 from neurogated.ingestion.titles import find_names
+from neurogated.text.keywords import count_words
 from neurogated.text.times import find_times
-from neurogated.text.words import count_words
 from neurogated.utils.hash_utils import arrival_id, compute_mdhash_id
 
 _CHUNK = "chunk-"

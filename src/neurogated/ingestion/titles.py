@@ -18,10 +18,10 @@ from __future__ import annotations
 
 import re
 
+from neurogated.text.keywords import words_of
 from neurogated.text.language import FUNCTION_WORDS, language_of
 from neurogated.text.names import names_in
 from neurogated.text.sentences import split_sentences
-from neurogated.text.words import words_of
 
 _ACRONYM = re.compile(r"\s*\((?:or |the )?(?P<name>[A-Z][A-Z0-9&.\-]{1,9})(?=[;,)])")
 _NAME_WORD = r"(?:[A-Z0-9][\w.'’\-]*|of|the|de|von|van|la|le)"

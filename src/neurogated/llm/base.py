@@ -10,7 +10,7 @@ from typing import Any
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import Message
-from neurogated.text.words import count_words
+from neurogated.text.keywords import count_words
 
 OFF, AUTO = "off", "auto"
 """Values of the setting `llm.use` that are not model names."""

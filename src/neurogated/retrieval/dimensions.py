@@ -23,8 +23,7 @@ from neurogated.core.sentiment import SentimentScale
 from neurogated.core.view import Rows, best_places
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.text.keywords import fold
-from neurogated.text.language import NEGATIONS, Language, language_of
-from neurogated.text.tables import table_of
+from neurogated.text.language import NEGATIONS, Language, language_of, table_of
 from neurogated.text.time_spans import Span, span_of, spans_in
 from neurogated.text.times import Zone
 

@@ -20,8 +20,7 @@ from neurogated.core.turns import call_tag, role_tag
 from neurogated.core.view import GraphView, Rows, best_places
 from neurogated.retrieval.dormancy import NOTHING, Admission, Scored
 from neurogated.retrieval.turns import Samples, Turns, roles_called
-from neurogated.text.keywords import fold
-from neurogated.text.words import split_words, without_final_s
+from neurogated.text.keywords import fold, split_words, without_final_s
 
 PARTS = ("cosine", "keywords", "neighbours", "message", "subject", "tags")
 """The parts of the similarity of a memory."""

@@ -17,8 +17,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.ports import GraphReader
 from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, call_tag, role_tag
 from neurogated.core.view import GraphView, Rows
-from neurogated.text.keywords import split_keywords
-from neurogated.text.words import split_words
+from neurogated.text.keywords import split_keywords, split_words
 
 _ROLES = ("user", "assistant")
 # A name that occurs in one address only may be the name of another person.

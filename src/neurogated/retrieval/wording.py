@@ -28,9 +28,8 @@ from neurogated.core.rendering import names_in
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.retrieval.question_kinds import has_interrogative, interrogatives_of
 from neurogated.retrieval.turns import is_first_person
-from neurogated.text.keywords import ENGLISH_STOP_WORDS, fold, split_keywords
+from neurogated.text.keywords import ENGLISH_STOP_WORDS, fold, split_keywords, split_words, words_of
 from neurogated.text.sentences import is_question, split_sentences
-from neurogated.text.words import split_words, words_of
 
 _MARKS = ("?", "？")
 _MOST = 4

@@ -6,8 +6,7 @@ from neurogated.core.claims import Change, Claim, Slot
 from neurogated.core.contexts import remembered
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.slots.values import Attribute, ValueRelation, attribute_named, compare_values, is_every, is_place
-from neurogated.text.keywords import fold
-from neurogated.text.words import split_words
+from neurogated.text.keywords import fold, split_words
 
 _SURE, _LIKELY = 0.95, 0.85
 _FREE, _MOST_WORDS = frozenset({"noun", "text"}), 4

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from neurogated.text.language import Language
-from neurogated.text.tables import table_of
+from neurogated.text.language import Language, table_of
 
 _TABLE = table_of(__package__, "calendar")
 

@@ -1,13 +1,22 @@
-"""Detects the language of a text by its function words; lists the words that negate in each language."""
+"""The language of a text by its function words, with its words that negate; and the tables of words beside modules."""
 
 from __future__ import annotations
 
+import functools
 import re
+import tomllib
 from collections.abc import Mapping
-from typing import Literal
+from importlib import resources
+from typing import Any, Literal
 
-from neurogated.text.tables import table_of
-from neurogated.text.words import words_of
+from neurogated.text.keywords import words_of
+
+
+@functools.cache
+def table_of(package: str, name: str) -> dict[str, Any]:
+    """Return the table in the file `name.toml` of a package. All callers share it, so none may change it."""
+    return tomllib.loads(resources.files(package).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
+
 
 Language = Literal["en", "de", "fr", "es"]
 """A language in Latin letters that has rules here; any other text counts as English."""

@@ -15,12 +15,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from neurogated.text.dates import MONTHS
-from neurogated.text.keywords import ENGLISH_STOP_WORDS
-from neurogated.text.language import FUNCTION_WORDS, Language, language_of
+from neurogated.text.keywords import ENGLISH_STOP_WORDS, words_of
+from neurogated.text.language import FUNCTION_WORDS, Language, language_of, table_of
 from neurogated.text.sentences import split_sentences
-from neurogated.text.tables import table_of
 from neurogated.text.times import locate_times
-from neurogated.text.words import words_of
 
 # Maximum and minimum length of a Chinese name in quotation marks, in characters.
 _LONGEST_TERM = 12

@@ -24,8 +24,8 @@ from neurogated.ingestion.items import id_of, item_metadata, item_nodes, node_id
 from neurogated.integrations.langgraph.items import ItemEntry, texts_of
 from neurogated.memory import NeuroGraphMemory
 from neurogated.session import Notice, Session
+from neurogated.text.keywords import count_words
 from neurogated.text.strings import composed
-from neurogated.text.words import count_words
 
 _MODEL_NAMES = ("model", "model_name", "model_id")
 

@@ -343,7 +343,7 @@ class GraphLoader:
             f"AND sequence > {after} AND spared IS NOT NULL ORDER BY sequence"
         )
         fadings = [
-            Fading(number, operator, _known_rows(spared, edge_keys))
+            Fading(number, operator, _rows_of(spared[np.isin(spared, edge_keys)], edge_keys))
             for number, text, blob in rows
             for operator, spared in zip(operators_from_json(text), keys_from_blob(blob), strict=True)
         ]
@@ -382,10 +382,6 @@ def put_vectors(index: EmbeddingStore | VectorChange, node_keys: Keys, vectors: 
 def _rows_of(keys: Keys, node_keys: Keys) -> Keys:
     rows: Keys = np.searchsorted(node_keys, keys)
     return rows
-
-
-def _known_rows(keys: Keys, edge_keys: Keys) -> Keys:
-    return _rows_of(keys[np.isin(keys, edge_keys)], edge_keys)
 
 
 def keys_to_blob(lists: Iterable[Keys]) -> bytes:
