@@ -41,7 +41,7 @@ from neurogated.retrieval.kernel_generator import KernelGenerator, LLMQuestionJu
 from neurogated.retrieval.question_kinds import CascadedJudge, OfflineQuestionJudge
 from neurogated.runtime import Runtime
 from neurogated.session import Session, Subscriber
-from neurogated.storage.files.process_lock import ProcessLock
+from neurogated.storage.files import ProcessLock
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.registry import open_store
 from neurogated.tiers.canvas import CANVAS_HALF_LIFE, WorkingCanvas

@@ -12,7 +12,7 @@ from typing import Any
 import neurogated
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.embedding.cache import CachedEmbedder
-from neurogated.storage.files.process_lock import ProcessLock
+from neurogated.storage.files import ProcessLock
 
 _PACKAGE = str(Path(neurogated.__file__).parent)
 _holder: list[int] = []

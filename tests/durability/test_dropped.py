@@ -11,7 +11,7 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.errors import MemoryLockedError, UnknownIdError
-from neurogated.storage.files.process_lock import opened_alone
+from neurogated.storage.files import opened_alone
 
 _TEXT = "Rain fell. The dam broke because of it."
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from numpy.typing import NDArray
 
-from neurogated.storage.files.array_files import load_array, load_bytes, save_array
+from neurogated.storage.files import load_array, load_bytes, save_array
 
 DISK = 2**20
 FULL = r"space left|too large"

@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.files import make_folder, write_text
 from neurogated.errors import MemoryLockedError, StorageError
-from neurogated.storage.files.array_files import PartSnapshot, load_array, save_array
-from neurogated.storage.files.process_lock import ProcessLock
+from neurogated.storage.files import PartSnapshot, ProcessLock, load_array, save_array
 from neurogated.storage.index.graph.topology import Column
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.utils.background import JOB_FAILURES, started

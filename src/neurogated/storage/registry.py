@@ -113,7 +113,7 @@ def open_alone(config: MemoryConfig) -> Iterator[GraphStorePort | None]:
         MemoryLockedError: another store has it open; the message names a process.
         StorageError: it cannot be opened; see its subclasses.
     """
-    from neurogated.storage.files.process_lock import opened_alone
+    from neurogated.storage.files import opened_alone
 
     with opened_alone(_path(config).resolve(), config.runtime.write_lock_seconds):
         if not memory_exists(config):

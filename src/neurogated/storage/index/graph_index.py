@@ -28,7 +28,7 @@ from neurogated.core.turns import Described
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.slots.claims import entry_of
-from neurogated.storage.files.array_files import PartSnapshot
+from neurogated.storage.files import PartSnapshot
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph.topology import Column, Topology, TopologySnapshot, load_base_layer, load_topology
 from neurogated.storage.index.graph.validity import OutcomeChanges, RowOutcomes, Validity

@@ -22,7 +22,7 @@ from neurogated.core.model import MOST_COUNTED, MemoryEdge, MemoryNode
 from neurogated.core.node_kind import DEFAULT_KIND, register_kind
 from neurogated.core.scope import Scope, ScopeRows
 from neurogated.core.view import Computed, GraphView, Rows
-from neurogated.storage.files.array_files import load_array, save_array
+from neurogated.storage.files import load_array, save_array
 from neurogated.storage.index.graph.resolve import Plan
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from neurogated.core.columns import distinct
 from neurogated.core.files import write_text
 from neurogated.core.view import Rows
-from neurogated.storage.files.array_files import link_arrays, load_arrays, save_arrays
+from neurogated.storage.files import link_arrays, load_arrays, save_arrays
 from neurogated.storage.index.graph.topology import Column
 from neurogated.storage.index.text.segment import ForwardIndex, Places, TextSegment
 from neurogated.utils.background import JOB_FAILURES, started

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.columns import begins
 from neurogated.core.view import Rows
-from neurogated.storage.files.array_files import load_arrays, save_arrays
+from neurogated.storage.files import load_arrays, save_arrays
 
 # The parameters of Lucene and tantivy; Robertson and Zaragoza (2009) give the formula.
 _K1 = 1.2

@@ -19,7 +19,7 @@ from neurogated.core.files import write_text
 from neurogated.core.model import Vector, as_vector
 from neurogated.core.view import Rows
 from neurogated.errors import InputError
-from neurogated.storage.files.array_files import linked, save_array
+from neurogated.storage.files import linked, save_array
 from neurogated.storage.index.vectors.matrix import Floats, KeptBlock, VectorMatrix
 from neurogated.storage.index.vectors.state import Codes, IndexingJob, SearchOptions, Slots, VectorChange, VectorState
 from neurogated.utils.background import BackgroundWorker

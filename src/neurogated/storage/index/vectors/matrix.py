@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.files import private
 from neurogated.core.view import Rows
-from neurogated.storage.files.array_files import load_bytes
+from neurogated.storage.files import load_bytes
 
 Floats = NDArray[np.float32]
 

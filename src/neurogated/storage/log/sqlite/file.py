@@ -16,7 +16,7 @@ import apsw
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.errors import CorruptMemoryError, ForkedMemoryError, MemoryClosedError, MemoryLockedError, StorageError
-from neurogated.storage.files.process_lock import Presence, ProcessLock
+from neurogated.storage.files import Presence, ProcessLock
 from neurogated.storage.log.log import Blocks
 from neurogated.storage.log.sqlite.connection import Translated, begun, connect, connect_reader, fetch, os_errors
 from neurogated.storage.log.sqlite.file_guard import FileGuard, OpenedFiles, place_of

@@ -14,7 +14,7 @@ import apsw
 
 from neurogated.core.files import private
 from neurogated.errors import CorruptMemoryError, StorageError
-from neurogated.storage.files.process_lock import ProcessLock
+from neurogated.storage.files import ProcessLock
 from neurogated.storage.log.sqlite.connection import (
     Translated,
     begun,

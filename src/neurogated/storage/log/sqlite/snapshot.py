@@ -13,7 +13,7 @@ import apsw
 from neurogated.core.files import make_file
 from neurogated.errors import CorruptMemoryError, StorageError
 from neurogated.storage.checkpoint import Checkpoints
-from neurogated.storage.files.process_lock import opened_alone
+from neurogated.storage.files import opened_alone
 from neurogated.storage.log.sqlite.connection import (
     Translated,
     connect,

@@ -1,1 +1,0 @@
-"""Files beside a memory: arrays and locks between processes."""
