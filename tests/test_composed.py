@@ -9,6 +9,7 @@ import pytest
 from neurogated import MemoryConfig, NeuroGraphMemory, field
 from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.dialogue.model import escaped
+from neurogated.integrations.conversation import message_ids
 from neurogated.server.keys import Grant
 
 JOSE, JOSE_NFD = (normalize(form, "José") for form in ("NFC", "NFD"))
@@ -47,6 +48,28 @@ READS: dict[str, Callable[[NeuroGraphMemory, str], int]] = {
 @pytest.mark.parametrize("read", list(READS))
 def test_a_user_is_the_same_in_both_forms(memory: NeuroGraphMemory, read: str, user: str) -> None:
     assert READS[read](memory, user) == 1
+
+
+def test_a_session_is_the_same_in_both_forms(memory: NeuroGraphMemory) -> None:
+    told = [{"role": "user", "content": said} for said in ("The garden needs tulips.", "The bus was late.")]
+    tulips, bus = memory.add(told, user_id="ana", session_id=JOSE)
+    one, other = ({"user_id": "ana", "session_id": form} for form in (JOSE, JOSE_NFD))
+    for task, about in (("Plant tulips in the garden", tulips), ("Ask why the bus was late", bus)):
+        memory.energy.focus(task, **other)
+        assert [memory.energy.canvas(**owner)[0].id for owner in (one, other)] == [about, about]
+
+
+def test_the_facts_of_a_subject_are_listed_in_both_forms(memory: NeuroGraphMemory) -> None:
+    memory.facts.add(JOSE, "équipe", "Lyon")
+    memory.facts.add(JOSE_NFD, normalize("NFD", "équipe"), "Lyon")
+    for form in ("NFC", "NFD"):
+        (fact,) = memory.facts.list(normalize(form, "josé"), normalize(form, "Équipe"))
+        assert fact.value == "Lyon"
+
+
+def test_a_message_of_a_framework_has_one_id_in_both_forms_of_its_owner() -> None:
+    one, other = ({"user_id": form, "session_id": form} for form in (JOSE, JOSE_NFD))
+    assert message_ids(["1"], one) == message_ids(["1"], other)
 
 
 def test_an_export_of_a_user_has_the_memories_of_both_forms(memory: NeuroGraphMemory, tmp_path: Path) -> None:

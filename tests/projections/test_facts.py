@@ -54,6 +54,14 @@ def test_a_fact_without_parts_is_refused(memory: NeuroGraphMemory, arguments: tu
     assert memory.count() == 0
 
 
+def test_a_whole_number_is_one_value_with_and_without_a_point(memory: NeuroGraphMemory) -> None:
+    assert memory.facts.add("Ana", "age", 34) == memory.facts.add("Ana", "age", 34.0)
+    assert memory.facts.add("Ana", "debt", -0.0) == memory.facts.add("Ana", "debt", 0)
+    for value, said in ((True, "true"), (2.5, "2.5"), (1e300, "1e+300"), (2**70, str(2**70))):
+        memory.facts.add("Ben", said, value)
+    assert [fact.value for fact in memory.facts.list()] == ["34", "0", "true", "2.5", "1e+300", str(2**70)]
+
+
 def test_facts_are_found_by_name_and_time(memory: NeuroGraphMemory) -> None:
     memory.facts.add("Ana", "city", "Paris", valid_from=YEAR[2018], valid_to=YEAR[2020])
     memory.facts.add("Ana", "city", "Lyon", valid_from=YEAR[2020])

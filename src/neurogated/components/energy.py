@@ -125,7 +125,7 @@ class Energy(Component):
         query = None if query is None else repaired_text("the query", query)
         if query is not None and not query.strip():
             raise InputError("the query is blank; leave it out to see the whole canvas")
-        session, owner = self._session, CanvasOwner(self._session.of_user(user_id), session_id)
+        session, owner = self._session, CanvasOwner(self._session.of_user(user_id), session_id and composed(session_id))
         session.runtime.accesses.flush_if_free()
         vector = None if query is None else session.parts.embedder.embed_queries([query])[0]
         return session.canvas(owner, session.now(), top_k=top_k, vector=vector)
@@ -147,4 +147,4 @@ class Energy(Component):
         if task is not None and not checked_text("the task", task).strip():
             raise InputError(f"the task is {task!r}, but must be words, or None to clear it")
         vector = None if task is None else self._session.parts.embedder.embed_queries([task])[0]
-        self._session.writer.focus.set(vector, user_id and composed(user_id), session_id)
+        self._session.writer.focus.set(vector, user_id and composed(user_id), session_id and composed(session_id))

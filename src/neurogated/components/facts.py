@@ -24,6 +24,7 @@ from neurogated.tiers.facts import read_facts
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 Value = str | float | bool
+_EXACT = 2**53  # up to here floats tell all integers apart
 """The value of a fact: a text, a number or a truth value."""
 
 
@@ -50,7 +51,7 @@ class Facts(Component):
         Args:
             subject: the person or thing that it is about, such as `Ana`.
             attribute: which property, such as `city`.
-            value: the value, such as `Lyon`; numbers and truth values are stored as JSON texts.
+            value: the value, such as `Lyon`; numbers and truth values are stored as JSON texts. 3.0 is the same as 3.
             user_id: the user who owns it; without one, every user finds it.
             timestamp: when it was said.
             valid_from: when it began to hold.
@@ -92,7 +93,7 @@ class Facts(Component):
         Facts that hold no longer have a `valid_to`.
 
         Args:
-            subject: only facts about it; upper and lower case are the same.
+            subject: only facts about it; upper and lower case are the same, and so are both forms of "é".
             attribute: only facts about this property.
             valid_at: only facts that held at this time.
             limit: at most this many.
@@ -154,6 +155,8 @@ def _fact_document(
     """
     if not isinstance(value, str | int | float):
         raise InputError(f"the value of a fact is {value!r}, but must be a text, a number or a truth value")
+    if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT:
+        value = int(value)  # 3.0 is 3 in JSON, and many programs write one for the other
     try:
         said = value if isinstance(value, str) else json.dumps(value, allow_nan=False)
     except ValueError as error:

@@ -28,6 +28,7 @@ from neurogated.ingestion.linking import Check
 from neurogated.progress import show_progress
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.session import Notice, Session
+from neurogated.text.strings import composed
 from neurogated.tiers.canvas import CanvasOwner
 
 
@@ -100,7 +101,8 @@ class Recalls:
         user_id = self._session.of_user(options.get("user_id"))
         is_present = options.get("as_of") is None and options.get("valid_at") is None
         has_owner = is_present and not isinstance(user_id, AnyUser)
-        owner = CanvasOwner(cast("str | None", user_id), options.get("session_id")) if has_owner else None
+        session_id = options.get("session_id")
+        owner = CanvasOwner(cast("str | None", user_id), session_id and composed(session_id)) if has_owner else None
         self._session.notify(Notice("recalled", (recall,), owner, recall.access if is_present else None, user_id))
 
 

@@ -15,7 +15,7 @@ from neurogated.ingestion.document import ROLES
 from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, read_message
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
-from neurogated.text.strings import repaired
+from neurogated.text.strings import composed, repaired
 from neurogated.utils.hash_utils import arrival_id, compute_mdhash_id
 
 _log = logging.getLogger(__name__)
@@ -102,7 +102,7 @@ class Conversation:
 
 def message_ids(ids: Iterable[object], owner: Owner) -> list[str]:
     """Return the ids of the memories of messages by those of a framework; users and sessions never share one."""
-    place = f"{owner.get('user_id')}\0{owner.get('session_id')}"
+    place = composed(f"{owner.get('user_id')}\0{owner.get('session_id')}")
     return [compute_mdhash_id(f"{place}\0{one}", prefix="message-") for one in ids]
 
 

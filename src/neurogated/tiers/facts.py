@@ -27,6 +27,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.projections import FactProjection
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import MemoryClosedError, StorageError
+from neurogated.text.strings import composed
 
 _log = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ def read_facts(
 ) -> Iterator[Fact]:
     """Yield the facts of a graph that the arguments admit, in the order they were added.
 
-    Names are compared without regard to case.
+    Names are compared without regard to case. A fact's own names are composed.
     """
     view = store.view(valid_at=valid_at, filters=replace(filter_of(options), kinds=FACTS))
     names = [view.ids[row] for row in view.admitted_nodes().tolist()]
@@ -51,7 +52,7 @@ def read_facts(
 
 
 def _is_named(name: str, wanted: str | None) -> bool:
-    return wanted is None or name.casefold() == wanted.strip().casefold()
+    return wanted is None or name.casefold() == composed(wanted).strip().casefold()
 
 
 class FactFollower:
