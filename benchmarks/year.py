@@ -285,7 +285,9 @@ def asked(memory: NeuroGraphMemory, user: str, now: datetime) -> list[tuple[str,
 
 def report(found: list[dict[str, Any]], messages: int) -> None:
     """Print the sums and the costs."""
-    tally = sum((one["tally"] for one in found), Counter[str]())
+    tally = Counter[str]()
+    for one in found:
+        tally.update(one["tally"])
     print(*(f"{name}: {count}" for name, count in sorted(tally.items())), sep="\n")
     share = max(1, _COUNTED // _SESSION // len(found))
     for name in ("costs", "recalls"):

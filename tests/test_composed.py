@@ -9,7 +9,7 @@ import pytest
 from neurogated import MemoryConfig, NeuroGraphMemory, field
 from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.dialogue.model import escaped
-from neurogated.integrations.conversation import message_ids
+from neurogated.integrations.conversation import Owner, message_ids
 from neurogated.server.keys import Grant
 
 JOSE, JOSE_NFD = (normalize(form, "José") for form in ("NFC", "NFD"))
@@ -53,10 +53,10 @@ def test_a_user_is_the_same_in_both_forms(memory: NeuroGraphMemory, read: str, u
 def test_a_session_is_the_same_in_both_forms(memory: NeuroGraphMemory) -> None:
     told = [{"role": "user", "content": said} for said in ("The garden needs tulips.", "The bus was late.")]
     tulips, bus = memory.add(told, user_id="ana", session_id=JOSE)
-    one, other = ({"user_id": "ana", "session_id": form} for form in (JOSE, JOSE_NFD))
     for task, about in (("Plant tulips in the garden", tulips), ("Ask why the bus was late", bus)):
-        memory.energy.focus(task, **other)
-        assert [memory.energy.canvas(**owner)[0].id for owner in (one, other)] == [about, about]
+        memory.energy.focus(task, user_id="ana", session_id=JOSE_NFD)
+        canvases = [memory.energy.canvas(user_id="ana", session_id=form) for form in (JOSE, JOSE_NFD)]
+        assert [canvas[0].id for canvas in canvases] == [about, about]
 
 
 def test_the_facts_of_a_subject_are_listed_in_both_forms(memory: NeuroGraphMemory) -> None:
@@ -68,7 +68,7 @@ def test_the_facts_of_a_subject_are_listed_in_both_forms(memory: NeuroGraphMemor
 
 
 def test_a_message_of_a_framework_has_one_id_in_both_forms_of_its_owner() -> None:
-    one, other = ({"user_id": form, "session_id": form} for form in (JOSE, JOSE_NFD))
+    one, other = (Owner(user_id=form, session_id=form) for form in (JOSE, JOSE_NFD))
     assert message_ids(["1"], one) == message_ids(["1"], other)
 
 
