@@ -15,10 +15,8 @@ DOORS = {
     "langchain_agents": "langchain",
     "openai_agents": "openai-agents",
     "anthropic_memory": "anthropic",
-    "anthropic_memory_async": "anthropic",
     "llama_index": "llama-index",
     "pydantic_ai": "pydantic-ai",
-    "pydantic_ai_tools": "pydantic-ai",
     "google_adk": "google-adk",
     "agent_framework": "agent-framework",
 }
