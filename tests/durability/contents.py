@@ -16,7 +16,7 @@ from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 
-__all__ = ["environment", "everything", "fill", "graph_of", "killed_copy"]
+__all__ = ["environment", "everything", "fill", "fill_disk", "graph_of", "killed_copy"]
 
 _WORDS = ["apple", "river", "stone", "cloud", "lamp", "horse", "wheel", "paper"]
 
@@ -86,3 +86,12 @@ def environment() -> dict[str, str]:
     """Return the environment of a process that imports these modules."""
     root = Path(__file__).parents[2]
     return {**os.environ, "PYTHONPATH": os.pathsep.join((str(root / "src"), str(root)))}
+
+
+def fill_disk(folder: Path) -> Path:
+    """Fill the disk of a folder, and return the file to delete for room."""
+    filler = folder / "filler"
+    with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
+        while file.write(bytes(4096)):
+            pass
+    return filler

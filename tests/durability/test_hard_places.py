@@ -1,12 +1,11 @@
 """Full disks, read-only folders, odd names, and clocks that go backwards."""
 
-import contextlib
 import errno
 import fcntl
 import os
 import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 
@@ -17,36 +16,11 @@ from neurogated.errors import FormatVersionError, MemoryLockedError, StorageErro
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
-
-CANNOT_MOUNT = "needs the right to mount a file system: run as root"
+from tests.durability.contents import fill_disk
 
 
 def _node(name: str, size: int = 1000) -> MemoryNode:
     return MemoryNode(id=name, content=f"{name} " + "x" * size, embedding=[1.0, 2.0])
-
-
-def _fill_disk(folder: Path) -> Path:
-    """Fill the disk."""
-    filler = folder / "filler"
-    with filler.open("wb", buffering=0) as file, contextlib.suppress(OSError):
-        while file.write(bytes(4096)):
-            pass
-    return filler
-
-
-@pytest.fixture
-def mounted(tmp_path: Path) -> Iterator[Path]:
-    """A file system of two megabytes that can be filled and made read-only."""
-    folder = tmp_path / "mounted"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
-    possible = os.geteuid() == 0 and shutil.which("mount") and not subprocess.run(mount, check=False).returncode
-    if not possible:
-        if "CI" in os.environ:
-            pytest.fail(CANNOT_MOUNT)
-        pytest.skip(CANNOT_MOUNT)
-    yield folder
-    subprocess.run(["umount", "-l", str(folder)], check=True)
 
 
 WORKS: dict[str, Callable[[SqliteStore, Path], object]] = {
@@ -66,7 +40,7 @@ def test_when_there_is_room_again_work_goes_on(mounted: Path, work: str) -> None
     with SqliteStore.open(mounted / "memory.db") as store:
         store.apply(GraphDelta(nodes=(_node("kept"), *(_node(str(place), 10_000) for place in range(20)))))
         store.remove_node("0")
-        filler = _fill_disk(mounted)
+        filler = fill_disk(mounted)
         with pytest.raises(StorageError):
             WORKS[work](store, mounted)
         assert not list(mounted.glob("copy*")), "half a snapshot is left"
@@ -82,7 +56,7 @@ def test_when_there_is_room_again_work_goes_on(mounted: Path, work: str) -> None
 
 
 def test_a_memory_that_cannot_be_made_on_a_full_disk_leaves_nothing(mounted: Path) -> None:
-    filler = _fill_disk(mounted)
+    filler = fill_disk(mounted)
     with pytest.raises(StorageError, match="memory"):
         SqliteStore.open(mounted / "memory.db")
     assert not (mounted / "memory.db").exists()

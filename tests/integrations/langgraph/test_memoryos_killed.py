@@ -1,6 +1,7 @@
-"""Processes with several threads each save pairs, and are killed again and again."""
+"""Processes with several threads each save pairs and items, and are killed again and again."""
 
 import json
+import random
 import subprocess
 import sys
 import threading
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from neurogated.integrations.langgraph.memoryos import MemoryOS
+from tests.integrations.langgraph.memoryos_writer import LONG
 from tests.integrations.langgraph.words import WordEmbeddings
 
 ROOT = Path(__file__).parents[3]
@@ -23,9 +25,10 @@ class _Writer:
         self._arguments = [str(folder), name, str(threads), str(count)]
 
     def run(self, kills: int) -> None:
-        """Run the process to its end; kill it a second after it is ready, this many times."""
+        """Run the process to its end; kill it at a random moment of the second after it is ready, this many times."""
+        chance = random.Random(self._arguments[1])
         for _ in range(kills):
-            if self._lives(SECOND) == 0:
+            if self._lives(chance.random() * SECOND) == 0:
                 return
         assert self._lives(None) == 0
 
@@ -49,11 +52,11 @@ class _Writer:
 @pytest.mark.parametrize(
     ("names", "threads", "count", "kills"),
     [
-        ("a", 2, 15, 1),
-        pytest.param("ab", 4, 125, 20, marks=[pytest.mark.slow, pytest.mark.nightly, pytest.mark.timeout(3_600)]),
+        ("a", 2, 8, 1),
+        pytest.param("abc", 2, 25, 6, marks=[pytest.mark.slow, pytest.mark.nightly, pytest.mark.timeout(3_600)]),
     ],
 )
-def test_killed_processes_lose_no_pair_and_save_none_twice(
+def test_killed_processes_lose_nothing_save_nothing_twice_and_see_nothing_of_others(
     tmp_path: Path, names: str, threads: int, count: int, kills: int
 ) -> None:
     folder = tmp_path / "memory"
@@ -66,14 +69,28 @@ def test_killed_processes_lose_no_pair_and_save_none_twice(
         thread.join()
     assert all(set(writer.done.values()) == {count} for writer in writers)
     with MemoryOS(embedding=WordEmbeddings(), storage_dir=folder, short_term_max_capacity=5) as memory:
-        memory.save_memory("ana", "end", "Bye", "")
+        for name in names:
+            memory.save_memory(f"user-{name}", "end", "Bye", "")
         memory.flush()
         memory.export(tmp_path / "out")
-    short = json.loads((tmp_path / "out" / "short_term" / "ana.json").read_text())["pages"]
-    segments = json.loads((tmp_path / "out" / "mid_term" / "ana.json").read_text())["segments"].values()
+        for name in names:
+            _look_at_pages(tmp_path / "out", name, threads, count)
+            keys = {f"{name}{thread}:{number}" for thread in range(threads) for number in range(count)}
+            for side in ("left", "right"):
+                items = memory.store.search((side, f"user-{name}"), limit=10_000)
+                assert len(items) == len(keys)
+                assert {item.key: item.value for item in items} == {key: {"text": f"{LONG}{key}"} for key in keys}
+
+
+def _look_at_pages(folder: Path, name: str, threads: int, count: int) -> None:
+    """Check that a user has the pages of its process, once and in order, and no others."""
+    file = f"user-{name}.json"
+    short = json.loads((folder / "short_term" / file).read_text())["pages"]
+    segments = json.loads((folder / "mid_term" / file).read_text())["segments"].values()
     pages = [*(page for one in segments for page in one["pages"]), *short]
     keys = [page["key"] for page in pages if page["session_id"] != "end"]
-    assert len(keys) == len(set(keys)) == len(names) * threads * count
+    assert len(keys) == len(set(keys)) == threads * count
+    assert {page["session_id"] for page in pages} == {"end", *(f"{name}{thread}" for thread in range(threads))}
     for session in {page["session_id"] for page in pages} - {"end"}:
         told = sorted((page for page in pages if page["session_id"] == session), key=lambda page: page["timestamp"])
         assert [page["user"] for page in told] == [f"{session} says {number}" for number in range(count)]

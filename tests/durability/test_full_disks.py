@@ -1,0 +1,141 @@
+"""A full disk below a server, an export, an import and a checkpoint: an error, no loss, and work once there is room."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import httpx2
+import pytest
+from mcp import ClientSession
+from mcp.client.streamable_http import streamable_http_client
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.administration import import_memory, restore_snapshot
+from neurogated.errors import StorageError
+from tests.durability.contents import fill_disk
+from tests.served import Servers, client
+
+LONG = "The barge carried slate and flour to the mill of Brook. " * 40
+
+
+def _remember(url: str, text: str) -> tuple[bool, str]:
+    """Store a text by MCP; return whether it failed, and the answer."""
+
+    async def talk() -> tuple[bool, str]:
+        async with (
+            httpx2.AsyncClient(timeout=60) as http,
+            streamable_http_client(f"{url}/mcp", http_client=http) as streams,
+            ClientSession(streams[0], streams[1]) as session,
+        ):
+            await session.initialize()
+            answer = await session.call_tool("remember", {"text": text})
+            return bool(answer.is_error), str(answer.content)
+
+    return anyio.run(talk)
+
+
+@pytest.mark.parametrize("mounted", [8], indirect=True)
+def test_a_server_whose_disk_is_full_says_so_reads_on_and_writes_again_when_there_is_room(mounted: Path) -> None:
+    with Servers(mounted) as servers:
+        url = servers.start()
+        with client(url) as rest:
+
+            def add(text: str) -> Any:  # noqa: ANN401 - of the client
+                return rest.post("/v1/memories", json={"content": text})
+
+            stored = [add(f"Note {number}. {LONG}").json()["ids"] for number in range(3)]
+            filler = fill_disk(mounted)
+            answers = [add(f"Full {number}. {LONG * 20}") for number in range(6)]
+            stored += [answer.json()["ids"] for answer in answers if answer.status_code == 201]
+            refused = [answer for answer in answers if answer.status_code != 201]
+            assert len(refused) > 2
+            assert {answer.status_code for answer in refused} == {503}
+            failed, told = _remember(url, "By MCP: " + LONG * 20)
+            assert failed
+            assert "disk is full" in told
+            found = rest.post("/v1/recall", json={"query": "Which barge carried slate?"})
+            assert found.status_code == 200
+            assert found.json()["memories"]
+            filler.unlink()
+            stored.append(add("There is room again.").json()["ids"])
+            failed, told = _remember(url, "There is room by MCP.")
+            assert not failed, told
+        code, errors = servers.stop()
+        assert (code, "Traceback" in errors) == (0, False)
+        # REST names no files of the server; its log has the reason.
+        assert all(f"{answer.json()['error']['request_id']}: StorageError" in errors for answer in refused)
+        assert errors.count("disk is full); check free space") == len(refused)
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(mounted), embedding_name="hash")) as memory:
+        assert memory.admin.check() == []
+        there = {node.id for node in memory.find() if "by MCP" not in node.content}
+        assert there == {one for ids in stored for one in ids}
+
+
+def _snapshot(memory: NeuroGraphMemory, _: Path, target: Path) -> None:
+    memory.admin.snapshot(target)
+
+
+def _export(memory: NeuroGraphMemory, _: Path, target: Path) -> None:
+    memory.admin.export(target, progress=False)
+
+
+def _export_of_a_user(memory: NeuroGraphMemory, _: Path, target: Path) -> None:
+    memory.admin.export_user("ana", target)
+
+
+def _import(memory: NeuroGraphMemory, beside: Path, target: Path) -> None:
+    if not (beside / "out").exists():
+        memory.admin.export(beside / "out", progress=False)
+    import_memory(memory.config.replace(save_dir=str(target)), beside / "out")
+
+
+def _restore(memory: NeuroGraphMemory, beside: Path, target: Path) -> None:
+    if not (beside / "copy").exists():
+        memory.admin.snapshot(beside / "copy")
+    restore_snapshot(memory.config.replace(save_dir=str(target)), beside / "copy")
+
+
+@pytest.mark.parametrize("work", [_snapshot, _export, _export_of_a_user, _import, _restore])
+def test_what_finds_no_room_leaves_nothing_and_is_made_once_there_is_some(
+    mounted: Path, tmp_path: Path, work: Callable[[NeuroGraphMemory, Path, Path], None]
+) -> None:
+    beside, target = tmp_path / "beside", mounted / "target"
+    beside.mkdir()
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(beside / "memory"), embedding_name="hash")) as memory:
+        for number in range(5):
+            memory.add(f"Note {number}. {LONG}", user_id="ana")
+        filler = fill_disk(mounted)
+        with pytest.raises(StorageError):
+            work(memory, beside, target)
+        left = [file for file in mounted.rglob("*") if file.is_file() and file.stat().st_size and file != filler]
+        assert not left
+        filler.unlink()
+        work(memory, beside, target)
+        assert target.exists()
+        assert memory.admin.check() == []
+
+
+@pytest.mark.parametrize("mounted", [4], indirect=True)
+def test_a_checkpoint_without_room_costs_no_write(mounted: Path) -> None:
+    config = MemoryConfig(save_dir=str(mounted), embedding_name="hash", runtime={"checkpoint_changes": 1})
+    stored, room = list[str](), mounted / "room"
+    with NeuroGraphMemory(config) as memory:
+        memory.add(LONG, user_id="ana")
+        # Some of the room is free again, enough for a short text and its log.
+        room.write_bytes(bytes(300_000))
+        filler = fill_disk(mounted)
+        room.unlink()
+        for number in range(60):
+            try:
+                stored += memory.add(f"Note {number} of the mill.", user_id="ana")
+            except StorageError:
+                break
+        assert stored
+        filler.unlink()
+        stored += memory.add("There is room again.", user_id="ana")
+        assert memory.admin.check() == []
+    with NeuroGraphMemory(config) as memory:
+        assert set(stored) <= {node.id for node in memory.find(user_id="ana")}
+        assert memory.recall("Where is room again?", user_id="ana").ids[0] == stored[-1]
+        assert memory.admin.check() == []
