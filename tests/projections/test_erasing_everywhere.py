@@ -1,13 +1,24 @@
 """Erased words are in no file and on no server, whichever parts of the memory had them."""
 
+import json
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
 
-from neurogated import MemoryConfig, NeuroGraphMemory
+import pytest
+
+from neurogated import BaseLLM, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
+from neurogated.core.ports import Message
+from neurogated.fallback import FallbackWarning
+from neurogated.integrations.langgraph.memoryos import MemoryOS
+from neurogated.integrations.langgraph.store import NeuroStore
 from neurogated.testing import ManualClock
+from tests.integrations.langgraph.plain_chat import plain_chat
+from tests.test_fallback import Gate
 
 if TYPE_CHECKING:
     from tests.postgres_server import Postgres
@@ -69,3 +80,78 @@ def test_erased_words_are_in_no_file_and_on_no_server(
         assert memory.recall("tea", user_id="bob").ids == (kept,)
     client.close()
     assert _words_in(tmp_path, server=b"") == []
+
+
+class _Repeating(BaseLLM):
+    """A language model that always says the word."""
+
+    name = "repeating"
+    parameters: Mapping[str, Any] = {}
+
+    def infer(
+        self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        assert messages or schema
+        return json.dumps({"thought": "t", "answer": WORD}), {"finish_reason": "stop"}
+
+
+def _converse(memory: NeuroGraphMemory, name: str) -> None:
+    """Use a model's cache, facts, canvases, MemoryOS and NeuroStore for texts of Ana with the word, and one of Bob."""
+    said = {"role": "user", "content": f"I keep the {WORD} in {name}.", "id": f"{WORD}-{name}"}
+    memory.add(said, tags=[WORD], user_id=USER, session_id=SESSION)
+    memory.facts.add("Ana", f"pet in {name}", WORD, user_id=USER)
+    found = memory.recall(f"Where is the {WORD}?", user_id=USER, session_id=SESSION)
+    assert WORD in str(memory.answer(found))
+    memory.add(f"Bob likes tea in {name}.", user_id="bob")
+    with NeuroStore(memory, user_label=1) as store:
+        store.put(("notes", USER), WORD, {"text": f"The {WORD} note."})
+        with MemoryOS(plain_chat(), store=store, short_term_max_capacity=1) as conversation:
+            for number in range(3):
+                conversation.save_memory(USER, SESSION, f"My {WORD} is {number} years old.", f"Dear {WORD}!")
+            conversation.flush()
+            assert WORD in str(dict(conversation.search_memory(USER, WORD)))
+
+
+def test_erased_words_are_nowhere_with_a_fallback_a_models_cache_canvases_facts_and_conversations_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, redis_server: "Redis", postgres: "Postgres"
+) -> None:
+    redis_server.start()
+    client, parts, facts = redis_server.client(), urlsplit(postgres.database()), postgres.database()
+    client.flushall()
+    gate = Gate(parse_qs(parts.query)["host"][0] + "/.s.PGSQL.5432")
+    url = f"postgresql://{parts.username}@127.0.0.1:{gate.port}{parts.path}?sslmode=disable&gssencmode=disable"
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setattr("neurogated.compose.get_llm", lambda *_, **__: _Repeating())
+    config = MemoryConfig(storage=url, save_dir=str(tmp_path / "memory"), embedding_name="hash", fallback=True).replace(
+        llm={"use": "auto"}, metabolism={"canvas_url": redis_server.url, "facts_url": facts}
+    )
+
+    def server() -> bytes:
+        keys = client.keys("*")
+        return b" ".join([*keys, *(client.dump(key) for key in keys), postgres.dump(facts), postgres.files()])
+
+    try:
+        # The database is away: all is in the folder of the fallback.
+        with pytest.warns(FallbackWarning):
+            memory = NeuroGraphMemory(config)
+        with memory:
+            _converse(memory, "Lyon")
+            assert {"memory.db-wal", "llm_cache.db-wal", "facts.db-wal"} & set(_words_in(tmp_path, b""))
+        gate.open()
+        with pytest.warns(FallbackWarning):
+            memory = NeuroGraphMemory(config)
+        with memory:
+            _converse(memory, "Bern")
+            assert "server" in _words_in(tmp_path, server())
+            memory.delete(user_id=USER)
+            memory.admin.compact(history=True)
+            assert _words_in(tmp_path, server()) == []
+            assert memory.count(user_id=USER) == 0
+            assert memory.count(user_id="bob") == 2
+        assert _words_in(tmp_path, server()) == []
+        with NeuroGraphMemory(config) as memory:
+            assert memory.admin.check() == []
+            assert sorted(one.content for one in memory.list(user_id="bob"))[1] == "Bob likes tea in Lyon."
+    finally:
+        gate.shut()
+        client.close()

@@ -1,7 +1,10 @@
 """MCP on the port of the server."""
 
+import asyncio
 import contextlib
+import gc
 import json
+import operator
 import socket
 import threading
 import time
@@ -18,6 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 import neurogated.server.mcp
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.server import Grant, Keys, create_app
+from neurogated.server.guard import Limits
 from tests.integrations.mcp_clients import call
 from tests.served import Servers, client
 
@@ -72,12 +76,12 @@ def test_a_session_is_unknown_to_another_key(keyed: tuple[str, dict[str, str]]) 
 
 
 @contextlib.contextmanager
-def serving(folder: Path) -> Iterator[tuple[str, list[str]]]:
+def serving(folder: Path, limits: Limits | None = None) -> Iterator[tuple[str, list[str]]]:
     """Serve a memory from a thread; yield its address and two keys for all users."""
     keys, file = Keys(), folder / "keys.json"
     texts = [keys.create(file, Grant(MemoryConfig().namespace)) for _ in range(2)]
     with NeuroGraphMemory(MemoryConfig(save_dir=str(folder), embedding_name="hash")) as memory:
-        server = uvicorn.Server(uvicorn.Config(create_app(memory, keys), log_level="warning"))
+        server = uvicorn.Server(uvicorn.Config(create_app(memory, keys, limits=limits), log_level="warning"))
         with socket.create_server(("127.0.0.1", 0)) as listening:
             thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
             thread.start()
@@ -136,3 +140,55 @@ def test_requests_by_mcp_pass_the_same_checks(
         answer = ana.post("/mcp", content=content, headers=sent)
         assert answer.status_code == status
         assert answer.json()["error"]
+
+
+def _held() -> tuple[int, int, int]:
+    """Return the numbers of tasks, threads and open files of this process, where the server runs, too."""
+    gc.collect()
+    tasks = sum(type(one) is asyncio.Task for one in gc.get_objects())
+    return tasks, threading.active_count(), sum(1 for _ in Path("/proc/self/fd").iterdir())
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="counts open files as Linux lists them")
+@pytest.mark.parametrize(("count", "at_once"), [(20, 5), pytest.param(1000, 50, marks=[pytest.mark.nightly])])
+def test_sessions_that_end_leave_no_task_thread_or_file(count: int, at_once: int, tmp_path: Path) -> None:
+    # The streams of the sessions and their calls together are more.
+    limits = Limits(concurrency=at_once * 3 // 2)
+    with serving(tmp_path, limits) as (url, (key, _)), client(url, key, user_id="ana") as one:
+
+        def session(number: int) -> None:
+            opened = one.post("/mcp", json=INITIALIZE, headers=ACCEPTED)
+            headers = ACCEPTED | {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
+            one.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=headers)
+            name, arguments = (
+                ("recall", {"query": "pier"}) if number % 10 else ("remember", {"text": f"Pier {number}."})
+            )
+            asked = {**PING, "method": "tools/call", "params": {"name": name, "arguments": arguments}}
+            assert 'isError":true' not in one.post("/mcp", json=asked, headers=headers).text
+            assert one.delete("/mcp", headers=headers).status_code == 200
+
+        async def many() -> None:
+            async with contextlib.AsyncExitStack() as stack:
+                sessions = []
+                headers = {"Authorization": f"Bearer {key}"}
+                for _ in range(at_once):
+                    http = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=120))
+                    address = f"{url}/mcp?user_id=ana"
+                    streams = await stack.enter_async_context(streamable_http_client(address, http_client=http))
+                    sessions.append(await stack.enter_async_context(ClientSession(streams[0], streams[1])))
+                    await sessions[-1].initialize()
+                answers = [call(session, "recall", query="pier") for session in sessions]
+                assert all(answer["memories"] for answer in await asyncio.gather(*answers))
+
+        for number in range(15):
+            session(number)
+        asyncio.run(many())
+        before = _held()
+        for number in range(count):
+            session(number)
+        asyncio.run(many())
+        # Pools of threads may still grow a little, up to their bounds.
+        bounds, ends = [held + 10 for held in before], time.monotonic() + 60
+        while not all(map(operator.le, _held(), bounds)) and time.monotonic() < ends:
+            time.sleep(0.05)
+        assert all(map(operator.le, _held(), bounds)), (before, _held())

@@ -53,17 +53,21 @@ class Limits:
     _left: dict[Grant, tuple[float, float]] = field(default_factory=dict, repr=False)
     """For each grant the requests that are left, and the time of the last one."""
 
-    _open: Counter[Grant | None] = field(default_factory=Counter, repr=False)
-    """For each grant the requests that are being answered; None for those without a key."""
+    _open: Counter[tuple[Grant | None, bool]] = field(default_factory=Counter, repr=False)
+    """For each grant (None: no key) the requests that are being answered, and apart from them its open streams."""
 
     @contextlib.contextmanager
-    def slot(self, grant: Grant | None) -> Iterator[bool]:
-        """Count a request while it is being answered; the value is whether one more was allowed."""
-        self._open[grant] += 1
+    def slot(self, grant: Grant | None, *, stream: bool) -> Iterator[bool]:
+        """Count a request while it is being answered; the value is whether one more was allowed.
+
+        Each open session of MCP has a stream that waits for events. Streams have places of their own, so that sessions
+        that do nothing take none from requests.
+        """
+        self._open[grant, stream] += 1
         try:
-            yield self._open[grant] <= self.concurrency
+            yield self._open[grant, stream] <= self.concurrency
         finally:
-            self._open[grant] -= 1
+            self._open[grant, stream] -= 1
 
     def admits(self, grant: Grant) -> bool:
         """Count a request, and return whether it is within the rate (a token bucket)."""
@@ -142,8 +146,9 @@ class Guard:
                     shown.setdefault(name, value)
             await send(message)
 
+        stream = scope["method"] == "GET" and "text/event-stream" in headers.get("accept", "")
         try:
-            with told() as sentences, self._limits.slot(grant) as is_free:
+            with told() as sentences, self._limits.slot(grant, stream=stream) as is_free:
                 refused = self._refusal(scope, headers, grant) or (None if is_free else (429, _TOO_MANY))
                 if refused:
                     await error_response(request_id, *refused)(scope, receive, answer)
