@@ -33,7 +33,8 @@ def _said(name: str, count: int) -> list[str]:
 
 @pytest.mark.parametrize("count", [8, pytest.param(60, marks=[pytest.mark.slow, pytest.mark.nightly])])
 def test_copies_have_a_state_that_was_and_no_write_is_lost(tmp_path: Path, count: int) -> None:
-    config = MemoryConfig(save_dir=str(tmp_path / "memory"), embedding_name="hash", runtime={"checkpoint_changes": 5})
+    config = MemoryConfig(save_dir=str(tmp_path / "memory"), embedding_name="hash")
+    config = config.replace(runtime={"checkpoint_changes": 5})
     NeuroGraphMemory(config).close()
     done = threading.Event()
 

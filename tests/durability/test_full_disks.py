@@ -118,7 +118,8 @@ def test_what_finds_no_room_leaves_nothing_and_is_made_once_there_is_some(
 
 @pytest.mark.parametrize("mounted", [4], indirect=True)
 def test_a_checkpoint_without_room_costs_no_write(mounted: Path) -> None:
-    config = MemoryConfig(save_dir=str(mounted), embedding_name="hash", runtime={"checkpoint_changes": 1})
+    config = MemoryConfig(save_dir=str(mounted), embedding_name="hash")
+    config = config.replace(runtime={"checkpoint_changes": 1})
     stored, room = list[str](), mounted / "room"
     with NeuroGraphMemory(config) as memory:
         memory.add(LONG, user_id="ana")

@@ -29,7 +29,9 @@ def main(folder: str, process: str, threads: int, count: int, done: dict[str, in
             halves = [PutOp((side, user), key, {"text": f"{LONG}{key}"}) for side in ("left", "right")]
             memory.store.batch(halves)
             for side in ("left", "right"):
-                assert memory.store.get((side, user), key).value == {"text": f"{LONG}{key}"}
+                item = memory.store.get((side, user), key)
+                assert item is not None
+                assert item.value == {"text": f"{LONG}{key}"}
             found = [item.key for item in memory.store.search(("left", user), query=f"flour {key}", limit=20)]
             found += [
                 page for hit in memory.search_memory(user, f"What says {number}?", 20).hits for page in hit.evidence
