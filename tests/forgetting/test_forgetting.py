@@ -187,7 +187,7 @@ def test_judgements_that_wait_for_a_deleted_memory_wait_no_more() -> None:
     parts = Parts(GraphStore(), HashEmbedder(), UniformKernelSource(), Down(), Down())
     with NeuroGraphMemory(MemoryConfig(storage="memory"), parts=parts) as memory:
         (ids,) = memory.add_documents([talk(*TALK[:3])], progress=False)
-        assert memory.admin.stats()["pending"] == 3 + 3
+        assert memory.admin.stats()["pending"] == 3 + 2
         memory.delete(ids[:1])
         assert memory.admin.stats()["pending"] == 2 + 1
         memory.update(ids[1], "Something else.")
@@ -288,7 +288,7 @@ def test_an_update_that_cannot_be_stored_changes_nothing(
 
 
 def test_causes_of_a_new_text_are_judged_again_and_learned_edges_stay(memory: NeuroGraphMemory) -> None:
-    turns = (("Ann", "The pump failed."), ("Ann", "Because the pump failed, the field was flooded."))
+    turns = (("Ann", "The pump failed."), ("Ann", "Because of this, the field was flooded."))
     (ids,) = memory.add_documents([talk(*turns)], progress=False)
     (other,) = memory.add_document("A pebble.")
     memory.feedback([ids[1], other])
@@ -296,5 +296,5 @@ def test_causes_of_a_new_text_are_judged_again_and_learned_edges_stay(memory: Ne
     memory.update(ids[1], "The field is green.")
     assert edges_of(memory, ids[1], EdgeType.CAUSE) == []
     assert len(edges_of(memory, ids[1], EdgeType.SEQ)) == len(edges_of(memory, ids[1], EdgeType.ASSOC)) == 1
-    memory.update(ids[1], "Because the pump failed, the field was flooded again.")
+    memory.update(ids[1], "Because of this, the field was flooded again.")
     assert len(edges_of(memory, ids[1], EdgeType.CAUSE)) == 2
