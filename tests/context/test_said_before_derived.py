@@ -184,3 +184,19 @@ def test_messages_of_persons_who_speak_in_turn_are_not_linked(turns: list[tuple[
             message = {"role": "user", "content": text} | ({"name": name} if name else {})
             memory.add(message, user_id="ben", session_id="s", timestamp=f"2026-10-0{day}T12:00Z")
         assert not memory.recall("When is the Bosch meeting?", user_id="ben", top_n=9, now=NOW).later
+
+
+def test_messages_of_a_named_speaker_are_not_about_the_same_thing_because_of_the_name() -> None:
+    told = (
+        ("2026-05-04", "Now it won't start, so I take the bus to work."),
+        ("2026-05-05", "My boss Karen works from the office on the third floor."),
+        ("2026-05-06", "Karen moved to the office on the fifth floor."),
+    )
+    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
+        for day, text in told:
+            message = {"role": "user", "name": "Ana", "content": text}
+            memory.add(message, user_id="ana", session_id=day, timestamp=f"{day}T12:00:00Z")
+        recall = memory.recall("Why do I take the bus?", user_id="ana", top_n=3, now=NOW)
+        later = {memory.get(name).content: node.content for name, node in recall.later.items()}
+    assert recall[0].content == told[0][1]
+    assert later == {told[1][1]: told[2][1]}

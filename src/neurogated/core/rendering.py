@@ -40,8 +40,13 @@ def search_text(node: Text) -> str:
     return _rendered(node, node.speaker or node.found.label)
 
 
+def said_by(speaker: str, words: str = "") -> str:
+    """Return the embedded text of a message; without words, what all messages of its speaker have in common."""
+    return f'{speaker} said, "{words}"'
+
+
 def _rendered(node: Text, speaker: str | None) -> str:
-    text = f'{speaker} said, "{_without_label(node.content, speaker)}"' if speaker else node.content
+    text = said_by(speaker, _without_label(node.content, speaker)) if speaker else node.content
     title = node.title or next((name for name in node.found.names[:1] if name not in node.content), None)
     return f"{title}\n{text}" if title else text
 

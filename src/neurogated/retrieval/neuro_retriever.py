@@ -228,7 +228,8 @@ class NeuroRetriever:
         recalls = merged(map(self._recall, asked, found, memories, repeat(share)), sizes, wanted)
         shown = view if valid_at is None else store.reader(filters=wanted_nodes, without=left_out).view
         recalls = in_present_order(store, Views(view, shown), recalls, wanted, day, held=held)
-        recalls = with_later(reader, recalls, _following(found, sizes), wanted, day)
+        embed = self._embedder.embed_documents
+        recalls = with_later(reader, embed, recalls, _following(found, sizes), wanted, present=day)
         return [withheld(recall, surest) for recall in recalls]
 
     @contextmanager

@@ -1,11 +1,15 @@
 """Messages that a later one replaces or answers: the later one stands beside the earlier one in a recall.
 
-a message a points to b if    b was said later by the same speaker,
-                                  s + t / 10 ≥ 0.65 for the weights s and t of the SIM and TERM edges of the two,
-                                  and t ≥ 0.55, or t ≥ 0.5 and both name the same
+    a message a points to b if    b was said later by the same speaker,
+                                  s + t / 10 ≥ 0.65 for the cosine s of what they say and the weight t of their
+                                  TERM edge, and t ≥ 0.55, or t ≥ 0.5 and both name the same
 
 So the texts are similar, and share several rare words, or a name that hardly any other text has. Of several such
 messages, the newest counts.
+
+The vector of a message says who speaks, so short messages of one person have high cosines, whatever they say: of the
+pairs of a speaker of LoCoMo with cosines from 0.65, 1 in 18 has them without the name. So s leaves out the direction
+of `NAME said, ""`; it differs from the cosine of the words alone by 0.06 (root of the mean square).
 
 Nothing is stored: both edges follow from the texts. A link does not say that b changes a, only that b was said later.
 So texts show both, with their days, and a recall that finds both has b before a. A question is no later message.
@@ -15,7 +19,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
@@ -35,6 +39,7 @@ from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM, DEFAULT_KIND, FACT, PROFILE, SEGMENT
 from neurogated.core.ports import GraphReader, GraphStorePort
+from neurogated.core.rendering import said_by
 from neurogated.core.same_as import anyone, are_echoes, echoed_rows, fronts, has_echoes, has_groups, is_shown, others_of
 from neurogated.core.speakers import same_speaker
 from neurogated.core.trace import Profile, Recall, RecalledMemory
@@ -325,8 +330,18 @@ _OTHERS = frozenset({"assistant", "tool", "system"})
 _COMPUTED = frozenset({FACT, PROFILE, SEGMENT})
 
 
+Embed = Callable[[Sequence[str]], NDArray[np.float32]]
+"""Returns (n, dimension) unit vectors of documents."""
+
+
 def with_later(
-    reader: GraphReader, recalls: Sequence[Recall], following: Sequence[Rows], most: int, present: datetime
+    reader: GraphReader,
+    embed: Embed,
+    recalls: Sequence[Recall],
+    following: Sequence[Rows],
+    most: int,
+    *,
+    present: datetime,
 ) -> list[Recall]:
     """Return recalls with their later-links, with the later memory before the earlier one.
 
@@ -334,6 +349,7 @@ def with_later(
 
     Args:
         reader: finds the memories that the recalls may find.
+        embed: embeds names of speakers.
         recalls: one for each query.
         following: rows of the memories that each would have next if it were longer.
         most: how many memories each has.
@@ -343,13 +359,15 @@ def with_later(
     if not {EdgeType.SIM, EdgeType.TERM} <= set(view.edge_types):
         return [_with_derived(view, recall) for recall in recalls]
     return [
-        _with_derived(view, _linked(reader, recall, after, most, present))
+        _with_derived(view, _linked(reader, embed, recall, after, most, present=present))
         for recall, after in zip(recalls, following, strict=True)
     ]
 
 
-def _linked(reader: GraphReader, recall: Recall, following: Rows, most: int, present: datetime) -> Recall:
-    links = _links(reader, [one.node for one in recall])
+def _linked(
+    reader: GraphReader, embed: Embed, recall: Recall, following: Rows, most: int, *, present: datetime
+) -> Recall:
+    links = _links(reader, embed, [one.node for one in recall])
     if not links:
         return recall
     span = span_of(recall.query, present, years=True)
@@ -375,7 +393,7 @@ def at_score(node: MemoryNode, found: RecalledMemory | None, beside: RecalledMem
     return found if score == found.score else found.moved(score, "replaces")
 
 
-def _links(reader: GraphReader, nodes: Sequence[MemoryNode]) -> dict[str, MemoryNode]:
+def _links(reader: GraphReader, embed: Embed, nodes: Sequence[MemoryNode]) -> dict[str, MemoryNode]:
     """Return the newest later memory about the same thing, by the ids of those of the nodes that have one."""
     view, said = reader.view, {node.id: node for node in nodes if _is_said(node)}
     if not said:
@@ -389,34 +407,60 @@ def _links(reader: GraphReader, nodes: Sequence[MemoryNode]) -> dict[str, Memory
     if not np.count_nonzero(contained(others, pairs)):
         return {}
     both, first_places, second_places = np.intersect1d(pairs, joined[term], return_indices=True)
-    rarity = arcs.weight[term][second_places]
-    near = arcs.weight[sim][first_places] + _RARITY_WEIGHT * rarity >= _LEAST_NEARNESS
+    cosine, rarity = arcs.weight[sim][first_places], arcs.weight[term][second_places]
     origins, targets = rows[both // view.node_count], both % view.node_count
-    (places,) = (near & view.admitted(targets)).nonzero()
+    (places,) = ((cosine + _RARITY_WEIGHT * rarity >= _LEAST_NEARNESS) & view.admitted(targets)).nonzero()
     if places.size and (has_groups(view) or has_echoes(view)):
         places = places[_say_more(view, rows, origins[places], targets[places])]
     if not places.size:
         return {}
-    names = [
-        (view.ids[origins[at]], view.ids[targets[at]], bool(rarity[at] >= _LEAST_RARITY)) for at in places.tolist()
-    ]
-    unread = view.known_rows(second for _, second, _ in names if second not in said)
+    unread = view.known_rows(name for name in (view.ids[row] for row in targets[places].tolist()) if name not in said)
     known = said | {node.id: node for node in reader.nodes(unread)}
-    links: dict[str, MemoryNode] = {}
     speakers = _speaking_in_turn(known.values())
-    for first, second, is_rare in names:
-        earlier, later = known[first], known.get(second)
-        # A question says nothing that could change what was said.
-        if later is None or not _is_said(later) or not same_speaker(earlier, later, speakers) or asks(later.content):
-            continue
-        if not _day(earlier) < _day(later) or (first in links and _day(later) <= _day(links[first])):
-            continue
-        # Both edges also count the name of the speaker, which says nothing about what was said.
-        if set(split_keywords(earlier.content)).isdisjoint(split_keywords(later.content)):
-            continue
-        if is_rare or not {*map(fold, earlier.found.entities)}.isdisjoint(map(fold, later.found.entities)):
-            links[first] = later
+    possible: list[tuple[int, MemoryNode, MemoryNode]] = []
+    for place in places.tolist():
+        earlier, later = known[view.ids[origins[place]]], known.get(view.ids[targets[place]])
+        if later is not None and _may_change(earlier, later, speakers, is_rare=rarity[place] >= _LEAST_RARITY):
+            possible.append((place, earlier, later))
+    places = np.array([place for place, _, _ in possible], dtype=np.int64)
+    names = [later.speaker or later.found.label for _, _, later in possible]
+    near = _without_names(reader, embed, names, (origins[places], targets[places]), cosine[places])
+    links: dict[str, MemoryNode] = {}
+    for (_, earlier, later), is_near in zip(
+        possible, near + _RARITY_WEIGHT * rarity[places] >= _LEAST_NEARNESS, strict=True
+    ):
+        if is_near and (earlier.id not in links or _day(links[earlier.id]) < _day(later)):
+            links[earlier.id] = later
     return links
+
+
+def _may_change(earlier: MemoryNode, later: MemoryNode, speakers: set[str], *, is_rare: bool) -> bool:
+    """Return whether a memory that is like another one was said later by the same speaker, and shares words with it."""
+    # A question says nothing that could change what was said.
+    if not _is_said(later) or not same_speaker(earlier, later, speakers) or asks(later.content):
+        return False
+    # TERM edges also count the name of the speaker, which says nothing about what was said.
+    if _day(later) <= _day(earlier) or set(split_keywords(earlier.content)).isdisjoint(split_keywords(later.content)):
+        return False
+    return is_rare or not {*map(fold, earlier.found.entities)}.isdisjoint(map(fold, later.found.entities))
+
+
+def _without_names(
+    reader: GraphReader,
+    embed: Embed,
+    names: Sequence[str | None],
+    pairs: tuple[Rows, Rows],
+    cosines: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Return the cosines of pairs of messages without what they owe to the names of their speakers (n,)."""
+    found = cosines.copy()
+    for name in {*names} - {None}:
+        (direction,) = embed([said_by(str(name))])
+        at = np.array([one == name for one in names])
+        first, second = (reader.similarities(direction, rows[at]) for rows in pairs)
+        rest = np.sqrt((1 - first**2) * (1 - second**2))
+        found[at] = (cosines[at] - first * second) / np.maximum(rest, 1e-6)
+    return found
 
 
 def _say_more(view: GraphView, recalled: Rows, origins: Rows, targets: Rows) -> NDArray[np.bool_]:
