@@ -49,6 +49,29 @@ def test_what_the_model_reads_becomes_facts_with_their_sources(reading: MemoryCo
         assert facts(memory) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "since", "day"),
+    [
+        ("Since last Friday I keep the bees.", "last Friday", "2024-03-01"),
+        ("Since last Friday I keep the bees.", "2024-03-01", "2024-03-01"),
+        # The model counted wrongly, or made the date up.
+        ("Since last Friday I keep the bees.", "2024-02-24", None),
+        ("I keep the bees of my 2 aunts.", "2024-01", None),
+        ("Seit Mai 2023 hüte ich bees.", "2023-05", "2023-05-01"),
+        ("上周五我开始养 bees。", "上周五", "2024-03-01"),
+    ],
+)
+def test_our_own_reader_resolves_the_days_that_a_text_names(
+    reading: MemoryConfig, model: ModelServer, text: str, since: str, day: str | None
+) -> None:
+    model.claims = lambda message: [claim(message, "user|hobby", "bees", text, since=since)]
+    with NeuroGraphMemory(reading) as memory:
+        memory.add({"role": "user", "content": text}, user_id="ana", timestamp="2024-03-04T09:00:00Z")
+        memory.flush()
+        (fact,) = memory.facts.list(user_id="ana")
+    assert (fact.valid_from and fact.valid_from.date().isoformat()) == day
+
+
 def test_the_prompt_names_the_attributes_of_the_table(reading: MemoryConfig, model: ModelServer) -> None:
     with NeuroGraphMemory(reading) as memory:
         said(memory, BEEKEEPER)

@@ -43,7 +43,7 @@ MANAGER = PromptTemplateManager()
 # Version and checksum of the words of each prompt: other words need another version.
 WORDS = {
     "causal_extraction": "2:46c70439",
-    "claims": "2:64e61ab8",
+    "claims": "3:133a5a42",
     "community_names": "1:9383b820",
     "consolidation": "1:63b5b8d6",
     "contradiction": "5:7d873612",

@@ -222,7 +222,7 @@ def _claim(entry: Mapping[str, Any], node: MemoryNode) -> Claim | str:
     if state not in _STATES:
         return "an unknown state"
     place, quote = _quoted(_words(entry, "quote"), value, node)
-    since, until = (_days(_words(entry, name), text) for name in ("since", "until"))
+    since, until = (_days(_words(entry, name), text, moment_of(node)) for name in ("since", "until"))
     return Claim(
         Slot(subject, attribute_named(attribute).key),
         value,
@@ -278,10 +278,19 @@ def _is_said(value: str, text: str, said: datetime) -> bool:
     return number is not None and any((found := number_of(one)) and found[0] == number[0] for one in text.split())
 
 
-def _days(given: str, text: str) -> Span | None:
-    """Return the days of a date of the answer, such as `2024-05`; None if it is no date, or the text names no time."""
-    names_time = find_times(text) or any(letter.isdigit() for letter in text)
-    return date_of(given) if names_time and _DATE.fullmatch(given) else None
+def _days(given: str, text: str, said: datetime) -> Span | None:
+    """Return the days of a time of the answer, as our own reader of days reads the words of the text.
+
+    The answer has these words, or a date such as `2024-05`, which only says which time of the text is meant: models
+    count days wrongly. None if the text has no such time.
+    """
+    if not given:
+        return None
+    if fold(given) in fold(text) and not _DATE.fullmatch(given):
+        return date_of(given, said)
+    meant = date_of(given) if _DATE.fullmatch(given) else None
+    named = [days for one in (text, *find_times(text)) if (days := date_of(one, said))]
+    return next((one for one in named if meant and one.first <= meant.last and meant.first <= one.last), None)
 
 
 def _midnight(day: date) -> datetime:
