@@ -337,4 +337,4 @@ def _stored(store: GraphStorePort, user_id: str | None) -> int:
     """Return the number of memories of a user."""
     view = store.view()
     rows = view.rows_of_scopes(ScopeFilter(user_id, alone=True))
-    return view.node_count if rows is None else rows.size
+    return (view.live_nodes() if rows is None else view.alive.take(rows).nonzero()[0]).size

@@ -5,13 +5,14 @@ from __future__ import annotations
 import functools
 import inspect
 import json
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Self, get_args, get_origin, get_type_hints
 
 from pydantic import PrivateAttr, ValidationError
 
 from neurogated.core.extras import needs_extra
-from neurogated.errors import NeurogatedError
+from neurogated.errors import NeurogatedError, StorageError
 from neurogated.integrations.arguments import advice, annotation
 from neurogated.operations import OPERATIONS, REQUIRED, Argument, hint, renamings, told
 
@@ -20,6 +21,8 @@ with needs_extra("mcp"):
     from mcp.server.mcpserver.exceptions import ToolError, UnexpectedToolError
     from mcp.server.mcpserver.tools.base import Tool
     from mcp.types import CallToolResult, TextContent
+
+_log = logging.getLogger(__name__)
 
 _LONGEST = 40
 """Characters that an error shows of a name."""
@@ -54,7 +57,7 @@ class MemoryTool(Tool):
         tool._arguments = arguments  # noqa: SLF001
         return tool
 
-    async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:  # noqa: ANN401, ARG002, FBT001, FBT002 - as in the base class
+    async def run(self, arguments: dict[str, Any], context: Context[Any, Any], convert_result: bool = False) -> Any:  # noqa: ANN401, FBT001, FBT002 - as in the base class
         """Return the result of a call; raises ToolError with what the model reads."""
         try:
             with told() as sentences:
@@ -63,6 +66,10 @@ class MemoryTool(Tool):
         except ToolError:
             raise
         except NeurogatedError as error:
+            if isinstance(error, StorageError) and context.request_context.request is not None:
+                # Over HTTP, the files of the server are not the client's. As in REST, the log has their names.
+                _log.error("%s: %s: %s", self.name, type(error).__name__, error)
+                raise ToolError(f"{self.name} cannot be done now; the log of the server has the reason") from error
             raise ToolError(str(error)) from error
         except Exception as error:
             # The server logs it, and the client reads the message.
