@@ -17,6 +17,9 @@ SOURCES = sorted((ROOT / "src" / "neurogated").rglob("*.py"))
 KITS = sorted((ROOT / "kits").rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 
+BUDGETS = ROOT / "docs" / "adr" / "0038-rooms-have-budgets.md"
+_BUDGET = re.compile(r"\| (?P<rooms>`[^|]+`) \| (?P<most>[\d,]+) \| [\d,]+ \|")
+
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60
 
@@ -31,6 +34,24 @@ def _too_long(path: Path) -> list[str]:
 
 def test_files_and_functions_stay_short() -> None:
     assert [fault for path in (*SOURCES, *KITS, *TESTS) for fault in _too_long(path)] == []
+
+
+def test_each_room_keeps_its_budget_of_lines() -> None:
+    package, lines = ROOT / "src" / "neurogated", dict[str, int]()
+    for path in SOURCES:
+        room, *rest = path.relative_to(package).parts
+        room = room if rest else room.removesuffix(".py")
+        lines[room] = lines.get(room, 0) + len(path.read_text(encoding="utf-8").splitlines())
+    budgets = [
+        (re.findall(r"`([^`]+)`", found["rooms"]), int(found["most"].replace(",", "")))
+        for found in map(_BUDGET.match, BUDGETS.read_text(encoding="utf-8").splitlines())
+        if found
+    ]
+    named = {room for rooms, _ in budgets for room in rooms}
+    lines["top level"] = sum(lines.pop(room) for room in lines.keys() - named)
+    assert lines.keys() == named
+    sums = [(rooms, sum(lines[room] for room in rooms), most) for rooms, most in budgets]
+    assert [(rooms, total) for rooms, total, most in sums if total > most] == []
 
 
 def test_every_public_name_is_exported_listed_and_importable() -> None:
