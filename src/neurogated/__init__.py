@@ -3,7 +3,7 @@
 import logging
 from typing import TYPE_CHECKING, Any
 
-from neurogated.core.ports import Models, set_default_models
+from neurogated.core.defaults import Models, set_default_models
 from neurogated.version import __version__
 
 if TYPE_CHECKING:

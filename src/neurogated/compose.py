@@ -18,9 +18,10 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.consolidation.consolidator import Consolidator, Summariser
 from neurogated.core.abilities import SupportsClear, SupportsCopies, SupportsIdentity
 from neurogated.core.clock import Clock, utc_now
+from neurogated.core.defaults import Models
 from neurogated.core.extras import import_extra
 from neurogated.core.files import UnusedCache
-from neurogated.core.ports import Embedder, GraphStorePort, LanguageModel, Models
+from neurogated.core.ports import Embedder, GraphStorePort, LanguageModel
 from neurogated.core.projections import FactProjection, SharedCanvases, remove_file
 from neurogated.core.sentiment import SentimentScale
 from neurogated.embedding.cache import CachedEmbedder

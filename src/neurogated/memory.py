@@ -137,7 +137,7 @@ class NeuroGraphMemory:
             `notes` tells what else was repaired.
         """
         contents = read_contents(content, details)
-        return contents.report(self._texts.add(contents))
+        return self._texts.noted(contents).report(self._texts.add(contents))
 
     def add_document(self, text: str, **details: Unpack[Details]) -> builtins.list[str]:
         """Remember a text of any length, cut into chunks of whole sentences; see `Details`.
@@ -262,10 +262,11 @@ class NeuroGraphMemory:
         """Delete all memories of a text; return their number.
 
         Args:
-            document_id: your own id of it, or else `found.document_id` of its memories.
+            document_id: your own id of it, `found.document_id` of its memories, or the id of any of them. If these
+                memories were deleted before, the number is 0.
 
         Raises:
-            UnknownIdError: there is no such text.
+            UnknownIdError: there never was such a text.
         """
         return self._texts.delete_document(str(document_id))
 

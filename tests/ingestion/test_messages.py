@@ -8,7 +8,7 @@ import pytest
 from openai.types.responses import response_output_item
 
 from neurogated import MemoryConfig, NeuroGraphMemory, compose
-from neurogated.errors import InputError
+from neurogated.errors import InputError, UnknownIdError
 from neurogated.ingestion.messages import read_message
 from neurogated.testing import ManualClock
 
@@ -147,7 +147,7 @@ def test_what_is_left_out_is_told(memory: NeuroGraphMemory) -> None:
         ("system", "You are terse."),
         ("user", "Hello."),
     ]
-    assert report.notes == ("beside the messages, nobody reads 'tools'",)
+    assert report.notes == ("left out beside the messages: 'tools'",)
 
 
 def test_every_item_of_the_responses_api_and_every_block_of_anthropic_is_known() -> None:
@@ -309,3 +309,71 @@ def test_an_owner_in_a_message_is_not_followed_and_is_told(memory: NeuroGraphMem
         "1 of the texts is with 'importance'",
         "1 of the texts is with 'user_id'",
     ]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"id": "c1", "object": "chat.completion", "choices": [{"message": {"role": "assistant", "content": "Paris."}}]},
+        {"candidates": [{"content": {"role": "model", "parts": [{"text": "Paris."}]}, "finishReason": "STOP"}]},
+        {
+            "object": "response",
+            "output": [
+                {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Paris."}]}
+            ],
+        },
+        {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Paris."}], "stop_reason": "end"},
+    ],
+)
+def test_the_message_within_a_whole_completion_is_stored(memory: NeuroGraphMemory, answer: dict[str, Any]) -> None:
+    for content in (answer, [{"role": "user", "content": "What is the capital of France?"}, answer]):
+        found = memory.get(memory.add(content)[-1])
+        assert (found.role, found.content) == ("assistant", "Paris.")
+
+
+def test_of_several_choices_none_is_guessed(memory: NeuroGraphMemory) -> None:
+    choices = [{"message": {"role": "assistant", "content": text}} for text in ("Paris.", "Lyon.")]
+    with pytest.raises(InputError, match=r"content 0: 2 choices are given; .*\.choices\[0\]\.message"):
+        memory.add([{"choices": choices}])
+    with pytest.raises(InputError, match=r"\.choices\[0\]\.message"):
+        memory.add({"choices": [{"delta": {"content": "Par"}}]})
+    assert memory.count() == 0
+
+
+def test_a_record_of_sharegpt_in_a_list_is_its_messages(memory: NeuroGraphMemory) -> None:
+    record = {"conversations": [{"from": "human", "value": "Hi."}, {"from": "gpt", "value": "Hello."}], "source": "x"}
+    report = memory.add([record])
+    assert [memory.get(name).role for name in report] == ["user", "assistant"]
+    assert report.notes == ("left out beside the messages: 'source'",)
+
+
+def test_a_message_that_replaces_one_of_another_session_is_told(memory: NeuroGraphMemory) -> None:
+    def said(text: str, name: str = "m1") -> dict[str, str]:
+        return {"role": "user", "content": text, "id": name}
+
+    assert memory.add(said("I live in Oslo."), session_id="s1", user_id="ann").notes == ()
+    assert memory.add(said("I live in Bergen."), session_id="s1", user_id="ann").notes == ()
+    (note,) = memory.add([said("I live in Rome.")], session_id="s2", user_id="ann").notes
+    assert note.startswith("the memories in the session 's1' with the ids 'm1' are replaced")
+    (note,) = memory.add([said("One.", "m2"), said("Two.", "m2")], session_id="s2", user_id="ann").notes
+    assert note == "1 of the texts has the id of a later one, which replaces it"
+    with pytest.raises(InputError, match=r"^the id 'm1' is not free for this user; choose another id$"):
+        memory.add([said("I live in Bern.")], user_id="bob")
+
+
+def test_a_text_that_has_expired_already_is_told(memory: NeuroGraphMemory) -> None:
+    said = {"role": "user", "content": "The code is 1234.", "expires_at": "2020-01-01T00:00:00Z"}
+    assert memory.add([said]).notes == ("1 of the texts has expired already, and no call finds it",)
+    assert memory.add("The code is 12.", expires_at="2020-01-01").notes != ()
+
+
+def test_any_id_of_a_text_deletes_the_whole_text_and_a_second_time_nothing(memory: NeuroGraphMemory) -> None:
+    text = "\n\n".join(f"Paragraph {i} tells of subject number {i} in some detail, and of {i * 7}." for i in range(60))
+    ids, own = memory.add(text), memory.add(text, id="mine")
+    assert len(ids) > 2
+    assert len(own) > 2
+    for name, parts in ((ids[1], ids), (own[1], own)):
+        assert [memory.delete_document(name) for _ in range(2)] == [len(parts), 0]
+        assert memory.delete(name) == 0
+    with pytest.raises(UnknownIdError):
+        memory.delete_document("never")

@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Iterator
 import anyio
 import pytest
 from mcp import ClientSession
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.integrations.mcp.server import build
@@ -85,5 +87,26 @@ def test_a_crash_tells_the_client_nothing_of_its_reason(
 
     async def use(client: ClientSession) -> None:
         assert await refused(client, "remember", text="a") == "remember failed; the log of the server has the reason"
+
+    with_client(memory, use)
+
+
+def test_a_prompt_that_is_not_known_or_lacks_an_argument_is_an_error_of_the_protocol(memory: NeuroGraphMemory) -> None:
+    async def use(client: ClientSession) -> None:
+        with pytest.raises(MCPError, match="there is no prompt 'nothing'; known are ask_memory") as refused:
+            await client.get_prompt("nothing")
+        assert refused.value.error.code == INVALID_PARAMS
+        with pytest.raises(MCPError, match="question") as refused:
+            await client.get_prompt("ask_memory", {})
+        assert refused.value.error.code == INVALID_PARAMS
+
+    with_client(memory, use)
+
+
+def test_what_was_repaired_is_told_to_the_model(memory: NeuroGraphMemory) -> None:
+    async def use(client: ClientSession) -> None:
+        stored = await call(client, "remember", text="Ana likes\0tea.")
+        assert stored["notes"] == ["1 of the texts is with NUL or half characters, which are now U+FFFD"]
+        assert "notes" not in await call(client, "remember", text="Ana likes jam.")
 
     with_client(memory, use)

@@ -106,3 +106,14 @@ def test_a_toml_file_of_which_other_entries_would_change_stays(text: str, home: 
     assert main(["mcp", "install", "--client", "codex", "--write"]) != 0
     assert file.read_text(encoding="utf-8") == text
     assert list(home.iterdir()) == [file]
+
+
+def test_without_the_package_the_command_to_install_it_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["mcp", "install", "--client", "claude-code"]
+    assert main(words) == 0
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("neurogated.cli.serving.find_spec", lambda _: None)
+    assert main(words) == 0
+    assert "pip install 'neurogated[mcp]'" in capsys.readouterr().err

@@ -1,6 +1,7 @@
 """`serve`, `mcp` and `hook`: servers over HTTP and of the Model Context Protocol, and what its clients run."""
 
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -76,6 +77,8 @@ def mcp(
 def mcp_install(flags: Flags, *, client: str, write: bool, project: tuple[str, ...], memory_tool: bool) -> None:
     words = _words(flags.memory_config(), flags.owner["user_id"], project)
     print(install(client, [*words, *(["--memory_tool"] if memory_tool else ())], write=write))
+    if find_spec("mcp") is None:
+        click.echo("warning: the client cannot start this server yet: pip install 'neurogated[mcp]'", err=True)
 
 
 def _words(config: MemoryConfig, user_id: str | None, project: tuple[str, ...]) -> Iterator[str]:

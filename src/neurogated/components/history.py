@@ -75,7 +75,10 @@ class History(Component):
     def undo(self, to: int | None = None, *, user_id: str | None = None) -> HistoryEntry | None:
         """Take back changes; see `NeuroGraphMemory.undo`."""
         if to is not None and user_id is not None:
-            raise InputError("give either the change to go back to, or a user_id")
+            raise InputError(
+                "undo(to=…) takes back the changes of all users, and undo(user_id=…) the last thing of one user; "
+                "give one of them, and call undo(user_id=…) once for each thing to take back"
+            )
         is_number = isinstance(to, int) and not isinstance(to, bool)
         if to is not None and (not is_number or to < 0):
             raise InputError(f"the change to go back to is {to!r}, but must be a sequence of history.list()")

@@ -16,12 +16,13 @@ from neurogated.core.clock import checked_version
 from neurogated.core.contexts import work
 from neurogated.core.delta import Access
 from neurogated.core.filters import Filter, FilterOptions, memories_among, owned
-from neurogated.core.habits import explains_reading
+from neurogated.core.habits import explains_reading, refuse_unknown
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.core.quoting import OPENING
 from neurogated.core.scope import AnyUser
 from neurogated.core.trace import Recall, id_of, listed
 from neurogated.errors import InputError
+from neurogated.ingestion.contents import Contents
 from neurogated.ingestion.document import Document, Passage
 from neurogated.ingestion.drafts import Revision
 from neurogated.ingestion.linking import Check
@@ -82,9 +83,7 @@ class Recalls:
 
     def read(self, queries: Sequence[str], options: RecallOptions) -> list[Recall]:
         """Return the recall of each query with the questions of its conflicts; notify nobody."""
-        if unknown := options.keys() - RecallOptions.__annotations__.keys() - FilterOptions.__annotations__.keys():
-            known = sorted({*RecallOptions.__annotations__, *FilterOptions.__annotations__})
-            raise InputError(f"unknown argument {', '.join(sorted(unknown))}; known are {', '.join(known)}")
+        refuse_unknown(options, sorted({*RecallOptions.__annotations__, *FilterOptions.__annotations__}))
         self._session.of_user(options.get("user_id"))
         then, store = checked_version(options.get("as_of")), self._session.store
         recalls = []
@@ -167,6 +166,12 @@ class Texts:
         for text, repeated in (*(one for one in echoed if one[1]), *links.found):
             session.notify(Notice("echoed", (text, repeated), access=Access.of(repeated), user_id=user_id))
         return added
+
+    def noted(self, contents: Contents) -> Contents:
+        """Return contents with notes on the stored memories that they are about to replace."""
+        session, names = self._session, [one.id for one in contents if one.id is not None]
+        stored = session.store.get_nodes(names, missing_ok=True) if names else []
+        return contents.noted(stored, session.clock(), session.config.zone)
 
     def update(self, node_id: str | UUID, change: Revision) -> MemoryNode:
         """Write a new version of a memory."""

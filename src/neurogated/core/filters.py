@@ -9,6 +9,7 @@ from dataclasses import field as data_field
 from operator import ge, gt, le, lt
 from typing import Any, Literal, TypedDict
 
+from neurogated.core.habits import refuse_unknown
 from neurogated.core.model import json_metadata
 from neurogated.core.node_kind import PLACEHOLDER, checked_kind
 from neurogated.core.scope import ScopeFilter, UserChoice
@@ -242,8 +243,7 @@ def filter_of(options: FilterOptions, unasked: Collection[str] = frozenset()) ->
         ConfigError: a kind is unknown.
     """
     known = FilterOptions.__annotations__
-    if unknown := options.keys() - known.keys():
-        raise InputError(f"unknown filter {', '.join(sorted(unknown))}; known are {', '.join(known)}")
+    refuse_unknown(options, known, "filter")
     path, kinds, tags = options.get("path", ()), options.get("kinds"), options.get("tags")
     scope = ScopeFilter(options.get("user_id"), options.get("agent_id"), options.get("session_id"), path)
     hidden = unasked if kinds is None else frozenset[str]()

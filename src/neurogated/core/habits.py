@@ -5,8 +5,10 @@ from __future__ import annotations
 import functools
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from typing import Any, NoReturn, ParamSpec, TypeVar
+
+from neurogated.errors import InputError
 
 Class = TypeVar("Class", bound=type)
 P = ParamSpec("P")
@@ -51,6 +53,35 @@ _WORDS = {
     "memory_id": "the id comes first, without a name",
     "question": "the question comes first",
 }
+_NUMBER = (("top_n", "limit"), "the number of results is top_n in recall, and limit in list, find and facts.list")
+_SESSION = (("session_id",), "a conversation is session_id in add and recall")
+_WHERE = ((), "filters are user_id, session_id, tags and where, each an argument of recall, list and delete")
+_ARGUMENTS: dict[str, tuple[tuple[str, ...], str]] = {
+    **dict.fromkeys(("limit", "top_k", "k", "n_results", "max_results"), _NUMBER),
+    **dict.fromkeys(("run_id", "thread_id", "conversation_id"), _SESSION),
+    **dict.fromkeys(("filters", "filter"), _WHERE),
+    "metadata": (("where",), "your own values are metadata in add and update, and where finds by them"),
+    "agent_id": (("agent_id",), "an agent is agent_id in add and recall"),
+    "threshold": (("min_score",), "the lowest score is min_score in recall"),
+    "infer": ((), "what a language model infers is a setting of MemoryConfig, such as llm"),
+}
+"""Arguments of mem0, LangMem and others: ours in order of preference, and a sentence for calls that have none."""
+
+
+def refuse_unknown(given: Iterable[str], known: Collection[str], what: str = "argument") -> None:
+    """Raise an InputError that names the arguments that are not known, and those that may be meant."""
+    if unknown := sorted(set(given).difference(known)):
+        hints = "".join(f"; {one}" for one in _meant(unknown, known))
+        raise InputError(f"unknown {what} {', '.join(unknown)}; known are {', '.join(known)}{hints}")
+
+
+def _meant(unknown: Iterable[str], known: Collection[str]) -> list[str]:
+    told = []
+    for name in (one for one in unknown if one in _ARGUMENTS and one not in known):
+        ours, sentence = _ARGUMENTS[name]
+        right = next((one for one in ours if one in known), None)
+        told.append(sentence if right is None else f"write {right}=… in place of {name}=…")
+    return told
 
 
 def renamed(**names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
@@ -165,4 +196,5 @@ def _how(method: Callable[..., Any], given: dict[str, Any]) -> str:
         star = "**" if one.kind is one.VAR_KEYWORD else ""
         shown.append(f"{star}{one.name}" + ("" if one.default is one.empty else "=…"))
     hints = [_WORDS[name] for name in given if name in _WORDS]
+    hints += _meant(given, inspect.signature(method).parameters)
     return "; ".join((f"write {method.__name__}({', '.join(shown)})", *hints))

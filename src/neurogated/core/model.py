@@ -112,7 +112,7 @@ def _nested_too_deeply() -> InputError:
 
 
 def checked_unit(what: str, owner: object, value: object) -> float:
-    """Return `value` as a float; `what` and `owner` name it in the error.
+    """Return `value` as a float; `what` and `owner`, if it is not None, name it in the error.
 
     Raises:
         InputError: it is not a number between 0 and 1.
@@ -124,7 +124,8 @@ def checked_unit(what: str, owner: object, value: object) -> float:
     except (TypeError, ValueError, OverflowError):
         number = math.nan
     if not 0.0 <= number <= 1.0:
-        raise InputError(f"{what} {owner!r} is {value!r}, but must lie between 0 and 1")
+        named = what if owner is None else f"{what} {owner!r}"
+        raise InputError(f"{named} is {value!r}, but must lie between 0 and 1")
     return number
 
 

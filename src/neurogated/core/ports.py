@@ -1,13 +1,8 @@
-"""The contracts between packages, as Protocols; any class that fulfils one can be plugged in.
-
-The composition root builds models for a part that is built without them, as in `NeuroRetriever(store, config)`. The
-parts lie in lower layers and cannot import it, so the package registers a builder here.
-"""
+"""The contracts between packages, as Protocols; any class that fulfils one can be plugged in."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from uuid import UUID
@@ -367,38 +362,3 @@ class EntityFinder(Protocol):
 
     def find(self, text: str) -> tuple[str, ...]:
         """Return the names as written, without duplicates, in order of appearance."""
-
-
-@dataclass(frozen=True, slots=True)
-class Models:
-    """The models that settings name, and the judges that use them."""
-
-    config: Any
-    """The `MemoryConfig`, a class that core cannot import."""
-    embedder: Embedder
-    kernel_source: KernelSource
-    question_judge: QuestionJudge
-    """Uses a language model if the settings name one."""
-    offline_question_judge: QuestionJudge
-    causal_judge: CausalJudge
-    entity_finder: EntityFinder
-    encoder: Any
-    """The `Encoder` of importance and energy."""
-    language_model: LanguageModel | None = None
-
-
-_builders: list[Callable[[Any], Models]] = []
-
-
-def set_default_models(build: Callable[[Any], Models]) -> None:
-    """Register `build` as the function that `default_models` calls."""
-    _builders[:] = [build]
-
-
-def default_models(config: Any = None) -> Models:  # noqa: ANN401 - see `Models.config`
-    """Return the models that a `MemoryConfig` names; without one, the environment and the defaults apply.
-
-    Raises:
-        ConfigError: a chosen model lacks a setting.
-    """
-    return _builders[-1](config)

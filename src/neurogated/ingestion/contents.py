@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
-from typing import Any, TypedDict
+from datetime import datetime, timedelta
+from typing import Any, Self, TypedDict
 from uuid import UUID
 
-from neurogated.core.clock import Moment
+from neurogated.core.clock import Moment, to_utc
 from neurogated.core.habits import explains_reading
-from neurogated.core.model import checked_metadata
+from neurogated.core.model import MemoryNode, checked_metadata
 from neurogated.core.node_kind import CALL, PLACEHOLDER
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
@@ -26,6 +26,7 @@ from neurogated.ingestion.messages import (
     times_in,
 )
 from neurogated.text.strings import is_blank, repaired
+from neurogated.text.times import Zone
 
 _log = logging.getLogger(__name__)
 
@@ -64,6 +65,8 @@ its role is a known one, or in `role_map`."""
 _DETAILS = {"user_id", "agent_id", "session_id", "tags", "importance", "kind"}
 """Arguments of `add` that a message does not have: otherwise, who writes a message would choose its owner."""
 _BLANK = "blank, and left out"
+_SHOWN = 5
+"""Ids in a note."""
 
 
 @explains_reading("it is the list of the ids of the memories, with .notes and .skipped")
@@ -88,8 +91,33 @@ class Contents(list[Document]):
         super().__init__(documents)
         self.skipped = told[_BLANK]
         counted = [f"{count} of the texts {'is' if count == 1 else 'are'} {what}" for what, count in (+told).items()]
-        beside = [f"beside the messages, nobody reads {', '.join(map(repr, unread))}"] if unread else []
+        beside = [f"left out beside the messages: {', '.join(map(repr, unread))}"] if unread else []
         self.notes = (*counted, *beside)
+
+    def noted(self, stored: Iterable[MemoryNode], now: datetime, zone: Zone = None) -> Self:
+        """Add notes on texts that have expired by `now`, and on the `stored` memories that other texts replace."""
+        notes = list[str]()
+        past = sum(to_utc(one.expires_at, zone) <= now for one in self if one.expires_at is not None)
+        if past:
+            notes += [f"{past} of the texts {'has' if past == 1 else 'have'} expired already, and no call finds it"]
+        given = {one.id: one.scope for one in self if one.id is not None}
+        if again := sum(one.id is not None for one in self) - len(given):
+            notes += [
+                f"{again} of the texts {'has' if again == 1 else 'have'} the id of a later one, which replaces it"
+            ]
+        moved = dict[str | None, list[str]]()
+        for node in stored:
+            scope = given.get(node.id, node.scope)
+            if scope.user_id == node.scope.user_id and scope.session_id != node.scope.session_id:
+                moved.setdefault(node.scope.session_id, []).append(node.id)
+        for session, ids in moved.items():
+            place = "outside of sessions" if session is None else f"in the session {session!r}"
+            shown = ", ".join(map(repr, ids[:_SHOWN])) + (" and others" if len(ids) > _SHOWN else "")
+            notes += [f"the memories {place} with the ids {shown} are replaced; an id names one memory in all sessions"]
+        for note in notes:
+            _log.warning("%s", note)
+        self.notes += tuple(notes)
+        return self
 
     def report(self, ids: Iterable[str]) -> AddReport:
         """Return the ids of the memories of the documents with what is to be told of them."""
@@ -140,10 +168,12 @@ def _is_pair(item: object, role_map: Mapping[str, str] | None) -> bool:
     """Return whether an item is a message in the short form of LangChain, such as `("user", "Hello.")`.
 
     Raises:
-        InputError: the first one of two texts in a tuple is no known role.
+        InputError: a tuple of texts has not two of them, or its first one is no known role.
     """
-    if not isinstance(item, tuple) or len(item) != 2 or not all(isinstance(part, str) for part in item):  # noqa: PLR2004 - a pair
+    if not isinstance(item, tuple) or not item or not all(isinstance(part, str) for part in item):
         return False
+    if len(item) != 2:  # noqa: PLR2004 - a pair
+        raise InputError(f"a tuple is a role and what it says, but this has {len(item)} texts; give texts as a list")
     try:
         return bool(known_role(item[0], role_map))
     except InputError as error:

@@ -11,7 +11,8 @@ from uuid import UUID
 
 from neurogated.core.clock import Moment, read_moment, to_utc
 from neurogated.core.found import Statement
-from neurogated.core.model import MemoryNode, checked_metadata
+from neurogated.core.habits import refuse_unknown
+from neurogated.core.model import MemoryNode, checked_metadata, checked_unit
 from neurogated.core.node_kind import TURN, given_kind
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
@@ -150,8 +151,7 @@ def read_details(details: Details) -> tuple[Scope, dict[str, Any]]:
     Raises:
         InputError: a name is unknown.
     """
-    if unknown := sorted(details.keys() - Details.__annotations__.keys()):
-        raise InputError(f"unknown argument {', '.join(unknown)}; known are {', '.join(Details.__annotations__)}")
+    refuse_unknown(details, Details.__annotations__)
     given: dict[str, Any] = dict(details)
     scope = Scope(**{name: given.pop(name) for name in _SCOPE if name in given})
     if given.get("timestamp") == NOW:
@@ -245,6 +245,7 @@ class Document:
         if node_id is not None and _CONTROL.search(node_id):
             raise InputError(f"the id {node_id!r} has a control character, which not every database stores")
         checked_metadata(self.metadata)
+        checked_unit("the importance", None, 0 if self.importance is None else self.importance)
         given_kind(self.kind)
         object.__setattr__(self, "ttl", checked_ttl(self.ttl))
         object.__setattr__(self, "expires_at", read_moment("expires_at", self.expires_at))
@@ -341,7 +342,8 @@ def checked_ttl(ttl: object) -> timedelta | None:
     except (OverflowError, ValueError):
         raise InputError(f"the ttl is {ttl} seconds, which is not a duration; leave it out for ever") from None
     if span <= timedelta():
-        raise InputError(f"the ttl is {span}, but must be above 0; to forget at once, delete")
+        seconds = span.total_seconds()
+        raise InputError(f"the ttl is {seconds:,g} seconds, but must be above 0; to forget at once, delete")
     return span
 
 
@@ -352,7 +354,5 @@ def _read_document(item: object) -> Document:
         return Document.from_text(item)
     if not isinstance(item, Mapping) or "text" not in item:
         raise InputError(f"{item!r} is neither text nor Document nor a mapping with 'text'")
-    unknown = item.keys() - _KEYS
-    if unknown:
-        raise InputError(f"unknown keys {', '.join(sorted(map(str, unknown)))}; known are {', '.join(sorted(_KEYS))}")
+    refuse_unknown(map(str, item), sorted(_KEYS), "keys")
     return Document.from_text(**item)

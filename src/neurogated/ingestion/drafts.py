@@ -11,6 +11,7 @@ from neurogated.core.clock import Moment, checked_moment, to_utc
 from neurogated.core.conflicts import as_given
 from neurogated.core.delta import PendingTask
 from neurogated.core.found import Found
+from neurogated.core.habits import refuse_unknown
 from neurogated.core.model import DEFAULT_IMPORTANCE, EdgeKey, MemoryEdge, MemoryNode, checked_metadata, same_vector
 from neurogated.core.node_kind import FACT, given_kind, kind_of_new_text
 from neurogated.core.scope import Scope
@@ -68,8 +69,7 @@ class Changes(TypedDict, total=False):
 
 def revision_of(content: str | None, changes: Changes, zone: Zone = None) -> Revision:
     """Return the revision with these changes; `zone` is that of times without one. Raises InputError."""
-    if unknown := sorted(changes.keys() - Changes.__annotations__.keys()):
-        raise InputError(f"unknown argument {', '.join(unknown)}; known are {', '.join(Changes.__annotations__)}")
+    refuse_unknown(changes, Changes.__annotations__)
     given: dict[str, Any] = dict(changes)
     times = {name: checked_moment(name, given[name], zone) for name in _TIMES if name in given}
     return Revision(content, **{**given, **times})

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, utc_now
-from neurogated.core.ports import GraphStorePort, default_models
+from neurogated.core.defaults import default_models
+from neurogated.core.ports import GraphStorePort
 from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.document import Document
 from neurogated.ingestion.writer import Writer

@@ -148,7 +148,7 @@ class Planner:
             known = old.get(_first_id(draft.id)) if draft.named else old.get(draft.id)
             for owner in (one.scope.user_id for one in (earlier, old.get(draft.id)) if one is not None):
                 if owner != draft.scope.user_id:
-                    raise InputError(f"a memory of another user has the id {draft.id!r}; choose another id")
+                    raise InputError(f"the id {draft.id!r} is not free for this user; choose another id")
             drafts[draft.id] = (draft if known is None else draft.owned_as(known)).merged_over(earlier)
         kept = {draft.id for part in current for draft in part.drafts}
         return {name: draft for name, draft in drafts.items() if name in kept}
@@ -406,6 +406,15 @@ def parts_of(store: GraphStorePort, node_id: str) -> list[str]:
     """Return what `stored_with` does for a present text; none if there is no such text."""
     view = store.view()
     return stored_with(view, node_id) if view.find(node_id) is not None else []
+
+
+def document_of(store: GraphStorePort, node_id: str) -> list[str]:
+    """Return the ids of the whole text to which a present memory belongs; none if there is no such memory."""
+    if (node := stored(store, [node_id]).get(node_id)) is None:
+        return []
+    if node.found.document_id is not None:
+        return list(store.nodes_with([document_tag(node.found.document_id)]))
+    return parts_of(store, _first_id(node_id)) or [node_id]
 
 
 def _row(view: GraphView, node_id: str) -> int | None:

@@ -35,7 +35,7 @@ from neurogated.ingestion.edge_builder import RecentNodes
 from neurogated.ingestion.importance import Focus
 from neurogated.ingestion.linking import Check, Linker, unchecked
 from neurogated.ingestion.mentions import text_edges
-from neurogated.ingestion.planner import Planner, parts_of, stored, stored_with
+from neurogated.ingestion.planner import Planner, document_of, stored, stored_with
 
 _log = logging.getLogger(__name__)
 
@@ -194,19 +194,19 @@ class Writer:
     def delete_document(self, document_id: str) -> list[str]:
         """Remove all nodes of a document, and return their ids; see `delete`.
 
-        `document_id` is the caller's own id of a text, or else `found.document_id` of its memories.
+        `document_id` is the caller's own id of a text, `found.document_id` of its memories, or the id of one of them.
 
         Raises:
-            UnknownIdError: no node belongs to such a document.
+            UnknownIdError: no node ever belonged to such a document.
         """
         with self.exclusively():
-            ids = self._store.nodes_with([document_tag(document_id)]) or parts_of(self._store, document_id)
-            if not ids:
+            ids = self._store.nodes_with([document_tag(document_id)]) or document_of(self._store, document_id)
+            if not ids and document_id not in self._store.view().rows_by_id:
                 raise UnknownIdError(
                     f"no document {document_id!r} in the memory; give your own id of a text, or found.document_id of a "
                     "memory"
                 )
-            return self._delete(ids, "delete_document")
+            return self._delete(ids or [document_id], "delete_document")
 
     def update(self, node_id: str, change: Revision) -> MemoryNode:
         """Replace a node by a new version, and update the edges that follow from its text, in one delta.

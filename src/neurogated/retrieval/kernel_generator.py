@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.defaults import default_models
 from neurogated.core.judgements import QuestionJudgement, QuestionKind
 from neurogated.core.kernel import DIMENSIONS, Kernel
-from neurogated.core.ports import LanguageModel, QuestionJudge, default_models
+from neurogated.core.ports import LanguageModel, QuestionJudge
 from neurogated.core.rendering import TIME
 from neurogated.errors import ConfigError, InputError, LLMError
 from neurogated.prompts.prompt_manager import PromptTemplateManager

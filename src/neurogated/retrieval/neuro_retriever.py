@@ -17,18 +17,12 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, Moment, checked_moment, checked_version, from_micros, local, to_micros, utc_now
+from neurogated.core.defaults import default_models
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import FilterOptions, recallable
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
-from neurogated.core.ports import (
-    Embedder,
-    GraphReader,
-    GraphStorePort,
-    KernelSource,
-    SupportsKernelBatch,
-    default_models,
-)
+from neurogated.core.ports import Embedder, GraphReader, GraphStorePort, KernelSource, SupportsKernelBatch
 from neurogated.core.read_only import Deferred
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.trace import Recall, RecalledMemory

@@ -16,7 +16,7 @@ from neurogated.core.delta import LATEST
 from neurogated.core.extras import needs_extra
 from neurogated.core.filters import NO_MEMORIES
 from neurogated.core.model import MemoryNode
-from neurogated.ingestion.messages import HELD_IN
+from neurogated.ingestion.messages import COMPLETIONS, HELD_IN
 from neurogated.operations import OPERATIONS, REQUIRED, hint, renamings
 from neurogated.plasticity.plasticity_engine import Outcome
 from neurogated.plasticity.undo import backwards_of
@@ -94,7 +94,7 @@ def _without_ids(content: Any) -> Any:
         return content
     # The id of an object of LangChain is a list that names its class. An envelope may hold other messages.
     kept = {key: one for key, one in content.items() if key != "id" or isinstance(one, list)}
-    return kept | {key: _without_ids(kept[key]) for key in ("kwargs", "data", *HELD_IN) if key in kept}
+    return kept | {key: _without_ids(kept[key]) for key in ("kwargs", "data", *HELD_IN, *COMPLETIONS) if key in kept}
 
 
 @_route()

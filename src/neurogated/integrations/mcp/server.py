@@ -33,7 +33,8 @@ with needs_extra("mcp"):
     from mcp.server.mcpserver.exceptions import ResourceNotFoundError
     from mcp.server.session import ServerSession
     from mcp.server.subscriptions import InMemorySubscriptionBus, ToolsListChanged
-    from mcp.types import Tool, ToolAnnotations
+    from mcp.shared.exceptions import MCPError
+    from mcp.types import INVALID_PARAMS, Tool, ToolAnnotations
 
 _log = logging.getLogger(__name__)
 # Claude Code defers the tools of a server behind a search unless they say so.
@@ -131,6 +132,16 @@ class MemoryServer(MCPServer[Any]):
             for tool in await super().list_tools()
         ]
 
+    async def get_prompt(self, name: str, arguments: dict[str, Any] | None = None, context: Any = None) -> Any:  # noqa: ANN401 - as in the base class
+        """Return a prompt; raises MCPError if its name is not known, or an argument is missing."""
+        known = [one.name for one in await self.list_prompts()]
+        if name not in known:
+            raise MCPError(INVALID_PARAMS, f"there is no prompt {name!r:.60}; known are {', '.join(known)}")
+        try:
+            return await super().get_prompt(name, arguments, context)
+        except ValueError as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from error
+
     async def _introduce(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """Add the manifest to the instructions, and to `initialize` that lists change, which the SDK leaves out."""
         result = await call_next(ctx)
@@ -168,8 +179,11 @@ class MemoryServer(MCPServer[Any]):
             return
         await self._bus.publish(ToolsListChanged())
         for session in tuple(self._sessions):
-            with anyio.move_on_after(_PATIENCE):
-                await session.send_tool_list_changed()
+            try:
+                with anyio.move_on_after(_PATIENCE):
+                    await session.send_tool_list_changed()
+            except Exception as error:  # noqa: BLE001 - whatever a client's end raises, the others are told
+                _log.info("a client is not told of the new manifest: %s", error)
 
 
 def build(

@@ -20,9 +20,10 @@ _BY_KEYWORDS = "found by keywords only: the model is still being loaded; ask aga
 
 
 class Remembered(TypedDict):
-    """The ids of what was stored."""
+    """The ids of what was stored, and what was repaired or left out, a sentence each."""
 
     ids: list[str]
+    notes: NotRequired[list[str]]
 
 
 class Found(TypedDict):
@@ -97,8 +98,9 @@ class Tools:
     def remember(self, text: str, tags: list[str], importance: float | None, timestamp: str | None) -> Remembered:
         """Store one statement that should last beyond this conversation. Returns its id when it is on disk."""
         scope = self.owner._asdict()
-        ids = self._memory.add(text, **scope, tags=tags, importance=importance, timestamp=timestamp or "now")
-        return {"ids": ids}
+        added = self._memory.add(text, **scope, tags=tags, importance=importance, timestamp=timestamp or "now")
+        stored: Remembered = {"ids": added}
+        return {**stored, "notes": list(added.notes)} if added.notes else stored
 
     def recall(self, query: str, top_n: int, min_confidence: float | None, timezone: str | None) -> Recalled:
         """Find memories by meaning, names, times, causes and what is connected with them; best first, with ids."""
