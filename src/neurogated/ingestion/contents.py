@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Self, TypedDict
 from uuid import UUID
@@ -16,12 +16,12 @@ from neurogated.core.node_kind import CALL, PLACEHOLDER
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.ingestion.document import Details, Document, Passage, known_role, passages_of, read_details
+from neurogated.ingestion.formats import SYSTEM
 from neurogated.ingestion.messages import (
     KEPT_ASIDE,
     ORIGINAL,
     REPAIRED,
     as_mapping,
-    messages_in,
     read_message,
     times_in,
 )
@@ -64,6 +64,11 @@ its role is a known one, or in `role_map`."""
 
 _DETAILS = {"user_id", "agent_id", "session_id", "tags", "importance", "kind"}
 """Arguments of `add` that a message does not have: otherwise, who writes a message would choose its owner."""
+HELD_IN = ("messages", "conversations", "contents")
+"""The keys of a list of messages, as in a state of LangGraph and a record of ShareGPT."""
+
+COMPLETIONS = {"choices": "message", "candidates": "content", "output": ""}
+"""The keys of the answers of OpenAI's chat, of Gemini and of OpenAI's Responses, with the key of the message within."""
 _BLANK = "blank, and left out"
 _SHOWN = 5
 """Ids in a note."""
@@ -138,7 +143,7 @@ def read_contents(content: Content, details: Details) -> Contents:
     """
     scope, given = read_details(details)
     is_spoken, role_map = given.pop("speakers_in_text", False), given.pop("role_map", None)
-    listed = None if _is_pair(content, role_map) else messages_in(content)
+    listed = None if _is_pair(content, role_map) else _messages_in(content)
     items, beside = ([content], []) if listed is None else listed
     if "id" in given and len(items) != 1:
         raise InputError(f"the id {given['id']!r} is given for {len(items)} memories; give every message its own id")
@@ -232,3 +237,63 @@ def _read(
             )
         )
     return Document(tuple(passages), scope=scope, **own) if passages else None
+
+
+def _messages_in(content: object) -> tuple[list[object], list[str]] | None:
+    """Return the messages of a list, or of a mapping or object that holds one; None for a single text or message.
+
+    What the system says beside a list is its first message. The names of other keys beside it are returned, too.
+    """
+    if isinstance(content, str | bytes):
+        return None
+    if isinstance(content, list | tuple) or (
+        not isinstance(content, dict) and isinstance(content, Sequence | Iterator)
+    ):
+        every, left_out = list[object](), dict[str, None]()
+        for position, item in enumerate(content):
+            # A tuple in a list is a message.
+            try:
+                inside = None if isinstance(item, list | tuple) else _messages_in(item)
+            except InputError as error:
+                raise InputError(f"content {position}: {error}") from None
+            every += [item] if inside is None else inside[0]
+            left_out |= {} if inside is None else dict.fromkeys(inside[1])
+        return every, list(left_out)
+    opened = as_mapping(content)
+    if opened is None or "role" in opened:
+        return None
+    if (said := _messages_of_completion(opened)) is not None:
+        return said, []
+    held = next((key for key in HELD_IN if isinstance(opened.get(key), list | tuple)), None)
+    if held is None:
+        return None
+    messages: list[object] = []
+    beside = {key: value for key, value in opened.items() if key != held and value not in (None, "", [], {})}
+    for key in SYSTEM:
+        if (said := beside.pop(key, None)) is not None:
+            inner = as_mapping(said)
+            messages.append({"content": said} if inner is None or "type" in inner else inner)
+            messages[-1] = {**messages[-1], "role": "system"}  # type: ignore[dict-item]
+    return [*messages, *opened[held]], [str(key) for key in beside]
+
+
+def _messages_of_completion(opened: Mapping[str, Any]) -> list[object] | None:
+    """Return the messages of what a model's API returned; None for anything else.
+
+    Raises:
+        InputError: it has no message, or several of which one was chosen.
+    """
+    if "type" in opened:
+        return None
+    for key, inner in COMPLETIONS.items():
+        if not isinstance(held := opened.get(key), list | tuple):
+            continue
+        if not inner:
+            return list(held)
+        found = as_mapping(held[0], (inner,)) if len(held) == 1 else None
+        message = None if found is None else as_mapping(found.get(inner))
+        if message is None:
+            raise InputError(f"{len(held)} {key} are given; give the message of one, as in .{key}[0].{inner}")
+        # Its id is not the caller's own.
+        return [{name: value for name, value in message.items() if name != "id"}]
+    return None

@@ -34,7 +34,6 @@ from neurogated.ingestion.formats import (
     OF_OBJECTS,
     OPEN_TYPES,
     RESULT_KEYS,
-    SYSTEM,
     TEXT_KEYS,
     TYPE_KEYS,
     kind_of,
@@ -57,12 +56,6 @@ _EXPIRATION_DATE = "expiration_date"
 _LIFETIMES = ("ttl", "expires_at", "valid_from", "valid_to", _EXPIRATION_DATE)
 """The keys, in one spelling, that say until when a message is found, and from when until when it is true."""
 _MAY_BE_LIFETIME = re.compile("ttl|lifetime|expir|(?:in)?valid_(?:at|until|till|since|through|before|after|date)")
-
-HELD_IN = ("messages", "conversations", "contents")
-"""The keys of a list of messages, as in a state of LangGraph and a record of ShareGPT."""
-
-COMPLETIONS = {"choices": "message", "candidates": "content", "output": ""}
-"""The keys of the answers of OpenAI's chat, of Gemini and of OpenAI's Responses, with the key of the message within."""
 
 _OWN_KEYS = frozenset({"role", "name", "id", "metadata", ORIGINAL, *BODIES})
 _READ = frozenset({*BODIES, *BESIDE, "tool_calls", "function_call", "toolInvocations", "tool_results"})
@@ -117,66 +110,6 @@ class _Part(NamedTuple):
     tag: str
     body: Mapping[str, Any]
     """Its values that are not None, by keys in one spelling."""
-
-
-def messages_in(content: object) -> tuple[list[object], list[str]] | None:
-    """Return the messages of a list, or of a mapping or object that holds one; None for a single text or message.
-
-    What the system says beside a list is its first message. The names of other keys beside it are returned, too.
-    """
-    if isinstance(content, str | bytes):
-        return None
-    if isinstance(content, list | tuple) or (
-        not isinstance(content, dict) and isinstance(content, Sequence | Iterator)
-    ):
-        every, left_out = list[object](), dict[str, None]()
-        for position, item in enumerate(content):
-            # A tuple in a list is a message.
-            try:
-                inside = None if isinstance(item, list | tuple) else messages_in(item)
-            except InputError as error:
-                raise InputError(f"content {position}: {error}") from None
-            every += [item] if inside is None else inside[0]
-            left_out |= {} if inside is None else dict.fromkeys(inside[1])
-        return every, list(left_out)
-    opened = as_mapping(content)
-    if opened is None or "role" in opened:
-        return None
-    if (said := _messages_of_completion(opened)) is not None:
-        return said, []
-    held = next((key for key in HELD_IN if isinstance(opened.get(key), list | tuple)), None)
-    if held is None:
-        return None
-    messages: list[object] = []
-    beside = {key: value for key, value in opened.items() if key != held and value not in (None, "", [], {})}
-    for key in SYSTEM:
-        if (said := beside.pop(key, None)) is not None:
-            inner = as_mapping(said)
-            messages.append({"content": said} if inner is None or "type" in inner else inner)
-            messages[-1] = {**messages[-1], "role": "system"}  # type: ignore[dict-item]
-    return [*messages, *opened[held]], [str(key) for key in beside]
-
-
-def _messages_of_completion(opened: Mapping[str, Any]) -> list[object] | None:
-    """Return the messages of what a model's API returned; None for anything else.
-
-    Raises:
-        InputError: it has no message, or several of which one was chosen.
-    """
-    if "type" in opened:
-        return None
-    for key, inner in COMPLETIONS.items():
-        if not isinstance(held := opened.get(key), list | tuple):
-            continue
-        if not inner:
-            return list(held)
-        found = as_mapping(held[0], (inner,)) if len(held) == 1 else None
-        message = None if found is None else as_mapping(found.get(inner))
-        if message is None:
-            raise InputError(f"{len(held)} {key} are given; give the message of one, as in .{key}[0].{inner}")
-        # Its id is not the caller's own.
-        return [{name: value for name, value in message.items() if name != "id"}]
-    return None
 
 
 def as_mapping(item: object, telling: Collection[str] = ("role", "type")) -> Mapping[str, Any] | None:

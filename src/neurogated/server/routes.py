@@ -16,7 +16,7 @@ from neurogated.core.delta import LATEST
 from neurogated.core.extras import needs_extra
 from neurogated.core.filters import NO_MEMORIES
 from neurogated.core.model import MemoryNode
-from neurogated.ingestion.messages import COMPLETIONS, HELD_IN
+from neurogated.ingestion.contents import COMPLETIONS, HELD_IN
 from neurogated.operations import OPERATIONS, REQUIRED, hint, renamings
 from neurogated.plasticity.plasticity_engine import Outcome
 from neurogated.plasticity.undo import backwards_of
