@@ -143,7 +143,8 @@ def _records(wanted: Format, file: File) -> Iterator[Entry | Incoming | Incoming
             yield entry
             yield from _safely(wanted.read(entry), entry.place)
         elif entry.is_rest:
-            lists = {key: value for key, value in entry.value.items() if isinstance(value, list) and value}
+            parts = {key: value.get("list") if isinstance(value, dict) else value for key, value in entry.value.items()}
+            lists = {key: value for key, value in parts.items() if isinstance(value, list) and value}
             yield from (Left(entry.place, f"{key} are not imported", len(value)) for key, value in lists.items())
         else:
             yield Fault(entry.place, f"it is not {wanted.title} but {_looks_like(entry.value)}", "of another kind")

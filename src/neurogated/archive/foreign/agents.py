@@ -23,12 +23,18 @@ _CALLS, _RESULTS, _THOUGHTS = "calls of tools", "results of tools", "thoughts"
 
 # --- Claude Code -----------------------------------------------------------------------------------------------------
 
-_COMMAND = re.compile(r"\s*<(?:command-name|command-message|local-command-|bash-input|bash-stdout|task-notification)")
+_COMMAND = re.compile(
+    r"\s*<(?:command-(?:name|message|args)|local-command-|bash-(?:input|stdout|stderr)|task-notification)"
+    r"|\s*\[Request interrupted by user[^]]*\]\s*$"
+)
+# What the program adds to the words of the user.
+_ADDED = re.compile(r"<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics)>.*?</\1>\s*", re.DOTALL)
 _HIDDEN = {
     "isSidechain": "messages of subagents",
     "isMeta": "hidden messages",
     "isCompactSummary": "summaries of the session",
     "isVisibleInTranscriptOnly": "hidden messages",
+    "isApiErrorMessage": "errors of the program",
 }
 
 
@@ -54,13 +60,22 @@ def _claude_code_message(value: Mapping[str, Any], place: str, *, others: Mappin
         return Left(place, reason)
     message, key = mapping(value["message"]), value["uuid"]
     body = message.get("content") or ""
-    if _COMMAND.match(body if isinstance(body, str) else ""):
+    if _COMMAND.match(body if isinstance(body, str) else "".join(str(one.get("text") or "") for one in objects(body))):
         return Left(place, "commands")
+    if kind == "user":
+        body = _typed(body) if isinstance(body, str) else [_typed(one) for one in body]
     about = given(folder=value.get("cwd"), git_branch=value.get("gitBranch"))
     details = given(
         session_id=f"claude-code-{value['sessionId']}", timestamp=moment(value.get("timestamp")), metadata=about
     )
     return Incoming(place, key, "", message.get("role") or kind, details, content=body, branch=others.get(key))
+
+
+def _typed(part: object) -> object:
+    """Return a part of a message of the user without what the program added to his words."""
+    if isinstance(part, dict) and isinstance(part.get("text"), str):
+        return {**part, "text": _ADDED.sub("", part["text"])}
+    return _ADDED.sub("", part) if isinstance(part, str) else part
 
 
 CLAUDE_CODE = Format(
@@ -83,12 +98,13 @@ _INJECTED = re.compile(
 
 def _codex(file: File) -> Found:
     """Yield the messages of a session. What the program itself adds to a user's messages is left out."""
-    session, repeats = "", Counter[str]()
+    session, repeats = str(mapping(_codex_head(file).get("session")).get("id") or ""), Counter[str]()
 
     def message(line: Mapping[str, Any], place: str) -> Incoming | Left:
         nonlocal session
         payload = mapping(line["payload"]) if "payload" in line else line
         kind = payload.get("type") if "payload" not in line or line.get("type") == "response_item" else line.get("type")
+        payload = mapping(payload.get("session")) if kind is None and "session" in payload else payload
         if kind == "session_meta" or (kind is None and "instructions" in payload):
             session = session or str(payload["id"])
             return Left(place, "entries of the type session_meta")
@@ -113,7 +129,12 @@ def _is_codex(value: Mapping[str, Any]) -> bool:
     return is_meta or (value.get("type") in {"session_meta", "response_item", "turn_context"} and "payload" in value)
 
 
-CODEX = Format("codex", "a session of Codex", _is_codex, read_file=_codex)
+def _codex_head(file: File) -> Mapping[str, Any]:
+    """Return what stands before the items of a session of the first versions, a single object."""
+    return next((entry.head for entry in file.first(1) if {"session"} == entry.head.keys()), {})
+
+
+CODEX = Format("codex", "a session of Codex", _is_codex, sniff=lambda file: bool(_codex_head(file)), read_file=_codex)
 
 # --- OpenAI Agents SDK -----------------------------------------------------------------------------------------------
 

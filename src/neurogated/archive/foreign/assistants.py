@@ -27,9 +27,9 @@ from neurogated.archive.foreign.values import digest, given, mapping, moment, mo
 
 # --- Gemini ----------------------------------------------------------------------------------------------------------
 
-_PROMPTED = re.compile(r"(?:Prompted|Asked|Said|Branched|Answered)(?: with| Gemini| Bard)?:? ")
+_PROMPTED = re.compile(r"(?:Prompted|Asked|Said|Branched|Answered)(?: with| Gemini| Bard)?:? |Eingegebener Prompt:\s")
 _DONE = re.compile(r"(?:Created|Used|Added|Gave|Selected|Shared|Deleted|Viewed|Visited|Edited|Pinned|Renamed) ")
-_ATTACHED = re.compile(r"\s*Attached \d+ files?\.?\s*$")
+_ATTACHED = re.compile(r"\s*(?:Attached \d+ files?|\d+ Datei(?:en)? angehängt)\.?\s*$")
 _CONVERSATION = re.compile(r"gemini\.google\.com/app/(?:c/)?([0-9A-Za-z_-]+)")
 _BLOCK = re.compile(r"<(?:p|br|li|div|h[1-6]|tr|pre|[uo]l|table|blockquote)\b[^>]*>")
 _TAG = re.compile(r"<[^>]*>")

@@ -24,15 +24,34 @@ _FILES, _NOTICES = "files without words", "notices"
 
 _UNSEEN = "[\u200e\u200f\u202a-\u202e\ufeff]*"
 _LINE = re.compile(
-    rf"{_UNSEEN}\[?(\d{{1,4}})[./-]\s?(\d{{1,2}})[./-]\s?(\d{{1,4}})\.?,?\s+(上午|下午|午前|午後|오전|오후)?\s?"
-    r"(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:\s?([AaPp])\.?\s?[Mm]\.?)?(?:\]|\s[-–])\s(.*)",
+    rf"{_UNSEEN}\[?(\d{{1,4}})[./-]\s?(\d{{1,2}})[./-]\s?(\d{{1,4}})\.?[,،]?\s+([^\W\d_]{{1,6}}\.?)?\s?"
+    r"(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:\s?([^\W\d_](?:[.\s]{0,2}[^\W\d_]){0,5}\.?))?(?:\]|\s[-–])\s(.*)",
     re.DOTALL,
 )
-_AFTERNOON = frozenset({"p", "P", "下午", "午後", "오후"})
+_MORNING = frozenset(["am", "上午", "午前", "오전", "ص", "πμ", "öö", "sa", "fm", "ap", "vm", "de", "凌晨", "早上"])
+_AFTERNOON = frozenset(["pm", "下午", "午後", "오후", "م", "μμ", "ös", "ch", "em", "ip", "nm", "du", "中午", "晚上"])
+_CLOCK = frozenset(["klo", "kl", "um", "at", "uhr", "h", "ore"])
+"""Words beside a time that say nothing of its half of the day."""
 _NAMED = re.compile(rf"{_UNSEEN}([^:\n]{{1,80}}?): (.*)", re.DOTALL)
-_EDITED = re.compile("\\s*\u200e?<This message was edited>\\s*$")
-_ATTACHED = re.compile(rf"{_UNSEEN}(?:<[^<>\n]+>|[^\n]+ \([^()\n]+\)(?=\n|$))\n?")
-_DELETED = re.compile(rf"{_UNSEEN}(?:This message was deleted|You deleted this message)\.?$")
+_EDITED = re.compile(
+    r"\s*(?:\u200e<[^<>\n]+>|<(?:This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje|"
+    r"Mensagem editada|Ce message a été modifié|(?:Questo )?messaggio (?:è stato )?modificato|Dit bericht is bewerkt)"
+    r"\.?>)\s*$",
+    re.IGNORECASE,
+)
+# What stands for a file: words in brackets that are no tag of HTML, its name behind a mark, or a name that phones give.
+_ATTACHED = re.compile(
+    rf"{_UNSEEN}(?:<(?=[^<>\n]*[^\x00-\x7f]|[^<>\n]*\s)[^<>\n/=]+>|\u200e[^\n]+\.\w{{2,4}} \([^()\n]+\)"
+    r"|[A-Z]{3}-\d{8}-WA\d+\.\w+ \([^()\n]+\)|[^\n]+\.\w{2,4} \(file attached\))(?:\n|$)"
+)
+_DELETED = re.compile(
+    rf"{_UNSEEN}(?:This message was deleted|You deleted this message|Diese Nachricht wurde gelöscht|Du hast diese "
+    r"Nachricht gelöscht|Se eliminó este mensaje|Eliminaste este mensaje|Ce message a été supprimé|Vous avez supprimé "
+    r"ce message|(?:Esta )?mensagem (?:foi )?apagada|Você apagou esta mensagem|Questo messaggio è stato eliminato|"
+    r"Hai eliminato questo messaggio)\.?$",
+    re.IGNORECASE,
+)
+_NO_SIGN = re.compile("^\\s+|[\u200e\u200f\u202a-\u202e]|\\s+$")
 _CHAT = re.compile(r"^(?:WhatsApp Chat (?:with|-) )?(.*?)(?: \(\d+\))?$")
 _LAST_MONTH, _LAST_DAY, _NOON, _CENTURY = 12, 31, 12, 2000
 _WORDS_OF_NOTICE = 4
@@ -68,11 +87,18 @@ def _lines(file: File) -> Iterator[_Line]:
             if last is not None:
                 yield last
             a, b, c, before, hour, minute, second, half, body = found.groups()
-            hours, mark = int(hour), half or before
-            hours = hours % _NOON + _NOON * (mark in _AFTERNOON) if mark else hours
-            last = _Line(number, (int(a), int(b), int(c)), (hours, int(minute), int(second or 0)), body)
+            clock = _hour(int(hour), before, half), int(minute), int(second or 0)
+            last = _Line(number, (int(a), int(b), int(c)), clock, body)
     if last is not None:
         yield last
+
+
+def _hour(hour: int, *marks: str | None) -> int:
+    """Return the hour of a day, given what stands beside it; -1 if that is in no language that is known."""
+    named = {re.sub(r"[.\s]", "", mark).casefold() for mark in marks if mark} - _CLOCK
+    if not named or hour > _NOON:
+        return hour
+    return hour % _NOON + _NOON * (named <= _AFTERNOON) if named <= _MORNING | _AFTERNOON else -1
 
 
 def _order(file: File) -> tuple[str, bool]:
@@ -110,17 +136,20 @@ def _whatsapp(file: File) -> Found:
             yield Left(place, _NOTICES)
             continue
         if time is None:
-            yield Fault(place, f"{line.date} is no date with the {order}")
+            yield Fault(
+                place, f"{line.date} {line.clock} is no date with the {order}, or its half of the day is not known"
+            )
             continue
         words = _EDITED.sub("", found[2])
-        said = text_of(_ATTACHED.sub("", words, count=1))
-        if _DELETED.match(words) or words.startswith("\u200e") or not said:
+        is_file = _ATTACHED.match(words)
+        said = text_of(words[is_file.end() :] if is_file else words)
+        if _DELETED.match(words) or (words.startswith("\u200e") and not is_file) or not said:
             yield Left(place, "deleted messages" if _DELETED.match(words) else _FILES)
             continue
         key = (time, found[1], said)
         repeats[key] += 1
         about = given(session_id=session, timestamp=time, metadata=given(conversation=chat.removeprefix("_chat")))
-        yield Incoming(place, "\0".join(map(str, (*key, repeats[key]))), said, None, about, found[1].strip())
+        yield Incoming(place, "\0".join(map(str, (*key, repeats[key]))), said, None, about, _NO_SIGN.sub("", found[1]))
 
 
 def _is_notice(name: str, names: Mapping[str, int]) -> bool:
@@ -184,7 +213,8 @@ _LINK = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")
 def _slack(file: File) -> Found:
     """Yield the messages of a day in a channel, whose folder has its name."""
     channel = PurePosixPath(file.name).parent.name
-    names = {one["id"]: _slack_name(one) for one in file.beside("users.json") if isinstance(one, dict) and "id" in one}
+    listed = [one for name in ("channels.json", "users.json") for one in objects(file.beside(name)) if "id" in one]
+    names = {one["id"]: _slack_name(one) for one in listed}
     yield from each_entry(file, partial(_slack_message, channel=channel, names=names))
 
 
@@ -192,6 +222,14 @@ def _slack_name(user: Mapping[str, Any]) -> str:
     profile = mapping(user.get("profile"))
     named = (profile.get("display_name"), profile.get("real_name"), user.get("real_name"), user.get("name"))
     return next(filter(None, named), user.get("id") or "")
+
+
+def _slack_texts(parts: object) -> Iterator[str]:
+    """Yield the words of attachments or blocks, which are all that some programs write."""
+    for part in objects(parts):
+        words = part.get("text") or part.get("fallback")
+        words = words.get("text") if isinstance(words, dict) else words
+        yield from [words] if isinstance(words, str) else _slack_texts(part.get("elements") or part.get("fields"))
 
 
 def _slack_message(
@@ -202,11 +240,13 @@ def _slack_message(
 
     def shown(link: re.Match[str]) -> str:
         sign, target, label = link.groups()
-        if sign == "@":
-            return f"@{names.get(target) or label or target}"
-        return f"{sign.replace('!', '@')}{label or target}" if sign else label or target
+        if sign in {"@", "#"}:
+            return f"{sign}{names.get(target) or label or target}"
+        is_group = sign and not target.startswith("date^")
+        return f"@{(label or target).removeprefix('@')}" if is_group else label or target
 
-    text = text_of(html.unescape(_LINK.sub(shown, str(message.get("text") or ""))))
+    body = message.get("text") or "\n".join(_slack_texts(message.get("attachments") or message.get("blocks")))
+    text = text_of(html.unescape(_LINK.sub(shown, str(body))))
     if not text:
         return Left(place, _FILES)
     user = message.get("user") or message.get("bot_id") or ""
@@ -242,7 +282,7 @@ def _discord_message(message: Mapping[str, Any], place: str, *, channel: Mapping
     if kind not in _DISCORD_SAID and not (kind.isdecimal() and int(kind) >= _REPLY):
         return Left(place, _NOTICES)
     text, author = text_of(message.get("content")), mapping(message.get("author"))
-    text = text or text_of(forwarded.get("content"))
+    text = text or text_of(forwarded.get("content")) or text_of("\n".join(_embedded(message.get("embeds"))))
     if not text:
         return Left(place, _FILES)
     files = [one["fileName"] for one in objects(message.get("attachments")) if one.get("fileName")]
@@ -255,6 +295,13 @@ def _discord_message(message: Mapping[str, Any], place: str, *, channel: Mapping
     )
     details = given(session_id=f"discord-{channel.get('id')}", timestamp=moment(message["timestamp"]), metadata=about)
     return Incoming(place, message["id"], text, None, details, author.get("nickname") or author.get("name") or None)
+
+
+def _embedded(embeds: object) -> Iterator[str]:
+    """Yield the words of embeds, which are all that some bots write."""
+    for one in objects(embeds):
+        yield from filter(None, (text_of(one.get(name)) for name in ("title", "description")))
+        yield from (f"{field.get('name')}: {field.get('value')}" for field in objects(one.get("fields")))
 
 
 DISCORD = Format(

@@ -234,10 +234,10 @@ class _Stream:
             if is_streamed and self._sign() == "[":
                 has_lists = True
                 yield from self._items(f"{self._name}: {key}", head)
-            elif key == "chats" and self._sign() == "{":
-                # The chats of Telegram are in a list of their own.
+            elif key in {"chats", "left_chats"} and self._sign() == "{":
+                # The chats of Telegram are in lists of their own.
                 has_lists = True
-                yield from self._chats(head)
+                yield from self._chats(key, head)
             else:
                 head[key] = self._value()
             if self._sign() == ",":
@@ -245,13 +245,13 @@ class _Stream:
         self._take("}")
         yield Entry(head, place, is_rest=has_lists)
 
-    def _chats(self, head: Mapping[str, Any]) -> Iterator[Entry | Fault]:
+    def _chats(self, name: str, head: Mapping[str, Any]) -> Iterator[Entry | Fault]:
         self._take("{")
         while self._sign() == '"':
             key = self._value()
             self._take(":")
             if key == "list" and self._sign() == "[":
-                yield from self._items(f"{self._name}: chats", head)
+                yield from self._items(f"{self._name}: {name}", head)
             else:
                 self._value()
             if self._sign() == ",":

@@ -61,6 +61,19 @@ CLAUDE_CODE = {
         ],
         {"malformed": 1},
     ),
+    "what the program adds": Shape(
+        "claude-code",
+        {
+            "s1.jsonl": [
+                _code("1", None, "user", [{"type": "text", "text": "<command-name>/x</command-name>"}], 0),
+                _code("2", "1", "user", [{"type": "text", "text": "[Request interrupted by user for tool use]"}], 1),
+                _code("3", "2", "assistant", [{"type": "text", "text": "API Error"}], 2, isApiErrorMessage=True),
+                _code("4", "3", "user", "Go on.\n<system-reminder>Be brief.</system-reminder>", 3),
+            ]
+        },
+        [("user", None, "2026-03-01T12:03:00+00:00", "Go on.")],
+        {"commands": 2, "errors of the program": 1},
+    ),
 }
 
 
@@ -120,6 +133,18 @@ CODEX = {
         [("user", None, None, "Fix it.")],
         {"entries of the type session_meta": 1, "entries of the type state": 1},
         ["codex-c2"],
+    ),
+    "a session of the first versions": Shape(
+        "codex",
+        {
+            "rollout-3.json": {
+                "session": {"id": "c3", "timestamp": "2025-04-20T10:00:00Z", "instructions": ""},
+                "items": [{**_SAYS, "content": [{"type": "input_text", "text": "Fix it."}]}],
+            }
+        },
+        [("user", None, None, "Fix it.")],
+        {"entries of the type session_meta": 1},
+        ["codex-c3"],
     ),
 }
 _AGENTS_DB = """

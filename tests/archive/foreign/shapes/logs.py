@@ -34,7 +34,7 @@ GEMINI = {
         [
             ("user", None, "2026-07-26T06:08:00+00:00", "And at noon?"),
             ("assistant", None, "2026-07-26T06:08:00+00:00", "Tea & toast.\nRooibos"),
-            ("user", None, "2026-07-25T06:08:00+00:00", "Eingegebener Prompt: Hallo"),
+            ("user", None, "2026-07-25T06:08:00+00:00", "Hallo"),
             ("assistant", None, "2026-07-25T06:08:00+00:00", "Hallo!"),
         ],
         {"activities that are no prompts": 1, "activities of other products": 1},
@@ -214,6 +214,43 @@ WHATSAPP = {
         {"x.txt": "2024/04/03, 下午9:05 - Ana: A\n2024/04/03, 上午12:05 - Ana: B\n"},
         [(None, "Ana", "2024-04-03T21:05:00", "A"), (None, "Ana", "2024-04-03T00:05:00", "B")],
     ),
+    "words in brackets that stand for no file": Shape(
+        "whatsapp",
+        {
+            "x.txt": "13/04/24, 21:05 - Ana: I like tea (green)\n13/04/24, 21:05 - Ana: <b> is a <i>tag</i>\n"
+            "13/04/24, 21:05 - \u202a+49 170 1\u202c: See main.py (the file)\n"
+        },
+        [
+            (None, "Ana", "2024-04-13T21:05:00", "I like tea (green)"),
+            (None, "Ana", "2024-04-13T21:05:00", "<b> is a <i>tag</i>"),
+            (None, "+49 170 1", "2024-04-13T21:05:00", "See main.py (the file)"),
+        ],
+    ),
+    "a phone in German": Shape(
+        "whatsapp",
+        {
+            "x.txt": "13.04.24, 21:05 - Ana: Hallo <Diese Nachricht wurde bearbeitet.>\n"
+            "13.04.24, 21:06 - Ana: <Medien ausgeschlossen>\n13.04.24, 21:07 - Ana: Diese Nachricht wurde gelöscht.\n"
+            "13.04.24, 21:08 - Ana: \u200eIMG-20240413-WA0001.jpg (Datei angehängt)\nAm Meer.\n"
+        },
+        [(None, "Ana", "2024-04-13T21:05:00", "Hallo"), (None, "Ana", "2024-04-13T21:08:00", "Am Meer.")],
+        {"files without words": 1, "deleted messages": 1},
+    ),
+    **{
+        f"a time as in {time}": Shape(
+            "whatsapp", {"x.txt": f"{time} - Ana: A\n"}, [(None, "Ana", "2024-04-13T21:05:00", "A")]
+        )
+        for time in (
+            *("13.4.2024 klo 21.05", "13.04.24 um 21:05 Uhr", "13.04.2024 ÖS 9:05", "13/4/24, 9:05\u202fp.\u00a0m."),
+            *("13/4/24, 9:05 μ.μ.", "١٣/٤/٢٠٢٤، ٩:٠٥ م", "2024. 4. 13. 오후 9:05"),  # noqa: RUF001
+        )
+    },
+    "a half of the day in no known language": Shape(
+        "whatsapp",
+        {"x.txt": "13/04/24, 21:05 - Ana: A\n13/04/24, 9:05 qx - Ana: B\n"},
+        [(None, "Ana", "2024-04-13T21:05:00", "A")],
+        {"malformed": 1},
+    ),
 }
 
 
@@ -255,6 +292,22 @@ TELEGRAM = {
         _TELEGRAM_LEFT,
         ["telegram-5"],
     ),
+    "chats that were left, and contacts": Shape(
+        "telegram",
+        {
+            "result.json": {
+                "contacts": {"about": "x", "list": [{"first_name": "Bob"}]},
+                "chats": {"list": [{"type": "personal_chat", "id": 1, "messages": [_telegram(2, "A")]}]},
+                "left_chats": {"list": [{"type": "public_channel", "id": 3, "messages": [_telegram(4, "B")]}]},
+            }
+        },
+        [
+            (None, "Ana", "2024-01-01T10:00:02+00:00", "A"),
+            (None, "Ana", "2024-01-01T10:00:04+00:00", "B"),
+        ],
+        {"contacts are not imported": 1},
+        ["telegram-1", "telegram-3"],
+    ),
 }
 
 
@@ -288,6 +341,23 @@ SLACK = {
         "slack",
         {"general/2024-01-01.json": [_slack("Hi.", 1, user_profile={"real_name": "Ana S"})]},
         [(None, "Ana S", "2024-01-01T10:00:01.000200+00:00", "Hi.")],
+    ),
+    "groups, dates, channels, and programs that write in blocks": Shape(
+        "slack",
+        {
+            "channels.json": [{"id": "C1", "name": "general"}],
+            "general/2024-01-01.json": [
+                _slack("<!subteam^S1|@team> <!here> <!date^1^{date}|Feb 18> <#C1|> <#C1>", 1, user="ana"),
+                _slack("", 2, user="ci", attachments=[{"fallback": "Passed.", "id": 1}]),
+                _slack("", 3, user="ci", blocks=[{"type": "section", "text": {"type": "mrkdwn", "text": "Built."}}]),
+            ],
+        },
+        [
+            (None, "ana", "2024-01-01T10:00:01.000200+00:00", "@team @here Feb 18 #general #general"),
+            (None, "ci", "2024-01-01T10:00:02.000200+00:00", "Passed."),
+            (None, "ci", "2024-01-01T10:00:03.000200+00:00", "Built."),
+        ],
+        {"a file of another kind": 1},
     ),
 }
 
@@ -327,5 +397,16 @@ DISCORD = {
         {"tea.json": {"messages": [_discord("1", "Hi.")], "guild": {"id": "9"}, "channel": {"id": "8"}}},
         [(None, "Ana", "2024-01-01T11:00:00.500000+01:00", "Hi.")],
         sessions=["discord-8"],
+    ),
+    "a bot that writes in embeds": Shape(
+        "discord",
+        {
+            "tea.json": {
+                "guild": {"id": "9"},
+                "channel": {"id": "8"},
+                "messages": [_discord("1", "", embeds=[{"title": "T", "fields": [{"name": "a", "value": "b"}]}])],
+            }
+        },
+        [(None, "Ana", "2024-01-01T11:00:00.500000+01:00", "T\na: b")],
     ),
 }
