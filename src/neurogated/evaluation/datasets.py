@@ -6,10 +6,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from neurogated.errors import DatasetError
+from neurogated.evaluation.beam import load_beam
 from neurogated.evaluation.gold import SOURCES_KEY, Collection, Dataset, Question
 from neurogated.evaluation.hipporag import load_hipporag
 from neurogated.evaluation.locomo import load_locomo
 from neurogated.evaluation.longmemeval import load_longmemeval, load_longmemeval_sessions
+from neurogated.evaluation.memdaily import load_memdaily
 
 __all__ = ["BUNDLED", "FORMATS", "SOURCES_KEY", "Collection", "Dataset", "Question", "dataset_folder", "load_dataset"]
 
@@ -17,10 +19,12 @@ BUNDLED = "sample"
 """The data set that comes with the package."""
 
 FORMATS: Mapping[str, Callable[[str, Path], Dataset]] = {
+    "beam": load_beam,
     "hipporag": load_hipporag,
     "locomo": load_locomo,
     "longmemeval": load_longmemeval,
     "longmemeval-sessions": load_longmemeval_sessions,
+    "memdaily": load_memdaily,
 }
 
 
@@ -28,7 +32,8 @@ def load_dataset(name: str, folder: str | Path, file_format: str) -> Dataset:
     """Read the data set `name` from `folder`.
 
     Args:
-        name: the files are `<name>_corpus.json` and `<name>.json` (hipporag) or `<name>.json`.
+        name: the files are `<name>_corpus.json` and `<name>.json` (hipporag), in the folder `<name>` (beam), or
+            `<name>.json`.
         folder: the folder of the files.
         file_format: one of `FORMATS`.
 

@@ -1,6 +1,7 @@
 """JSON files are read value by value, whatever they hold."""
 
 import json
+import tracemalloc
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neurogated.archive.foreign import stream
+from neurogated.archive.foreign import Incoming, read_file, stream
 from neurogated.archive.foreign.stream import Entry, Fault, files_of
 from neurogated.errors import DatasetError
+from neurogated.ingestion.messages import read_message
+from tests.archive.foreign.files import chatgpt, written
 
 _JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -123,3 +126,19 @@ def test_names_in_a_zip_file_lead_nowhere(tmp_path: Path) -> None:
         archive.writestr("picture.png", "no JSON")
     assert sorted(_values(path)) == [1, 2]
     assert [one.name for one in tmp_path.rglob("*") if one.is_file()] == ["x.zip"]
+
+
+def test_reading_a_file_takes_no_more_memory_the_larger_the_file_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stream, "_PIECE", 1 << 14)
+    peaks = []
+    for number in (20, 80):
+        said = [("user", f"{place} {'tea ' * 900}") for place in range(4)]
+        path = written(tmp_path / "x.json", [chatgpt(said, f"c{one}") for one in range(number)])
+        tracemalloc.start()
+        count = sum(isinstance(one, Incoming) for one in read_file("chatgpt", path, read_message))
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+        assert count == 4 * number
+    assert peaks[1] < 1.2 * peaks[0]
