@@ -1,6 +1,9 @@
 """A memory keeps in step with a folder of notes."""
 
+import sys
+from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -8,6 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
+from neurogated.components.texts import Texts
+from neurogated.components.vault import Vault
 from neurogated.errors import DatasetError
 
 
@@ -67,6 +72,46 @@ def test_a_second_visit_writes_nothing_and_a_changed_note_only_itself(memory: Ne
     assert (done.changed, done.unchanged) == (1, 2)
     assert _texts(memory)["people/Ana.md"] == "Ana paints."
     assert _links(memory) == {("Tea.md", "people/Ana.md"), ("Tea.md", "plan/Mon day.md")}
+
+
+def _count(count: Counter[str], _: object, event: str, __: object) -> None:
+    count[event] += 1
+
+
+def test_a_visit_that_was_killed_before_its_links_is_finished_by_the_next(
+    memory: NeuroGraphMemory, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def killed(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Vault, "_connect", killed)
+        with pytest.raises(KeyboardInterrupt):
+            memory.admin.sync(vault, user_id="ana")
+    assert _links(memory) == set()
+    done = memory.admin.sync(vault, user_id="ana")
+    assert (done.added, done.unchanged, done.linked) == (0, 3, 3)
+    before = memory.store.view().sequence
+    assert memory.admin.sync(vault, user_id="ana").linked == 0
+    assert memory.store.view().sequence == before
+
+
+def test_the_work_for_a_changed_note_hardly_grows_with_the_vault(memory: NeuroGraphMemory, tmp_path: Path) -> None:
+    calls = []
+    for size in (100, 400):
+        folder = tmp_path / str(size)
+        for number in range(size):
+            _write(folder / f"{number}.md", f"Note {number}. See [[{number * 7 % size}]] and [[{number * 13 % size}]].")
+        vault, count = Vault(memory.session, Texts(memory.session), folder, "ana"), Counter[str]()
+        vault.sync()
+        _write(folder / "5.md", "Changed. See [[9]].")
+        sys.setprofile(partial(_count, count))
+        try:
+            assert vault.sync([folder / "5.md"]).changed == 1
+        finally:
+            sys.setprofile(None)
+        calls.append(count["call"])
+    assert calls[1] < 2 * calls[0]
 
 
 def test_notes_that_move_or_go_take_their_texts_with_them(memory: NeuroGraphMemory, vault: Path) -> None:

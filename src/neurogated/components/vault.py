@@ -45,8 +45,18 @@ class Synced:
 class _Note(NamedTuple):
     id: str
     digest: str
-    links: tuple[str, ...]
-    title: str
+    names: tuple[str, ...]
+    """Its path, the name of its file and its title, as links write them."""
+    targets: tuple[tuple[str, str], ...]
+    """Its links, as paths from its own folder and as written."""
+
+    @classmethod
+    def of(cls, note_id: str, path: str, found: str, links: Iterable[str], title: str) -> _Note:
+        """Return a note whose text has the digest `found`."""
+        whole, folder = PurePosixPath(path).with_suffix(""), str(PurePosixPath(path).parent)
+        targets = [(os.path.normpath(f"{folder}/{link}").casefold(), link.casefold()) for link in links]
+        names = tuple(name.casefold() for name in (str(whole), whole.name, title))
+        return cls(note_id, found, names, tuple(targets))
 
 
 class Vault:
@@ -65,8 +75,10 @@ class Vault:
         for node in session.store.get_nodes(ids):
             about = node.metadata
             if about.get("vault") == self._folder.name and node.scope.user_id == self._user_id:
-                links = tuple(about.get("links", ()))
-                self._known[about["path"]] = _Note(node.id, about["digest"], links, node.title or "")
+                path, title = about["path"], node.title or ""
+                self._known[path] = _Note.of(node.id, path, about["digest"], about.get("links", ()), title)
+        self._pairs: set[tuple[str, str]] | None = None
+        """The links that have edges; None before the first look, since a visit that was killed may have made none."""
 
     def sync(self, paths: Iterable[Path] | None = None) -> Synced:
         """Store the notes that are new or changed, and delete those that are gone.
@@ -90,8 +102,8 @@ class Vault:
                 continue
             if document is not None:
                 changed.append(document)
-                links = tuple(document.metadata.get("links", ()))
-                found[path] = _Note(str(document.id), digest(text), links, document.title or front_title(text))
+                links, title = document.metadata.get("links", ()), document.title or front_title(text)
+                found[path] = _Note.of(str(document.id), path, digest(text), links, title)
                 done.changed += known is not None
                 done.added += known is None
         gone = {path: self._known[path] for path in looked_at if path in self._known and path not in found}
@@ -110,16 +122,21 @@ class Vault:
             yield self.sync(places if is_small else None)
 
     def _write(self, changed: list[Document], found: dict[str, _Note], gone: Mapping[str, _Note], done: Synced) -> None:
-        before, was = self._links(self._known), set(self._known)
+        was = self._known
         for begin in range(0, len(changed), _AT_ONCE):
             self._texts.store(changed[begin : begin + _AT_ONCE])
         if gone:
             self._texts.delete([note.id for note in gone.values()], {})
         new = {note.digest for path, note in found.items() if path not in was}
         done.removed, done.renamed = len(gone), sum(note.digest in new for note in gone.values())
-        self._known = {path: note for path, note in (self._known | found).items() if path not in gone}
-        after = self._links(self._known)
-        done.linked = self._connect(after, before - after) if changed or gone else 0
+        self._known = {path: note for path, note in (was | found).items() if path not in gone}
+        if not (changed or gone or self._pairs is None):
+            return
+        before, after = self._links(was) if self._pairs is None else self._pairs, self._links(self._known)
+        stored = {str(document.id) for document in changed}
+        wanted = {pair for pair in after if self._pairs is None or pair not in before or not stored.isdisjoint(pair)}
+        done.linked = self._connect(wanted, before - after)
+        self._pairs = after
 
     def _all(self) -> list[str]:
         found = []
@@ -155,17 +172,15 @@ class Vault:
     def _links(self, notes: Mapping[str, _Note]) -> set[tuple[str, str]]:
         """Return the pairs of notes of which one links to the other, by path, file name or title."""
         by_name: dict[str, str] = {}
-        for path, note in notes.items():
-            whole = PurePosixPath(path).with_suffix("")
-            for name in (str(whole), whole.name, note.title):
-                by_name.setdefault(name.casefold(), note.id)
-        pairs = set()
-        for path, note in notes.items():
-            for link in note.links:
-                beside = os.path.normpath(str(PurePosixPath(path).parent / link)).casefold()
-                target = by_name.get(beside) or by_name.get(link.casefold())
-                pairs |= {(note.id, target)} if target and target != note.id else set()
-        return pairs
+        for note in notes.values():
+            for name in note.names:
+                by_name.setdefault(name, note.id)
+        targets = (
+            (note.id, by_name.get(beside) or by_name.get(link))
+            for note in notes.values()
+            for beside, link in note.targets
+        )
+        return {(source, target) for source, target in targets if target and target != source}
 
     def _connect(self, wanted: set[tuple[str, str]], ended: set[tuple[str, str]]) -> int:
         """Add the edges that are missing, and remove those of links that ended; return how many were added."""
@@ -178,7 +193,7 @@ class Vault:
             old = tuple(EdgeKey(*pair, EdgeType.ASSOC) for pair, row in self._rows(ended).items() if row >= 0)
             return GraphDelta(removed_edges=old, edges=tuple(made), reason="links of notes", at=now)
 
-        if wanted or ended:
+        if -1 in self._rows(wanted).values() or any(row >= 0 for row in self._rows(ended).values()):
             session.commit(plan, lambda _: Notice("changed"))
         return len(made)
 

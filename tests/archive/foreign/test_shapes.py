@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,11 @@ from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.archive.foreign import FORMATS, Incoming, IncomingItem, detect
+from neurogated.components import foreign
+from neurogated.components.texts import Texts
 from neurogated.core.scope import ANY_USER
 from neurogated.errors import DatasetError
+from neurogated.ingestion.document import Document
 from tests.archive.foreign.files import records
 from tests.archive.foreign.shapes import SHAPES, Said, Shape
 
@@ -78,6 +82,35 @@ def test_all_branches_are_kept_apart_and_marked(tmp_path: Path, plain: MemoryCon
         marked = [one for one in memory.find(user_id=ANY_USER) if one.metadata.get("branch")]
         assert Counter(one.content for one in marked) == Counter(shape.branches)
         assert all(one.scope.session_id and "/" in one.scope.session_id for one in marked)
+
+
+@_ALL
+def test_an_import_that_is_killed_between_batches_and_repeated_is_that_of_one_import(
+    tmp_path: Path, plain: MemoryConfig, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    path, store = SHAPES[name].write(tmp_path / "in"), Texts.store
+    monkeypatch.setattr(foreign, "_AT_ONCE", 1)
+
+    def state(memory: NeuroGraphMemory) -> list[tuple[object, ...]]:
+        found = memory.find(user_id=ANY_USER)
+        return sorted(((one.id, one.content, one.role, one.speaker, one.timestamp) for one in found), key=str)
+
+    with NeuroGraphMemory(plain) as whole, NeuroGraphMemory(plain) as memory:
+        taken = whole.admin.import_from(None, path, user_id="ana").texts
+        for most in range(0, taken, 2):
+            left = iter(range(most))
+
+            def killed(texts: Texts, documents: list[Document], left: Iterator[int] = left) -> object:
+                if next(left, None) is None:
+                    raise KeyboardInterrupt
+                return store(texts, documents)
+
+            with monkeypatch.context() as patch:
+                patch.setattr(Texts, "store", killed)
+                with pytest.raises(KeyboardInterrupt):
+                    memory.admin.import_from(None, path, user_id="ana")
+        memory.admin.import_from(None, path, user_id="ana")
+        assert state(memory) == state(whole)
 
 
 def test_each_format_has_two_shapes() -> None:
