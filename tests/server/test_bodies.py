@@ -144,6 +144,10 @@ def test_a_message_of_a_text_alone_is_of_the_user(memory: NeuroGraphMemory, post
         {"type": "human", "data": {"content": "Four herons.", "id": "taken"}},
         {"lc": 1, "id": ["messages", "HumanMessage"], "kwargs": {"content": "Four herons.", "id": "taken"}},
         {"messages": [{"role": "user", "content": "Four herons.", "id": "taken"}]},
+        {"output": [{"role": "user", "content": "Four herons.", "id": "taken"}], "id": "r"},
+        {"choices": [{"message": {"role": "user", "content": "Four herons.", "id": "taken"}}], "id": "c"},
+        {"choices": [{"message": {"lc": 1, "kwargs": {"id": "taken"}, "content": "Four herons."}}], "id": "c"},
+        {"candidates": [{"content": {"type": "human", "data": {"id": "taken"}, "parts": [{"text": "4."}]}}], "id": "g"},
     ],
 )
 def test_an_id_of_a_message_says_nothing_of_the_memories_of_others(

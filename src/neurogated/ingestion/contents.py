@@ -294,6 +294,7 @@ def _messages_of_completion(opened: Mapping[str, Any]) -> list[object] | None:
         message = None if found is None else as_mapping(found.get(inner))
         if message is None:
             raise InputError(f"{len(held)} {key} are given; give the message of one, as in .{key}[0].{inner}")
-        # Its id is not the caller's own.
-        return [{name: value for name, value in message.items() if name != "id"}]
+        # Its id is not the caller's own, and neither is one in an envelope within.
+        said = {name: value for name, value in message.items() if name not in {"id", "lc"}}
+        return [{**said, "role": message.get("role") or "assistant"}]
     return None
