@@ -139,7 +139,6 @@ def test_a_read_only_disk_is_a_clear_error(read_only: Path) -> None:
         (lambda m: m.add_document("Text.", ttl=0), "above 0"),
         (lambda m: m.add("Text.", ttl=timedelta(days=-1)), "the ttl is -86,400 seconds, but must be above 0"),
         (lambda m: m.add("Text.", importance=7), "^the importance is 7, but must lie between 0 and 1"),
-        (lambda m: m.add(("One.", "Two.", "Three.")), "this has 3 texts; give texts as a list"),
         (lambda m: m.undo(to=1, user_id="ann"), "once for each thing to take back"),
         (lambda m: m.add_document("Text.", ttl=float("nan")), "not a duration"),
         (lambda m: m.add_documents([Document.from_text("Text.", ttl=float("inf"))]), "not a duration"),

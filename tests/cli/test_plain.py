@@ -19,4 +19,6 @@ def test_each_command_works_on_a_plain_installation_or_says_on_one_line_what_to_
     hints = {name: errors.rpartition("; ")[2].strip() for name, errors in failed.items() if "pip install" in errors}
     extras = {"consolidate": "communities", "mcp": "mcp", "repl": "repl", "serve": "serve"}
     assert hints == {name: f"pip install 'neurogated[{extra}]'" for name, extra in extras.items()}
-    assert results[f"mcp install --client claude-code --save_dir {tmp_path}"] == (0, "")
+    code, warning = results[f"mcp install --client claude-code --save_dir {tmp_path}"]
+    assert code == 0
+    assert (warning.count("\n"), warning.endswith("pip install 'neurogated[mcp]'\n")) == (1, True)

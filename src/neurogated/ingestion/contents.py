@@ -173,12 +173,10 @@ def _is_pair(item: object, role_map: Mapping[str, str] | None) -> bool:
     """Return whether an item is a message in the short form of LangChain, such as `("user", "Hello.")`.
 
     Raises:
-        InputError: a tuple of texts has not two of them, or its first one is no known role.
+        InputError: the first one of two texts in a tuple is no known role.
     """
-    if not isinstance(item, tuple) or not item or not all(isinstance(part, str) for part in item):
+    if not isinstance(item, tuple) or len(item) != 2 or not all(isinstance(part, str) for part in item):  # noqa: PLR2004 - a pair
         return False
-    if len(item) != 2:  # noqa: PLR2004 - a pair
-        raise InputError(f"a tuple is a role and what it says, but this has {len(item)} texts; give texts as a list")
     try:
         return bool(known_role(item[0], role_map))
     except InputError as error:
