@@ -35,7 +35,7 @@ Erase = Callable[[MemoryOS, list[str]], None]
 
 
 class _Repeating(BaseLLM):
-    """A language model that always says the word."""
+    """A language model that says the word if it reads it. It is also asked about what is left, after the compaction."""
 
     name = "repeating"
     parameters: Mapping[str, Any] = {}
@@ -44,7 +44,8 @@ class _Repeating(BaseLLM):
         self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
         assert messages or schema
-        return json.dumps({"thought": "t", "answer": WORD}), {"finish_reason": "stop"}
+        said = WORD if WORD in json.dumps(list(map(dict, messages))) else "nothing"
+        return json.dumps({"thought": "t", "answer": said}), {"finish_reason": "stop"}
 
 
 def _files_with(folder: Path) -> set[str]:
