@@ -243,31 +243,3 @@ def test_beside_others_a_user_leaves_them_a_place(others: list[str], monkeypatch
         return ran
 
     assert asyncio.run(run()) == (["ben", "ana", "ana"] if others else ["ben", "ben"])
-
-
-@pytest.mark.parametrize("others", [[], ["ana"]], ids=["alone", "beside another"])
-def test_beside_others_one_call_of_a_user_of_the_kinds_that_take_long_runs(
-    others: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Every call that has begun counts as one that has taken long, so only its kind tells it from a short one.
-    monkeypatch.setattr("neurogated.server.queue._LONG", -1)
-    monkeypatch.setattr("neurogated.server.queue._BESIDE", 3600)
-
-    async def run() -> list[str]:
-        queue, started, ended = CallQueue(), list[str](), asyncio.Event()
-
-        async def call() -> None:
-            started.append("ben")
-            await ended.wait()
-
-        for user in [*others, "ben"]:
-            await queue.run("key", "long", lasting(0, [], user), user=user)
-        tasks = [asyncio.create_task(queue.run("key", "long", call, user="ben")) for _ in range(2)]
-        for _ in range(20):
-            await asyncio.sleep(0)
-        ran = started.copy()
-        ended.set()
-        await asyncio.gather(*tasks)
-        return ran
-
-    assert asyncio.run(run()) == (["ben"] if others else ["ben", "ben"])

@@ -27,8 +27,7 @@ _MOST = 5.0
 _LONG = 0.25
 """Seconds after which a running call no longer keeps others waiting."""
 _BESIDE = 5.0
-"""Seconds that a user counts as present after asking. Beside others, a user has one call that has not taken long, and
-one of the kinds that take long: threads that compute share one interpreter."""
+"""Seconds that a user counts as present after asking. Beside others, a user has one call that has not taken long."""
 _RECENT = 0.1
 """The weight of the last duration in the mean of its kind, and in that of all calls."""
 
@@ -133,8 +132,7 @@ class CallQueue:
     def _may_run(self, key: Hashable, user: Hashable, kind: str) -> bool:
         if self._kinds.total() >= _AT_ONCE or self._running[key] >= _OF_KEY or self._running[key, user] >= _OF_USER:
             return False
-        takes_long = self._seconds.get(kind, 0.0) > _LONG
-        if len(self._asked) > 1 and (self._placed[key, user] or (takes_long and self._running[key, user])):
+        if self._placed[key, user] and len(self._asked) > 1:
             return False
         return not (self._is_slow(kind) and any(map(self._is_slow, +self._kinds)))
 
