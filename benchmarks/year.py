@@ -292,23 +292,14 @@ def report(found: list[dict[str, Any]], messages: int) -> None:
     share = max(1, _COUNTED // _SESSION // len(found))
     for name in ("costs", "recalls"):
         size = share if name == "costs" else share // 2
-        first, last = (
-            statistics.fmean(c for one in found for _, c in part(one[name], size)) for part in (_first, _last)
-        )
+        parts = slice(size), slice(-size, None)
+        first, last = (statistics.fmean(calls for one in found for _, calls in one[name][part]) for part in parts)
         print(f"calls, {name}: first {first:,.0f}, last {last:,.0f}, ratio {last / first:.2f}")
         for month in range(0, _WEEKS, _MONTH):
             inside = [calls for one in found for week, calls in one[name] if month <= week < month + _MONTH]
             if inside:
                 print(f"  weeks {month + 1}–{month + _MONTH}: {statistics.median(inside):,.0f} ({len(inside)})")
     print(f"messages: {messages:,} wanted")
-
-
-def _first(rows: list[tuple[int, int]], size: int) -> list[tuple[int, int]]:
-    return rows[:size]
-
-
-def _last(rows: list[tuple[int, int]], size: int) -> list[tuple[int, int]]:
-    return rows[-size:]
 
 
 if __name__ == "__main__":
