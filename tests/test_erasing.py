@@ -1,19 +1,18 @@
 """After `compact` no file contains a forgotten text. Before it no recall returns one."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 
-from neurogated import BaseLLM, Document, MemoryConfig, NeuroGraphMemory, Passage, RecallOptions
+from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage, RecallOptions
 from neurogated.compose import build
-from neurogated.core.ports import Message
 from neurogated.errors import InputError
 from neurogated.testing import ManualClock
 from tests.postgres_server import Postgres
+from tests.repeating import Repeating
 
 WORD = "SWORDFISH"
 TALK = (
@@ -24,19 +23,6 @@ TALK = (
     ("Ann", "Because of the pill, Mio sleeps."),
     ("Bo", "Let it sleep until tomorrow."),
 )
-
-
-class Parrot(BaseLLM):
-    """A language model that always says the secret."""
-
-    name = "parrot"
-    parameters: Mapping[str, Any] = {}
-
-    def infer(
-        self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None
-    ) -> tuple[str, dict[str, Any]]:
-        assert messages or schema
-        return '{"thought": "t", "answer": "SWORDFISH"}', {"finish_reason": "stop"}
 
 
 def _files_with(folder: Path, text: str = WORD) -> list[str]:
@@ -64,11 +50,11 @@ def test_caches_of_a_language_model_are_emptied_without_one_too(
     folder = Path(config.save_dir)
     with monkeypatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", "none")
-        patch.setattr("neurogated.compose.get_llm", lambda *_, **__: Parrot())
+        patch.setattr("neurogated.compose.get_llm", lambda *_, **__: Repeating(WORD))
         with NeuroGraphMemory(config.replace(llm={"use": "auto"})) as memory:
-            (node_id,) = memory.add_document("The pass word of the gate was told to Ann.")
+            (node_id,) = memory.add_document(f"The pass word of the gate is {WORD}.")
             assert memory.answer(memory.recall("What is the pass word?")) == WORD
-    assert _files_with(folder) == ["llm_cache.db"]
+    assert "llm_cache.db" in _files_with(folder)
     with NeuroGraphMemory(config) as memory:
         memory.delete([node_id])
         assert memory.admin.compact() == 1

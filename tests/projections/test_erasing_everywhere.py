@@ -1,23 +1,21 @@
 """Erased words are in no file and on no server, whichever parts of the memory had them."""
 
-import json
-from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from neurogated import BaseLLM, MemoryConfig, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
-from neurogated.core.ports import Message
 from neurogated.fallback import FallbackWarning
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import NeuroStore
 from neurogated.testing import ManualClock
 from tests.integrations.langgraph.plain_chat import plain_chat
+from tests.repeating import Repeating
 from tests.test_fallback import Gate
 
 if TYPE_CHECKING:
@@ -82,19 +80,6 @@ def test_erased_words_are_in_no_file_and_on_no_server(
     assert _words_in(tmp_path, server=b"") == []
 
 
-class _Repeating(BaseLLM):
-    """A language model that always says the word."""
-
-    name = "repeating"
-    parameters: Mapping[str, Any] = {}
-
-    def infer(
-        self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None
-    ) -> tuple[str, dict[str, Any]]:
-        assert messages or schema
-        return json.dumps({"thought": "t", "answer": WORD}), {"finish_reason": "stop"}
-
-
 def _converse(memory: NeuroGraphMemory, name: str) -> None:
     """Use a model's cache, facts, canvases, MemoryOS and NeuroStore for texts of Ana with the word, and one of Bob."""
     said = {"role": "user", "content": f"I keep the {WORD} in {name}.", "id": f"{WORD}-{name}"}
@@ -121,7 +106,7 @@ def test_erased_words_are_nowhere_with_a_fallback_a_models_cache_canvases_facts_
     gate = Gate(parse_qs(parts.query)["host"][0] + "/.s.PGSQL.5432")
     url = f"postgresql://{parts.username}@127.0.0.1:{gate.port}{parts.path}?sslmode=disable&gssencmode=disable"
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    monkeypatch.setattr("neurogated.compose.get_llm", lambda *_, **__: _Repeating())
+    monkeypatch.setattr("neurogated.compose.get_llm", lambda *_, **__: Repeating(WORD))
     config = MemoryConfig(storage=url, save_dir=str(tmp_path / "memory"), embedding_name="hash", fallback=True).replace(
         llm={"use": "auto"}, metabolism={"canvas_url": redis_server.url, "facts_url": facts}
     )

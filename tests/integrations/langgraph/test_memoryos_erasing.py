@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,14 +13,14 @@ import pytest
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
 
-from neurogated import BaseLLM, MemoryConfig, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
-from neurogated.core.ports import Message
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import NeuroStore
 from neurogated.testing import ManualClock
 from tests.integrations.langgraph.plain_chat import plain_chat
 from tests.integrations.langgraph.words import WordEmbeddings
+from tests.repeating import Repeating
 
 WORD = "zanzibar"
 TOLD = f"I live in Lyon near the {WORD} bakery. I like {WORD} jazz."
@@ -32,20 +32,6 @@ TALK = [
     ("tuesday", "Good night.", "Good night."),
 ]
 Erase = Callable[[MemoryOS, list[str]], None]
-
-
-class _Repeating(BaseLLM):
-    """A language model that says the word if it reads it. It is also asked about what is left, after the compaction."""
-
-    name = "repeating"
-    parameters: Mapping[str, Any] = {}
-
-    def infer(
-        self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None
-    ) -> tuple[str, dict[str, Any]]:
-        assert messages or schema
-        said = WORD if WORD in json.dumps(list(map(dict, messages))) else "nothing"
-        return json.dumps({"thought": "t", "answer": said}), {"finish_reason": "stop"}
 
 
 def _files_with(folder: Path) -> set[str]:
@@ -232,7 +218,7 @@ def test_no_file_has_deleted_words_after_compaction_with_a_models_cache_canvases
     folder = tmp_path / "memory"
     config = MemoryConfig(save_dir=str(folder), embedding_name="hash").replace(llm={"use": "auto"})
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    monkeypatch.setattr("neurogated.compose.get_llm", lambda *_, **__: _Repeating())
+    monkeypatch.setattr("neurogated.compose.get_llm", lambda *_, **__: Repeating(WORD))
     with closing(NeuroGraphMemory(config)) as graph, NeuroStore(graph) as store, _opened(store) as memory:
         _told(memory, TALK)
         said = graph.add(
