@@ -52,6 +52,13 @@ def test_settings_lists_every_setting_with_its_value_default_and_help(capsys: py
         assert found.spec.metadata["help"] in unwrapped, found.name
 
 
+def test_a_setting_that_is_not_listed_is_found_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["settings"]) == 0
+    assert "generic_cost" not in capsys.readouterr().out
+    assert main(["settings", "generic_cost", "--set", "retrieval.generic_cost=0.2"]) == 0
+    assert "retrieval.generic_cost = 0.2" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("words", [[], *(name.split() for name in COMMANDS)], ids=" ".join)
 def test_help_fits_a_screen(
     words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
