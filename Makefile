@@ -52,7 +52,7 @@ servers: ## install the server that some tests start (Debian and derivatives; ma
 		sudo=$$([ $$(id -u) -eq 0 ] || echo sudo); \
 		$$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends redis-server; }
 
-demo: $(STAMP) ## answer a question on the bundled sample data set
+demo: $(STAMP) ## ask two questions about a chat, beside vector search
 	$(BIN)/python main.py demo
 
 docs: $(STAMP) ## build the pages of docs and check their links

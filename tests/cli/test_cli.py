@@ -86,24 +86,24 @@ def test_flag_wins_over_environment_and_environment_over_file(
 
 
 @pytest.mark.slow
-def test_demo_asks_what_vector_search_gets_wrong_in_ten_lines(
+def test_the_demo_prints_what_stands_in_the_readme(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["demo", "--save_dir", "here"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) <= 10
-    assert main(["demo", "--save_dir", "here", "--json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
-    assert shown["right"]["vector search"] == [False] * 3
-    assert shown["right"]["neurogated"][0]
-    assert shown["recall"]["query"] == shown["question"]
-    assert Path(shown["page"]) == tmp_path / "here" / "sample" / "why.html"
-    assert shown["question"] in Path(shown["page"]).read_text(encoding="utf-8")
+    assert main(["demo"]) == 0
+    shown = capsys.readouterr().out
+    assert f"```text\n{shown}```\n" in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(shown.splitlines()) < 15
+    assert main(["demo", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert [one["right"] for one in told["asked"]] == 2 * [{"Vector search": False, "neurogated": True}]
+    assert Path(told["page"]) == tmp_path / "outputs" / "sample" / "why.html"
+    assert told["asked"][0]["question"] in Path(told["page"]).read_text(encoding="utf-8").replace("&#39;", "'")
+    assert [file.name for file in (tmp_path / "outputs").rglob("*") if file.is_file()] == ["why.html"]
 
 
-@pytest.mark.parametrize("command", ["demo", "chat"])
 def test_the_sample_is_in_a_folder_of_its_own_whatever_the_environment_names(
-    command: str, flags: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    flags: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     rows = tmp_path / "facts.db"
     named = {
@@ -118,7 +118,7 @@ def test_the_sample_is_in_a_folder_of_its_own_whatever_the_environment_names(
         monkeypatch.setenv(f"NEUROGATED_{name}", value)
     monkeypatch.setattr("neurogated.cli.chat.memory_exists", lambda _: False)
     monkeypatch.setattr("builtins.input", lambda _: "/quit")
-    assert main([command, *flags]) == 0
+    assert main(["chat", *flags]) == 0
     told = capsys.readouterr()
     assert "secret" not in told.out + told.err
     assert (tmp_path / "out" / "sample" / "memory" / "memory.db").exists()

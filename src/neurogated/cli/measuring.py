@@ -2,10 +2,11 @@
 
 import io
 import sys
-import textwrap
 import webbrowser
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.console import Console
@@ -13,8 +14,8 @@ from rich.table import Table
 
 from neurogated.cli.flags import command, dataset_dir, dataset_format, top_n
 from neurogated.cli.opening import Flags, counted, recall_json, say_how_it_judges
-from neurogated.compose import build_text_embedder
-from neurogated.evaluation.datasets import BUNDLED, SOURCES_KEY, Dataset, dataset_folder, load_dataset
+from neurogated.core.quoting import day_of
+from neurogated.evaluation.datasets import Dataset, dataset_folder, load_dataset
 from neurogated.evaluation.gold import BASELINES
 from neurogated.evaluation.runner import RunReport, config_for, measure
 from neurogated.evaluation.runner import index as index_dataset
@@ -23,45 +24,45 @@ from neurogated.memory import NeuroGraphMemory
 from neurogated.viewer import explain, write_page
 
 _PAGE = "why.html"
-_QUESTION = "What happy turn gave the men of the drifters work again?"
-_SHOWN, _WIDTH = 3, 54
 _UNBOUNDED = 10_000
+_CHAT = (
+    ("2026-05-04T09:00:00Z", "Ana", "Our team dinner is at Luigi's on Friday at seven."),
+    ("2026-05-05T09:00:00Z", "Ana", "The kitchen of Luigi's had a fire last night."),
+    ("2026-05-05T09:01:00Z", "Ben", "Then we eat at the Lotus instead, same time."),
+    ("2026-05-06T17:00:00Z", "Ana", "The printer in our office is broken again."),
+)
+_ASKED = {"Why do we not eat at Luigi's?": 1, "Where do we eat on Friday?": 2}
+"""Questions about the chat, and the place of the message that answers each."""
 
 
 @command("demo", without="dataset")
-@dataset_dir
-@click.option("--no_browser", is_flag=True, help="do not open the page that explains the answer")
+@click.option("--no_browser", is_flag=True, help="do not open the page that explains the first answer")
 def demo(flags: Flags, *, no_browser: bool) -> None:
-    data = _dataset(flags, BUNDLED)
-    (asked,) = (one for one in data.collections[0].questions if one.text == _QUESTION)
-    with flags.open_sample() as memory:
+    lines, found = ["Ana and Ben wrote on three days:"], list[dict[str, Any]]()
+    with flags.open_sample(in_memory=True) as memory:
         say_how_it_judges(memory)
-        index_dataset(data, memory)
-        recall = memory.recall(_QUESTION)
-        (vector,) = build_text_embedder(memory.config).embed_queries([_QUESTION])
-        nearest = [node for node, _ in memory.store.vector_search(vector, _SHOWN)]
-        page = None
-        if memory.config.storage != "memory":
-            page = str(write_page(explain(memory, recall), Path(memory.config.save_dir).absolute() / _PAGE))
-            if sys.stdout.isatty() and not (no_browser or flags.json):
-                webbrowser.open(Path(page).as_uri())
-    sides = {"vector search": nearest, "neurogated": [one.node for one in recall][:_SHOWN]}
-    right = {name: [bool(asked.gold & {*node.metadata[SOURCES_KEY]}) for node in side] for name, side in sides.items()}
-    cells = (
-        [f"{'✓' if fits else '✗'} {textwrap.shorten(node.content, _WIDTH, placeholder=' …')}" for node, fits in side]
-        for side in (zip(sides[name], right[name], strict=True) for name in sides)
-    )
-    text = _table(tuple(sides), zip(*cells, strict=False), left=len(sides))
-    found = {
-        "question": _QUESTION,
-        "answers": asked.answers,
-        "right": right,
-        "recall": recall_json(recall),
-        "page": page,
-    }
-    last = "Next: neurogated chat" if page is None else f"Why: {page}\nNext: neurogated chat"
+        for timestamp, name, text in _CHAT:
+            said = {"role": "user", "name": name, "content": text}
+            memory.add(said, session_id="dinner", timestamp=timestamp)
+            lines.append(f"  {name}, {day_of(datetime.fromisoformat(timestamp))}: {text}")
+        lines.append("")
+        vectors = memory.session.parts.embedder.embed_queries(list(_ASKED))
+        for (question, place), vector in zip(_ASKED.items(), vectors, strict=True):
+            ((nearest, _),) = memory.store.vector_search(vector, 1)
+            recall = memory.recall(question)
+            first = {"Vector search": nearest.content, "neurogated": recall[0].content}
+            right = {name: text == _CHAT[place][-1] for name, text in first.items()}
+            lines += [question, *(f"  {name} finds first: {text}" for name, text in first.items())]
+            found.append({"question": question, "first": first, "right": right, "recall": recall_json(recall)})
+            if len(found) == 1:
+                folder = Path(memory.config.save_dir)
+                folder.mkdir(parents=True, exist_ok=True)
+                page = write_page(explain(memory, recall), folder / _PAGE)
+    if sys.stdout.isatty() and not (no_browser or flags.json):
+        webbrowser.open(page.as_uri())
     flags.emit(
-        {**found, "recall": recall_json(recall)}, f"{_QUESTION}\n\n{text}\n\n✓ says it: {asked.answers[0]}\n{last}"
+        {"asked": found, "page": str(page)},
+        "\n".join([*lines, "", f"{folder / _PAGE} explains the first answer. Next: neurogated chat"]),
     )
 
 
@@ -143,14 +144,14 @@ def _report(report: RunReport) -> str:
     return "\n".join((*parts, f"\nWritten to {report.folder}"))
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: int = 1) -> str:
-    """Return a table as text; the first `left` columns are left-aligned, the others right-aligned.
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table as text; the first column is left-aligned, the others right-aligned.
 
     A table for a terminal has its width; one for a file or a pipe is as wide as its cells.
     """
     made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for place, name in enumerate(header):
-        made.add_column(name, justify="left" if place < left else "right")
+        made.add_column(name, justify="right" if place else "left")
     for row in rows:
         made.add_row(*row)
     text = io.StringIO()

@@ -105,18 +105,21 @@ class Flags:
         return config.replace(save_dir=Path(config.save_dir) / self.dataset) if self.dataset else config
 
     @contextlib.contextmanager
-    def open_sample(self) -> Iterator[NeuroGraphMemory]:
+    def open_sample(self, *, in_memory: bool = False) -> Iterator[NeuroGraphMemory]:
         """Open the memory of the sample, in a folder of its own whatever database or server the settings name.
+
+        With `in_memory`, it writes no files.
 
         Raises:
             StorageError: it cannot be opened, or another embedding model built it.
         """
         config, plain = self.config(), MemoryConfig()
         folder = Path(config.save_dir) / BUNDLED
-        if config.storage not in ("memory", plain.storage):
+        in_memory = in_memory or config.storage == "memory"
+        if not in_memory and config.storage != plain.storage:
             print(f"the sample is in {folder}, not in {config.place}", file=sys.stderr)
         own = {name: getattr(plain, name) for name in ("namespace", "read_only", "require_user")}
-        own["storage"] = "memory" if config.storage == "memory" else plain.storage
+        own["storage"] = "memory" if in_memory else plain.storage
         try:
             memory = NeuroGraphMemory(
                 config.replace(save_dir=folder, metabolism={"facts_url": None, "canvas_url": None}, **own)
