@@ -148,15 +148,14 @@ class Session:
         )
         self.plasticity = PlasticityEngine(self.store, config, parts.clock, self.committer)
         self.writer = self._writer()
-        self.manifests = self._manifests()
-
-    def _manifests(self) -> ManifestCache:
         settings, law = self.config.manifest, EnergyLaw(self.config.metabolism)
         model = self.parts.language_model
         namer = None if model is None else CommunityNamer(model, PromptTemplateManager())
         creator = ManifestCreator(self.store, law, self.parts.graph_algorithms, namer)
         seconds = settings.cache_ttl_ms / 1000
-        return ManifestCache(self.store, creator, self.clock, threshold=settings.update_threshold, seconds=seconds)
+        self.manifests = ManifestCache(
+            self.store, creator, self.clock, threshold=settings.update_threshold, seconds=seconds
+        )
 
     def _writer(self) -> Writer:
         parts = self.parts

@@ -77,15 +77,6 @@ def import_memory(export: Export, store: GraphStorePort, *, progress: Progress =
         raise ConfigError(f"a {type(store).__name__} cannot take an import; use another storage")
     manifest = export.manifest
     manifest.register_edge_types()
-    _require_room(store, manifest)
-    with store.transaction():
-        if manifest.embedder is not None:
-            store.bind_embedder(*manifest.embedder)
-        graphs = {namespace.name: store.in_namespace(namespace.name) for namespace in manifest.namespaces}
-        _apply_all(export.folder, manifest, graphs, progress)
-
-
-def _require_room(store: SupportsNamespaces, manifest: ExportManifest) -> None:
     there = set(store.namespaces())
     for namespace in manifest.namespaces:
         if namespace.name in there and any(True for _ in store.in_namespace(namespace.name).journal()):
@@ -93,6 +84,11 @@ def _require_room(store: SupportsNamespaces, manifest: ExportManifest) -> None:
                 f"namespace {namespace.name!r} already has a history, so nothing can be imported into it; "
                 "drop the namespace, or import into another save_dir"
             )
+    with store.transaction():
+        if manifest.embedder is not None:
+            store.bind_embedder(*manifest.embedder)
+        graphs = {namespace.name: store.in_namespace(namespace.name) for namespace in manifest.namespaces}
+        _apply_all(export.folder, manifest, graphs, progress)
 
 
 def _apply_all(

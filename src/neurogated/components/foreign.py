@@ -262,7 +262,11 @@ class _Importing:
             if not self._all_branches:
                 done.leave("of another branch")
                 return None
-            one = _of_branch(one, one.branch)
+            # A text of a branch that was left is in a session of its own and marked.
+            details = dict(one.details)
+            if session := details.get("session_id"):
+                details["session_id"] = f"{session}/{one.branch}"
+            one = replace(one, details={**details, "metadata": {**details.get("metadata", {}), "branch": one.branch}})
         if len(one.text) > longest:
             reason = f"it has more than {longest:,} characters; raise indexing.max_document_chars"
             done.count(Fault(one.place, reason, "too long"))
@@ -293,7 +297,9 @@ class _Importing:
             return
         (node,) = self._session.store.get_nodes([node_id])
         if node.valid_to is None:
-            self._texts.update(node_id, Revision(valid_to=_end_of(one, self._session.clock())))
+            self._texts.update(
+                node_id, Revision(valid_to=one.ended_at or one.details.get("timestamp") or self._session.clock())
+            )
             self._done.ended += 1
 
     def reconcile(self, *, mirror: bool) -> None:
@@ -304,15 +310,3 @@ class _Importing:
             done.deleted = self._texts.delete(gone, {})
         elif gone:
             done.notes.append(f"{len(gone)} texts of earlier imports are not in this file; --mirror deletes them")
-
-
-def _end_of(one: Incoming, now: datetime) -> datetime:
-    return one.ended_at or one.details.get("timestamp") or now
-
-
-def _of_branch(one: Incoming, branch: str) -> Incoming:
-    """Return a text of a branch that was left, in a session of its own and marked."""
-    details = dict(one.details)
-    if session := details.get("session_id"):
-        details["session_id"] = f"{session}/{branch}"
-    return replace(one, details={**details, "metadata": {**details.get("metadata", {}), "branch": branch}})

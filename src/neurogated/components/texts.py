@@ -157,7 +157,11 @@ class Texts:
         """
         session = self._session
         own_texts = [self._own_text(document) for document in documents]
-        links = self._echo_links(own_texts)
+        links = EchoLinks(
+            self._session.store,
+            self._handed_out(),
+            [(one.scope, one.passages[0], ids) for one, _, ids in own_texts if one is not None and ids],
+        )
         join = links.added_to if session.config.metabolism.find_echoes else None
         in_order = iter(self.store([one.document for one in own_texts if one.document is not None], join=join))
         added = [name for one in own_texts for name in (one.left_out if one.document is None else next(in_order))]
@@ -204,13 +208,6 @@ class Texts:
     def _deleted(self, names: list[str]) -> int:
         self._session.notify(Notice("deleted", (names,)))
         return len(names)
-
-    def _echo_links(self, own_texts: Sequence[_OwnText]) -> EchoLinks:
-        return EchoLinks(
-            self._session.store,
-            self._handed_out(),
-            [(one.scope, one.passages[0], ids) for one, _, ids in own_texts if one is not None and ids],
-        )
 
     def _handed_out(self) -> Callable[[str | None], list[str]]:
         """Return a function that returns the memories that recalls handed out to a user lately."""

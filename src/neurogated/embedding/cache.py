@@ -51,7 +51,7 @@ class CachedEmbedder:
         """Return the vectors of `texts`. Computes only vectors that are not cached."""
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
-        keys = [self._key(text) for text in texts]
+        keys = [hashlib.sha256(f"{self.name}\0{text}".encode()).digest() for text in texts]
         vectors = self._vectors(dict(zip(keys, texts, strict=True)))
         return np.stack([vectors[key] for key in keys]).astype(np.float32, copy=False)
 
@@ -95,6 +95,3 @@ class CachedEmbedder:
         """Return the cached vector, None if its length is not the embedder's."""
         fits = len(value) == self.dimension * _NUMBER.itemsize
         return np.frombuffer(value, dtype=_NUMBER) if fits else None
-
-    def _key(self, text: str) -> bytes:
-        return hashlib.sha256(f"{self.name}\0{text}".encode()).digest()

@@ -251,17 +251,13 @@ def temporal_edges(
         user = node.scope.user_id
         if user not in active:
             view = store.view(filters=Filter(scope=ScopeFilter(user, alone=True), except_kinds=NO_MEMORIES))
-            active[user] = _active(view, settings)
+            rows = view.admitted_nodes()
+            last = rows[np.argsort(-view.last_accessed.take(rows), kind="stable")][:_ACTIVE]
+            best = last[np.argsort(-view.base_energy.take(last), kind="stable")][: settings.temporal_neighbors]
+            active[user] = [view.ids[row] for row in best.tolist()]
         edges += [
             MemoryEdge(node.id, other, EdgeType.ASSOC, _TEMPORAL_WEIGHT, created_at=at, relation=TEMPORAL)
             for other in active[user]
             if other != node.id and other not in gone
         ]
     return edges
-
-
-def _active(view: GraphView, settings: MetabolismSettings) -> list[str]:
-    rows = view.admitted_nodes()
-    last = rows[np.argsort(-view.last_accessed.take(rows), kind="stable")][:_ACTIVE]
-    best = last[np.argsort(-view.base_energy.take(last), kind="stable")][: settings.temporal_neighbors]
-    return [view.ids[row] for row in best.tolist()]

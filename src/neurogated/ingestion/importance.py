@@ -168,14 +168,10 @@ def chat_features(remark: Remark, features: Mapping[str, float], text: float) ->
     return {
         "text": text,
         "assistant": float(not is_own),
-        "earlier": _told_before(remark.earlier) * min(1.0, len(remark.text) / _LONG),
+        "earlier": math.log2(1 + min(remark.earlier, _MOST_TOLD) / _TOLD_BEFORE) * min(1.0, len(remark.text) / _LONG),
         "own": features["own"] * is_own,
         "rule": features["rule"] * is_own,
     }
-
-
-def _told_before(count: int) -> float:
-    return math.log2(1 + min(count, _MOST_TOLD) / _TOLD_BEFORE)
 
 
 def _probability(features: Mapping[str, float], weights: Mapping[str, float]) -> float:

@@ -250,7 +250,12 @@ class TextChange:
         """Return the nodes that mention a subject; no nodes if more than `limit` mention it."""
         left, come = (group.get(subject, ()) for group in self._by_named)
         staying = self._mentioning_and_staying(subject, limit + 1)
-        return self._few(self._with(staying, left), left, come, limit)
+        # A side with more than `limit` nodes gets none.
+        stored = self._with(staying, left)
+        before = stored if len(stored) <= limit else []
+        if len(stored) + len(come) - len(left) > limit:
+            return Holders(before, [])
+        return Holders(before, self._after(stored, left, come))
 
     @cached_property
     def _by_named(self) -> tuple[Mapping[str, Sequence[str]], Mapping[str, Sequence[str]]]:
@@ -281,13 +286,6 @@ class TextChange:
     def _with(self, found: Sequence[str], left: Collection[str]) -> Sequence[str]:
         """Return what was found with the leaving nodes, in the order of the rows: searches miss those that expired."""
         return found if set(left) <= set(found) else sorted({*found, *left}, key=self.row)
-
-    def _few(self, stored: Sequence[str], left: Collection[str], come: Sequence[str], limit: int) -> Holders:
-        """Return the nodes before and after the change; no nodes for a side with more than `limit`."""
-        before = stored if len(stored) <= limit else []
-        if len(stored) + len(come) - len(left) > limit:
-            return Holders(before, [])
-        return Holders(before, self._after(stored, left, come))
 
     def _after(self, stored: Sequence[str], left: Collection[str], come: Sequence[str]) -> list[str]:
         after = [*(node_id for node_id in stored if node_id not in left), *come] if left else [*stored, *come]
@@ -321,12 +319,10 @@ class TextChange:
 
     def _reading(self, subject: str, node_ids: Sequence[str]) -> list[str]:
         unread = [node_id for node_id in node_ids if node_id not in self._read]
-        self._read.update((node.id, _spaced(node.content)) for node in self._graph.get_nodes(unread))
+        self._read.update(
+            (node.id, f" {' '.join(split_words(fold(node.content)))} ") for node in self._graph.get_nodes(unread)
+        )
         return [node_id for node_id in node_ids if f" {subject} " in self._read.get(node_id, "")]
-
-
-def _spaced(content: str) -> str:
-    return f" {' '.join(split_words(fold(content)))} "
 
 
 def _grouped(

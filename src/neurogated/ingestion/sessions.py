@@ -81,7 +81,10 @@ class SessionTurns:
         all turns that arrived before, also if the clock has gone back.
         """
         if previous is not None:
-            place = self._behind(previous)
+            if all(turn.id != previous for turn in self.turns):
+                (places,) = (self.rows == self.view.rows_by_id.get(previous, -1)).nonzero()
+                self._read_around(int(places[0]) + 1 if places.size else self.rows.size)
+            place = next((place for place, turn in enumerate(self.turns, 1) if turn.id == previous), len(self.turns))
         else:
             place = self._place_of_arrival(timestamp) if arrives and timestamp else self._place(timestamp)
         place += self._read_before(self.reach - place)
@@ -106,12 +109,6 @@ class SessionTurns:
             for turn in self.turns
             if turn.id in self.stored and self.stored[turn.id].position != turn.position
         ]
-
-    def _behind(self, previous: str) -> int:
-        if all(turn.id != previous for turn in self.turns):
-            (places,) = (self.rows == self.view.rows_by_id.get(previous, -1)).nonzero()
-            self._read_around(int(places[0]) + 1 if places.size else self.rows.size)
-        return next((place for place, turn in enumerate(self.turns, 1) if turn.id == previous), len(self.turns))
 
     def _place(self, timestamp: datetime | None) -> int:
         if timestamp is None:

@@ -160,7 +160,8 @@ def _defined_elsewhere(sentence: str, text: str) -> str | None:
     article = _ARTICLES.match(head)
     name = head[article.end() :] if article else head
     # A single word without an article may be an adverb: "Manchmal ist die …".
-    return name if article or len(words) > 1 or _stands_within(name, text) else None
+    # It is no name unless the text has it in the same spelling inside a sentence.
+    return name if article or len(words) > 1 or (re.search(rf"[\w,;]\s{re.escape(name)}\b", text) is not None) else None
 
 
 def _head(sentence: str, verb: re.Match[str] | None) -> tuple[str, str]:
@@ -200,11 +201,6 @@ def _is_term(words: list[str]) -> bool:
     if not 1 < len(words) <= _MOST_TERM_WORDS or _CLAUSE.search(words[0]):
         return False
     return not any(_plain(word) in _NO_SUBJECTS | _SMALL for word in words)
-
-
-def _stands_within(word: str, text: str) -> bool:
-    """Return whether a text has a word with the same spelling inside a sentence."""
-    return re.search(rf"[\w,;]\s{re.escape(word)}\b", text) is not None
 
 
 def _opening_name(sentence: str) -> str | None:

@@ -8,7 +8,6 @@ from typing import Any, cast
 
 from neurogated.core.extras import needs_extra
 from neurogated.core.ports import Message
-from neurogated.core.trace import RecalledMemory
 from neurogated.errors import LLMError
 from neurogated.ingestion.messages import ORIGINAL
 from neurogated.integrations.conversation import Conversation, ConversationEntry, Owner, details_of, recall_options
@@ -62,7 +61,10 @@ class MemoryRetriever(BaseRetriever):
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002
         session: Owner = {"user_id": self.user_id, "session_id": self.session_id}
         options = recall_options(self.memory, query, session, cast("RecallOptions", self.options))
-        return [_document(one) for one in self.memory.recall(query, **options)]
+        return [
+            Document(page_content=one.content, id=one.id, metadata=details_of(one))
+            for one in self.memory.recall(query, **options)
+        ]
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
@@ -98,7 +100,3 @@ def said_in(message: BaseMessage) -> dict[str, Any]:
     keys = ("type", "role", "content", "tool_calls", "additional_kwargs", "name")
     said = {key: getattr(message, key) for key in keys if getattr(message, key, None) is not None}
     return said if isinstance(message.content, str) else {**said, ORIGINAL: json.dumps(message_to_dict(message))}
-
-
-def _document(memory: RecalledMemory) -> Document:
-    return Document(page_content=memory.content, id=memory.id, metadata=details_of(memory))

@@ -72,7 +72,12 @@ class ClaimLedger:
         new = entry_of(node)
         if new is None:
             raise ValueError(f"the claim {node.id!r} has no parts")
-        mates = self._mates(new)
+        # The values of the slot of the claim, by time.
+        stored = self._store.values_in(new.owner, new.slot)
+        added = filter(None, map(entry_of, self.claims.values()))
+        here = {one.id: one for one in added if (one.owner, one.slot) == (new.owner, new.slot)}
+        left_out = here.keys() | self.gone.keys() | self._removed
+        mates = sorted((*(one for one in stored if one.id not in left_out), *here.values()), key=lambda one: one.at)
         alike = [*(one for one in mates[:-_LATEST] if one.claim.value == new.claim.value), *mates[-_LATEST:]]
         standing = next((one for one in alike if self._is_one(one, new, source, mates)), None)
         name, known = (node.id, []) if standing is None else (standing.id, self.sources_of(standing.id))
@@ -84,14 +89,6 @@ class ClaimLedger:
         if standing is not None:
             node = self._retaken(self._node(name), claim.change or standing.claim.change)
         self.claims[name] = node
-
-    def _mates(self, new: Entry) -> list[Entry]:
-        """Return the values of the slot of a claim by time."""
-        stored = self._store.values_in(new.owner, new.slot)
-        added = filter(None, map(entry_of, self.claims.values()))
-        here = {one.id: one for one in added if (one.owner, one.slot) == (new.owner, new.slot)}
-        left_out = here.keys() | self.gone.keys() | self._removed
-        return sorted((*(one for one in stored if one.id not in left_out), *here.values()), key=lambda one: one.at)
 
     def _node(self, name: str) -> MemoryNode:
         return self.claims.get(name) or self._store.get_node(name)

@@ -127,7 +127,11 @@ class ServedLLM(ConfiguredLLM):
             except (self._package.BadRequestError, self._package.UnprocessableEntityError) as error:
                 if _TOO_LONG.search(str(error)):
                     raise self._failure(error) from error
-                option = _refused_option(str(error), options)
+                # The refused option is the one in the message, else the schema, which some servers refuse.
+                complaint = str(error)
+                named = [option for option in options if option in complaint]
+                unnamed = [option for option in options if option != "temperature"]
+                option = next(iter(named + unnamed), None)
                 if option is None:
                     raise self._failure(error) from error
                 _log.warning("%s refuses %s (%s); trying again without it", self._where, option, error)
@@ -153,10 +157,3 @@ class ServedLLM(ConfiguredLLM):
 def _mark(option: str, value: object) -> str:
     """Return a key of an option and its value, since a server may refuse one schema and accept another."""
     return json.dumps([option, value], sort_keys=True)
-
-
-def _refused_option(complaint: str, options: Mapping[str, Any]) -> str | None:
-    """Return the option that the server refuses: the one in its message, else the schema, which some servers refuse."""
-    named = [option for option in options if option in complaint]
-    unnamed = [option for option in options if option != "temperature"]
-    return next(iter(named + unnamed), None)

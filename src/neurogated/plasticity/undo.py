@@ -150,7 +150,7 @@ def _done(store: GraphStorePort) -> Iterator[_Done]:
     """Yield the things that were done and not undone yet, latest first."""
     later, undone, partly = list[GraphDelta](), set[int](), list[tuple[int, UndonePart]]()
     expired = set[str]()
-    for back, (entry, delta) in enumerate(_backwards(store), 1):
+    for back, (entry, delta) in enumerate(chain.from_iterable(_blocks(store, LATEST)), 1):
         if (of := undone_by(entry.reason)) is not None:
             if is_whole_undo(entry.reason):
                 undone.add(back + of)
@@ -216,10 +216,6 @@ def _blocks(store: GraphStorePort, before: int) -> Iterator[list[_Change]]:
             for entry in reversed(store.history(first, last))
         ]
         last, size = first, min(2 * size, _AT_ONCE)
-
-
-def _backwards(store: GraphStorePort, before: int = LATEST) -> Iterator[_Change]:
-    return chain.from_iterable(_blocks(store, before))
 
 
 def backwards_of(

@@ -179,18 +179,15 @@ class Activation:
                 found[row].append(step)
         return [tuple(steps) for steps in found.values()]
 
-    def _strongest(self, rows: Rows) -> list[dict[int, int]]:
-        """Return for each hop the largest portions into `rows`, and into the nodes from which later ones come."""
+    def _walks(self, rows: Rows) -> list[list[tuple[int, int]]]:
+        # For each hop, the largest portions into `rows`, and into the nodes from which later ones come.
         wanted = np.zeros(self.view.node_count, dtype=np.bool_)
         wanted[rows] = True
         found = []
         for flow in reversed(self.flows):
             found.append(flow.strongest_into(wanted))
             wanted[flow.source[list(found[-1].values())]] = True
-        return found[::-1]
-
-    def _walks(self, rows: Rows) -> list[list[tuple[int, int]]]:
-        strongest, anchors = self._strongest(rows), set(self.anchors.rows.tolist())
+        strongest, anchors = found[::-1], set(self.anchors.rows.tolist())
         return [self._walk(row, strongest, anchors) for row in rows.tolist()]
 
     def _walk(
@@ -270,7 +267,13 @@ class SpreadingActivation:
         start = {node_id: value for node_id, value in anchors.items() if value > 0}
         primed = _summed(view.rows(start), np.array(list(start.values()), dtype=np.float64))
         moving, spread = primed.strongest(self._frontier), _NONE
-        terms = self._terms(view.edge_types, kernel)
+        # The terms of the formula that depend on the edge type alone.
+        ways = [(kind, along) for kind in view.edge_types for along in (False, True)]
+        terms = _Terms(
+            np.array([self._walks(kind) and (along or kind.both_ways) for kind, along in ways], dtype=np.bool_),
+            np.array([kernel[kind] if along else kernel.backwards(kind) for kind, along in ways], dtype=np.float64),
+            np.array([kind is EdgeType.ASSOC for kind, _ in ways], dtype=np.bool_),
+        )
         flows: list[_Flow] = []
         for _ in range(self._hops):
             if not moving.rows.size:
@@ -281,15 +284,6 @@ class SpreadingActivation:
             spread = spread + arrived
             moving = (moving + arrived if self._classic else arrived).strongest(self._frontier)
         return Activation(view, primed, spread, tuple(flows), cumulative=self._classic)
-
-    def _terms(self, edge_types: Sequence[EdgeType], kernel: Kernel) -> _Terms:
-        """Return the terms of the formula that depend on the edge type alone."""
-        ways = [(kind, along) for kind in edge_types for along in (False, True)]
-        return _Terms(
-            np.array([self._walks(kind) and (along or kind.both_ways) for kind, along in ways], dtype=np.bool_),
-            np.array([kernel[kind] if along else kernel.backwards(kind) for kind, along in ways], dtype=np.float64),
-            np.array([kind is EdgeType.ASSOC for kind, _ in ways], dtype=np.bool_),
-        )
 
     def _walks(self, kind: EdgeType) -> bool:
         return kind not in self._closed and (not self._classic or kind in _CLASSIC_TYPES)

@@ -89,7 +89,12 @@ class CallQueue:
             return await call()
 
         def end(task: asyncio.Task[T]) -> None:
-            self._measure(kind, time.perf_counter() - begin)
+            seconds = time.perf_counter() - begin
+            if not self._seconds:
+                self._mean = seconds
+            mean = self._seconds.get(kind, seconds)
+            self._seconds[kind] = mean + _RECENT * (seconds - mean)
+            self._mean += _RECENT * (seconds - self._mean)
             self._leave(key, user)
             is_long = loop.time() >= release.when()
             if not is_long:
@@ -103,13 +108,6 @@ class CallQueue:
         running = asyncio.create_task(wanted())
         running.add_done_callback(end)
         return await asyncio.shield(running)
-
-    def _measure(self, kind: str, seconds: float) -> None:
-        if not self._seconds:
-            self._mean = seconds
-        mean = self._seconds.get(kind, seconds)
-        self._seconds[kind] = mean + _RECENT * (seconds - mean)
-        self._mean += _RECENT * (seconds - self._mean)
 
     async def _turn(self, key: Hashable, user: Hashable, kind: str) -> bool:
         """Wait for the turn of a call; return whether that took time."""

@@ -12,7 +12,7 @@ import shutil
 import threading
 import time
 import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -249,7 +249,10 @@ def _load(
         raise _UnusableError(f"its format is {note['format']}, not {_FORMAT}")
     if note["generation"] != generation or note["at"] != made_at(note["sequence"]):
         raise _UnusableError("it belongs to another state of the memory")
-    _verify(folder, note["files"])
+    for name, entry in note["files"].items():
+        file = folder / name
+        if [file.stat().st_size, _checksum(file)] != entry:
+            raise _UnusableError(f"{name} is damaged")
     index = load_form(folder / INDEX_FOLDER)
     index.node_keys, index.edge_keys = (Column.of(load_array(folder / name)) for name in (_NODE_KEYS, _EDGE_KEYS))
     return index
@@ -259,14 +262,6 @@ def _known_checksums(folder: Path) -> dict[int, list[int]]:
     """Return size and checksum of each file in a folder, by inode, from the note of the folder."""
     note = json.loads((folder / _NOTE).read_text(encoding="utf-8"))
     return {(folder / name).stat().st_ino: entry for name, entry in note["files"].items()}
-
-
-def _verify(folder: Path, files: Mapping[str, list[int]]) -> None:
-    """Raise if a file differs from its entry in the note."""
-    for name, entry in files.items():
-        file = folder / name
-        if [file.stat().st_size, _checksum(file)] != entry:
-            raise _UnusableError(f"{name} is damaged")
 
 
 def _checksum(file: Path) -> int:

@@ -142,7 +142,12 @@ class ItemWriter:
         """
         session, last = self._session, {id_of(op.namespace, op.key): op for op in ops}
         with session.runtime.work("putting items"):
-            drafts = self._drafts(last)
+            # The nodes of the items, with vectors, as if none of the items existed.
+            texts = {name: self._chunks(op) for name, op in last.items()}
+            distinct = list(dict.fromkeys(text for chunks in texts.values() for text in chunks))
+            vectors = self._session.parts.embedder.embed_documents(distinct) if distinct else np.empty((0, 0))
+            by_text = dict(zip(distinct, vectors, strict=True))
+            drafts = [_Draft(name, self._nodes(name, op, texts[name], by_text)) for name, op in last.items()]
             with session.exclusively():
                 known = None if sources is None else sources()
                 if known is not None:
@@ -172,14 +177,6 @@ class ItemWriter:
             self._session.notify(Notice("deleted", (list(removed),)))
         if put:
             self._session.notify(Notice("added", (list(put),), view=self._session.store.view()))
-
-    def _drafts(self, ops: dict[str, PutOp]) -> list[_Draft]:
-        """Return the nodes of the items, with vectors, as if none of the items existed."""
-        texts = {name: self._chunks(op) for name, op in ops.items()}
-        distinct = list(dict.fromkeys(text for chunks in texts.values() for text in chunks))
-        vectors = self._session.parts.embedder.embed_documents(distinct) if distinct else np.empty((0, 0))
-        by_text = dict(zip(distinct, vectors, strict=True))
-        return [_Draft(name, self._nodes(name, op, texts[name], by_text)) for name, op in ops.items()]
 
     def _chunks(self, op: PutOp) -> list[str]:
         return [chunk for text in texts_of(op, self._fields) for chunk in self._chunker.split(text)]

@@ -45,7 +45,9 @@ class Relay:
         self._client_in, self._client_out, self._writing = os.dup(0), os.dup(1), threading.Lock()
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(2, 1)
-        self._received = self._first_line()
+        self._received = b""
+        while b"\n" not in self._received and (chunk := os.read(self._client_in, _CHUNK)):
+            self._received += chunk
         self._answered: Any = None
         first, _, _ = self._received.partition(b"\n")
         if (answer := answer_to(readable(first), self.saved.text)) is not None:
@@ -71,12 +73,6 @@ class Relay:
         _write(1, _END)
         os.dup2(2, 1)
         self._answers.join()
-
-    def _first_line(self) -> bytes:
-        received = b""
-        while b"\n" not in received and (chunk := os.read(self._client_in, _CHUNK)):
-            received += chunk
-        return received
 
     def _carry_requests(self, to_server: int) -> None:
         # The SDK reads lines by the same rules, but drops those that are no messages, and clients would wait for ever.

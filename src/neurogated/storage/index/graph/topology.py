@@ -6,7 +6,6 @@ import dataclasses
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar, cast
 
@@ -413,11 +412,14 @@ class Topology:
 
     def put_edges(self, edges: Sequence[MemoryEdge], ends: tuple[Rows, Rows]) -> None:
         """Append `edges`."""
+        # The edges of one delta have the same few times.
+        moments = [edge.last_activated or edge.created_at for edge in edges]
+        known = {moment: to_micros(moment) for moment in set(moments)}
         self.append_edges(
             ends,
             self.type_codes([edge.type for edge in edges]),
             [edge.weight for edge in edges],
-            _micros([edge.last_activated or edge.created_at for edge in edges]),
+            [known[moment] for moment in moments],
         )
 
     def append_edges(self, ends: tuple[Rows, Rows], types: ArrayLike, weights: ArrayLike, activated: ArrayLike) -> None:
@@ -540,12 +542,6 @@ def layer_of(
     rows = rows[~np.isnan(weight.take(rows))]
     source, target = (column[rows] for column in ends)
     return Layer(begin, end, _adjacency(source, target, rows, nodes), _adjacency(target, source, rows, nodes))
-
-
-def _micros(moments: Sequence[datetime]) -> list[int]:
-    """Return times in microseconds. The edges of one delta have the same few times."""
-    known = {moment: to_micros(moment) for moment in set(moments)}
-    return [known[moment] for moment in moments]
 
 
 def _codes(known: list[_Named], values: Iterable[_Named]) -> NDArray[np.int16]:

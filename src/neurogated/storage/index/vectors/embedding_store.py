@@ -177,7 +177,7 @@ def _exact(state: VectorState, queries: Floats, k: int, eligible: NDArray[np.boo
     if 2 * count < size:
         slots = np.flatnonzero(eligible)
         return [_best_of(state, query, k, slots) for query in queries]
-    scores = state.matrix.scan(_units(queries), 0, size)
+    scores = state.matrix.scan(np.stack([_unit(query) for query in queries]), 0, size)
     if count < size:
         scores[:, ~eligible] = -np.inf
     return [_best(state, query, k, _promising(row, k).nonzero()[0]) for query, row in zip(queries, scores, strict=True)]
@@ -233,10 +233,6 @@ def _best(state: VectorState, query: Floats, k: int, slots: Rows) -> Found:
 def _unit(query: Floats) -> Floats:
     norm = float(np.linalg.norm(query.astype(np.float64)))
     return query / np.float32(norm) if norm else query
-
-
-def _units(queries: Floats) -> Floats:
-    return np.stack([_unit(query) for query in queries])
 
 
 _log = logging.getLogger(__name__)

@@ -98,7 +98,9 @@ def _statements(plan: Plan, index: GraphIndex, view: GraphView) -> Iterator[tupl
     """Yield the changes of a plan besides its operators, in the order in which a graph applies them."""
     delta, removed = plan.delta, set(plan.delta.removed_nodes)
     replaced = {node.id: node for node in delta.nodes if node.id not in removed and view.find(node.id) is not None}
-    old_tags = _tags(index, view, [*removed, *replaced])
+    node_ids = [*removed, *replaced]
+    records = (index.records or MemoryRecords()).nodes(view.rows(node_ids))
+    old_tags = {node_id: record.tags for node_id, record in zip(node_ids, records, strict=True)}
     yield _DELETE_EDGES, [_key(view.edge_key(row)) for row in plan.removed_edges.tolist()]
     yield _UNTAG, [{"id": node_id} for node_id, tags in old_tags.items() if tags]
     yield _DELETE_NODES, [{"id": node_id} for node_id in delta.removed_nodes]
@@ -117,14 +119,16 @@ def _statements(plan: Plan, index: GraphIndex, view: GraphView) -> Iterator[tupl
         edges[_name(edge.type)].append(_key(edge.key) | {"values": edge_values(edge)})
     for name, rows in edges.items():
         yield _CREATE_EDGES[name], rows
-    yield _CHANGE_EDGES, _changed_edges(plan, view)
+    weighed = [
+        _key(change.edge) | {"values": {"weight": change.weight} | _timed({"last_activated": moment})}
+        for change, moment in zip(plan.delta.weights, plan.weight_times.tolist(), strict=True)
+    ]
+    used = [
+        _key(view.edge_key(row)) | {"values": _timed({"last_activated": moment})}
+        for row, moment in zip(plan.touched_edges.tolist(), plan.touched_times.tolist(), strict=True)
+    ]
+    yield _CHANGE_EDGES, weighed + used
     yield _CHANGE_NODES, _changed_nodes(plan, view)
-
-
-def _tags(index: GraphIndex, view: GraphView, node_ids: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return the tags of existing nodes."""
-    records = (index.records or MemoryRecords()).nodes(view.rows(node_ids))
-    return {node_id: record.tags for node_id, record in zip(node_ids, records, strict=True)}
 
 
 def _by_label(nodes: Iterable[tuple[str, MemoryNode]]) -> Mapping[str, Sequence[MemoryNode]]:
@@ -184,18 +188,6 @@ def edge_values(edge: MemoryEdge) -> Values:
     times |= {"valid_from": edge.valid_from, "valid_to": edge.valid_to}
     values = {"type": edge.type.value, "weight": edge.weight, "relation": edge.relation}
     return _known(values | _timed({name: _micros(moment) for name, moment in times.items()}))
-
-
-def _changed_edges(plan: Plan, view: GraphView) -> list[Values]:
-    weighed = [
-        _key(change.edge) | {"values": {"weight": change.weight} | _timed({"last_activated": moment})}
-        for change, moment in zip(plan.delta.weights, plan.weight_times.tolist(), strict=True)
-    ]
-    used = [
-        _key(view.edge_key(row)) | {"values": _timed({"last_activated": moment})}
-        for row, moment in zip(plan.touched_edges.tolist(), plan.touched_times.tolist(), strict=True)
-    ]
-    return weighed + used
 
 
 def _changed_nodes(plan: Plan, view: GraphView) -> list[Values]:

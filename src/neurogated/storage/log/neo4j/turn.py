@@ -221,14 +221,11 @@ class WriteLease:
                     self._end()
                     return
             if time.monotonic() > self._until - LEASE_SECONDS + _RENEWAL_SECONDS:
-                self._renew()
-
-    def _renew(self) -> None:
-        sent = time.monotonic()
-        # The next write reports a server that is away.
-        with contextlib.suppress(StorageError, MemoryClosedError):
-            for row in self._connection.read(_RENEW, holder=self._holder, lease=LEASE):
-                self.renewed(sent, is_asked_for=bool(row["asked"]))
+                sent = time.monotonic()
+                # The next write reports a server that is away.
+                with contextlib.suppress(StorageError, MemoryClosedError):
+                    for row in self._connection.read(_RENEW, holder=self._holder, lease=LEASE):
+                        self.renewed(sent, is_asked_for=bool(row["asked"]))
 
     def _end(self) -> None:
         if self._work is None:

@@ -103,7 +103,11 @@ def _erase_nodes(connection: apsw.Connection) -> int:
             f"DELETE FROM {table} AS t WHERE since < (SELECT until FROM temp.erased x WHERE x.node = t.node)"
         )
     connection.execute("DELETE FROM temp.erased WHERE node IN (SELECT node FROM node_versions)")
-    _erase_judgements(connection)
+    connection.execute(
+        "DELETE FROM pending WHERE EXISTS (SELECT 1 FROM json_each(pending.nodes) j "
+        "JOIN nodes n ON n.id = j.value AND n.namespace = pending.namespace "
+        "WHERE n.node IN (SELECT node FROM temp.erased))"
+    )
     for table in ("accesses", "nodes"):
         connection.execute(f"DELETE FROM {table} WHERE node IN (SELECT node FROM temp.erased)")
     ((count,),) = fetch(connection, "SELECT count(*) FROM temp.erased")
@@ -214,15 +218,6 @@ def _present_edges(connection: apsw.Connection, namespace: int) -> Iterator[tupl
     rows = np.flatnonzero(~np.isnan(view.weight.all()))
     columns = edges[rows], view.weight.take(rows), view.last_activated.take(rows)
     yield from zip(*(column.tolist() for column in columns), strict=True)
-
-
-def _erase_judgements(connection: apsw.Connection) -> None:
-    """Erase queued judgements about an erased node."""
-    connection.execute(
-        "DELETE FROM pending WHERE EXISTS (SELECT 1 FROM json_each(pending.nodes) j "
-        "JOIN nodes n ON n.id = j.value AND n.namespace = pending.namespace "
-        "WHERE n.node IN (SELECT node FROM temp.erased))"
-    )
 
 
 _EMBEDDED = """

@@ -107,7 +107,7 @@ def node_values(node: MemoryNode, numbers: NodeNumbers) -> tuple[object, ...]:
     record: dict[str, object] = NodeRecord.of(node).fields()
     record |= {name: micros_or_none(getattr(node, name)) for name in _TIMES}
     record["metadata"], record["tags"] = metadata, json.dumps(node.tags, ensure_ascii=False) if node.tags else None
-    record["found"] = _found_to_json(node.found)
+    record["found"] = json.dumps(values, ensure_ascii=False) if (values := node.found.to_json()) else None
     return (
         *record.values(),
         node.base_energy,
@@ -122,10 +122,6 @@ def access_values(node: MemoryNode, sequence: int) -> tuple[object, ...]:
     """Return the values of a node for a row of `accesses`, which the delta `sequence` writes."""
     charged_at = None if node.charged_at == node.created_at else micros_or_none(node.charged_at)
     return to_micros(node.last_accessed), node.uses, sequence, node.charge, charged_at
-
-
-def _found_to_json(found: Found) -> str | None:
-    return json.dumps(values, ensure_ascii=False) if (values := found.to_json()) else None
 
 
 def found_from_json(text: str | None) -> Found:

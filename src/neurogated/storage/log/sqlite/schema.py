@@ -426,7 +426,10 @@ def create_file(path: Path) -> None:
     draft = _draft_of(path)
     drop_file(draft)
     with Translated(path), contextlib.closing(connect(draft, create=True)) as connection:
-        _lay_out(connection)
+        reserve_checksums(connection)
+        connection.execute(f"BEGIN; {DDL}")
+        connection.execute("INSERT INTO settings VALUES ('identity', ?), ('generation', '0')", (secrets.token_hex(),))
+        connection.execute("COMMIT")
     # A new file must not meet an old log.
     drop_file(path)
     replace_file(draft, path)
@@ -461,10 +464,3 @@ def replace_file(draft: Path, path: Path) -> None:
 
 def _draft_of(path: Path) -> Path:
     return path.with_suffix(".draft")
-
-
-def _lay_out(connection: apsw.Connection) -> None:
-    reserve_checksums(connection)
-    connection.execute(f"BEGIN; {DDL}")
-    connection.execute("INSERT INTO settings VALUES ('identity', ?), ('generation', '0')", (secrets.token_hex(),))
-    connection.execute("COMMIT")

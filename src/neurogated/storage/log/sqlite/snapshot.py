@@ -71,7 +71,13 @@ def restore_snapshot(snapshot: Path, path: Path, *, replace: bool = False) -> No
             exists and `replace` is not set.
     """
     path = path.resolve()
-    _refuse_unusable(snapshot, path)
+    remedy = "give the file that `snapshot` wrote"
+    with os_errors(f"the snapshot {snapshot} cannot be read", remedy):
+        if not snapshot.exists():
+            raise StorageError(f"there is no snapshot {snapshot}; {remedy}")
+        check_format(snapshot)
+    if path.exists() and path.samefile(snapshot):
+        raise StorageError(f"{snapshot} is the memory itself, not a snapshot of it; {remedy}")
     with opened_alone(path), _draft_of(path) as draft:
         if path.exists() and not replace:
             raise StorageError(
@@ -125,16 +131,6 @@ def repair_file(path: Path, check: Callable[[Path], list[str]]) -> None:
         drop_log(path)
         Checkpoints(path).drop()
         replace_file(draft, path)
-
-
-def _refuse_unusable(snapshot: Path, path: Path) -> None:
-    remedy = "give the file that `snapshot` wrote"
-    with os_errors(f"the snapshot {snapshot} cannot be read", remedy):
-        if not snapshot.exists():
-            raise StorageError(f"there is no snapshot {snapshot}; {remedy}")
-        check_format(snapshot)
-    if path.exists() and path.samefile(snapshot):
-        raise StorageError(f"{snapshot} is the memory itself, not a snapshot of it; {remedy}")
 
 
 def _copy(snapshot: Path, draft: Path) -> None:
