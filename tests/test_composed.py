@@ -9,7 +9,7 @@ import pytest
 from neurogated import MemoryConfig, NeuroGraphMemory, field
 from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.dialogue.model import escaped
-from neurogated.integrations.conversation import Owner, message_ids
+from neurogated.integrations.conversation import ConversationOwner, message_ids
 from neurogated.server.keys import Grant
 
 JOSE, JOSE_NFD = (normalize(form, "José") for form in ("NFC", "NFD"))
@@ -68,7 +68,7 @@ def test_the_facts_of_a_subject_are_listed_in_both_forms(memory: NeuroGraphMemor
 
 
 def test_a_message_of_a_framework_has_one_id_in_both_forms_of_its_owner() -> None:
-    one, other = (Owner(user_id=form, session_id=form) for form in (JOSE, JOSE_NFD))
+    one, other = (ConversationOwner(user_id=form, session_id=form) for form in (JOSE, JOSE_NFD))
     assert message_ids(["1"], one) == message_ids(["1"], other)
 
 

@@ -24,7 +24,7 @@ from neurogated.components.expressions import _Runner
 from neurogated.core.filters import Condition
 from neurogated.errors import NeurogatedError
 from neurogated.integrations.mcp.server import build
-from neurogated.integrations.mcp.tools import Owner
+from neurogated.integrations.mcp.tools import ServedOwner
 from neurogated.operations import OPERATIONS, REQUIRED, Argument, at_door, told
 from neurogated.server import create_app
 from tests.integrations.mcp_clients import client_within
@@ -125,7 +125,7 @@ class Doors:
         return answer.text, answer.headers.get("warning", "")
 
     async def _tool(self, name: str, given: Values) -> tuple[str, str]:
-        async with client_within(build(self._memory, Owner("ana"))) as client:
+        async with client_within(build(self._memory, ServedOwner("ana"))) as client:
             result = await client.call_tool(name, given)
         return str(result.content), str((result.structured_content or {}).get("notes", ""))
 

@@ -12,7 +12,7 @@ from llama_index.core.memory import Memory
 from sqlalchemy.ext.asyncio import create_async_engine
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.integrations.llama_index import MemoryBlock, MemoryRetriever
+from neurogated.integrations.llama_index import MemoryBlock, MemoryNodeRetriever
 
 QUESTION = "What is the name of my heron?"
 FACT = "The name of my heron is Ada."
@@ -21,11 +21,11 @@ FACT = "The name of my heron is Ada."
 def test_a_retriever_returns_nodes_of_its_user(memory: NeuroGraphMemory) -> None:
     memory.add(FACT, user_id="ana", title="Birds", metadata={"place": "pond"})
     memory.add("The name of my heron is Bo.", user_id="bob")
-    ana = MemoryRetriever(memory, user_id="ana", options={"top_n": 3})
+    ana = MemoryNodeRetriever(memory, user_id="ana", options={"top_n": 3})
     (found,) = ana.retrieve(QUESTION)
     assert (found.text, found.score is not None) == (FACT, True)
     assert {"place": "pond", "title": "Birds"}.items() <= found.metadata.items()
-    (found,) = asyncio.run(MemoryRetriever(memory, user_id="bob").aretrieve(QUESTION))
+    (found,) = asyncio.run(MemoryNodeRetriever(memory, user_id="bob").aretrieve(QUESTION))
     assert "Bo" in found.text
 
 
@@ -35,7 +35,7 @@ def test_a_retriever_leaves_out_the_question_that_is_stored_before_it_is_asked(
 ) -> None:
     memory.add(FACT, user_id="ana", session_id="monday")
     memory.add({"role": "user", "content": QUESTION}, user_id="ana", session_id="tuesday")
-    found = MemoryRetriever(memory, user_id="ana", session_id=session).retrieve(QUESTION)
+    found = MemoryNodeRetriever(memory, user_id="ana", session_id=session).retrieve(QUESTION)
     assert [one.text for one in found] == [FACT]
 
 

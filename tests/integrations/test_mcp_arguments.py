@@ -12,7 +12,7 @@ from mcp.types import INVALID_PARAMS
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.integrations.mcp.server import build
-from neurogated.integrations.mcp.tools import Owner
+from neurogated.integrations.mcp.tools import ServedOwner
 from tests.integrations.mcp_clients import call, client_within, refused
 
 JSON = ['{"theme": "dark"}', '["tea", "milk"]', "null", "[1, 2]", "12", "true", '"quoted"', "{"]
@@ -26,7 +26,7 @@ def memory() -> Iterator[NeuroGraphMemory]:
 
 def with_client(memory: NeuroGraphMemory, use: Callable[[ClientSession], Awaitable[None]]) -> None:
     async def run() -> None:
-        async with client_within(build(memory, Owner("ana"), memory_tool=True)) as client:
+        async with client_within(build(memory, ServedOwner("ana"), memory_tool=True)) as client:
             await use(client)
 
     anyio.run(run)

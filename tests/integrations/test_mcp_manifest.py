@@ -14,7 +14,7 @@ from mcp.types import TextResourceContents
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.integrations.mcp.prepared import INSTRUCTIONS, saved_manifest, with_manifest
 from neurogated.integrations.mcp.server import build
-from neurogated.integrations.mcp.tools import Owner
+from neurogated.integrations.mcp.tools import ServedOwner
 from tests.integrations.mcp_clients import call, client_within, refused
 
 INITIALIZE = {
@@ -48,7 +48,7 @@ def test_the_manifest_is_in_the_description_a_resource_and_the_next_first_answer
 
     async def look() -> str:
         with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
-            server = build(memory, Owner("ana"), saved=saved_manifest(words))
+            server = build(memory, ServedOwner("ana"), saved=saved_manifest(words))
             async with client_within(server) as client:
                 shown = await _manifest(client)
                 assert shown in await _description(client)
@@ -133,13 +133,13 @@ def test_an_expression_runs_within_the_scope(tmp_path: Path) -> None:
         (own,) = memory.add("Ana keeps bees.", user_id="ana")
 
         async def run() -> None:
-            async with client_within(build(memory, Owner("ana"))) as client:
+            async with client_within(build(memory, ServedOwner("ana"))) as client:
                 assert [one["id"] for one in (await call(client, "memory", expression="(query)"))["result"]] == [own]
                 assert hidden in await refused(client, "memory", expression=f'(trace "{hidden}" 1)')
                 assert "line" in await refused(client, "memory", expression="(query")
                 made = (await call(client, "memory", expression='(remember "Ana sold honey.")'))["result"]
                 assert (await call(client, "recall", query="honey"))["memories"][0]["id"] == made
-            async with client_within(build(memory, Owner("ana"), read_only=True)) as client:
+            async with client_within(build(memory, ServedOwner("ana"), read_only=True)) as client:
                 await refused(client, "memory", expression='(remember "Ana sold honey.")')
                 assert len((await call(client, "memory", expression="(query)"))["result"]) == 2
 
@@ -163,7 +163,7 @@ def test_words_of_others_and_of_deleted_memories_are_not_shown(tmp_path: Path) -
         shown = build(memory, saved=saved_manifest(words)).overview.text()
         assert "office" in shown
         assert not {"bees", "honey", "Ana"}.intersection(shown.split())
-        assert "office" not in build(memory, Owner(path=("house",))).overview.text()
+        assert "office" not in build(memory, ServedOwner(path=("house",))).overview.text()
         running, starting = build(memory, saved=saved_manifest(words)), build(memory, saved=saved_manifest(words))
         assert running.overview.text() == shown
         with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as other:

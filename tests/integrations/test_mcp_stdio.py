@@ -19,7 +19,7 @@ from neurogated.cli import main
 from neurogated.integrations.mcp.prepared import HANDSHAKE_VERSIONS, STATELESS_VERSIONS, answer_to
 from neurogated.integrations.mcp.server import build
 from neurogated.integrations.mcp.stdio import readable
-from neurogated.integrations.mcp.tools import Owner
+from neurogated.integrations.mcp.tools import ServedOwner
 from tests.integrations.mcp_clients import call, client_of, client_within, refused
 
 _META = {
@@ -157,7 +157,7 @@ def test_halves_of_characters_are_replaced_and_all_else_stays(text: str) -> None
 
 def test_a_user_remembers_recalls_corrects_and_learns(memory: NeuroGraphMemory) -> None:
     async def talk() -> None:
-        async with client_within(build(memory, Owner("ana"))) as client:
+        async with client_within(build(memory, ServedOwner("ana"))) as client:
             (one,) = (await call(client, "remember", text="Ana lives in Lyon.", tags=["home"]))["ids"]
             found = await call(client, "recall", query="Where does Ana live?", top_n=3)
             assert [memory["id"] for memory in found["memories"]] == [one]
@@ -178,7 +178,7 @@ def test_a_client_is_told_who_said_a_memory_and_when(memory: NeuroGraphMemory) -
     names = [memory.add(one, user_id="ana", session_id="s")[0] for one in (agreed, said)]
 
     async def ask() -> None:
-        async with client_within(build(memory, Owner("ana"))) as client:
+        async with client_within(build(memory, ServedOwner("ana"))) as client:
             question = "What was agreed about the transfer?"
             recalled = (await call(client, "recall", query=question))["memories"]
             told = {one["id"]: (one.get("role"), one.get("speaker"), one["time"][:10]) for one in recalled}
@@ -203,7 +203,7 @@ def test_what_belongs_to_others_is_unknown(memory: NeuroGraphMemory) -> None:
     (own,) = memory.add("Ana orders the stone.", user_id="ana", path=["house"])
 
     async def pry() -> None:
-        async with client_within(build(memory, Owner("ana", ("house",)))) as client:
+        async with client_within(build(memory, ServedOwner("ana", ("house",)))) as client:
             for hidden in (secret, other):
                 for name, arguments in (
                     ("correct", {"id": hidden, "action": "forget"}),
@@ -216,7 +216,7 @@ def test_what_belongs_to_others_is_unknown(memory: NeuroGraphMemory) -> None:
                     await client.read_resource(f"memory://{hidden}")
             found = await call(client, "recall", query="stone key fence door", top_n=50)
             assert [memory["id"] for memory in found["memories"]] == [own]
-        async with client_within(build(memory, Owner("ana"))) as client:
+        async with client_within(build(memory, ServedOwner("ana"))) as client:
             assert shared in await refused(client, "correct", id=shared, action="forget")
 
     anyio.run(pry)
@@ -231,12 +231,16 @@ def test_only_conflicts_of_own_memories_are_resolved(memory: NeuroGraphMemory) -
         (conflicts[user],) = (one for one in memory.conflicts.list(None, user_id=user) if name in one.question)
 
     async def settle() -> None:
-        for owner, hidden in ((Owner("bob"), "ana"), (Owner("ana"), None), (Owner("ana", ("house",)), "ana")):
+        for owner, hidden in (
+            (ServedOwner("bob"), "ana"),
+            (ServedOwner("ana"), None),
+            (ServedOwner("ana", ("house",)), "ana"),
+        ):
             async with client_within(build(memory, owner)) as client:
                 name = conflicts[hidden].id
                 assert name in await refused(client, "correct", id=name, action="resolve", text="both")
         assert memory.conflicts.list(None, user_id="ana") == before
-        async with client_within(build(memory, Owner("ana"))) as client:
+        async with client_within(build(memory, ServedOwner("ana"))) as client:
             await call(client, "correct", id=conflicts["ana"].id, action="resolve", text="both")
 
     before = memory.conflicts.list(None, user_id="ana")
@@ -265,7 +269,7 @@ def test_files_of_the_memory_tool_belong_to_a_user_and_to_no_machine(tmp_path: P
     with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
 
         async def write() -> None:
-            async with client_within(build(memory, Owner("ana"), memory_tool=True)) as client:
+            async with client_within(build(memory, ServedOwner("ana"), memory_tool=True)) as client:
                 assert len((await client.list_tools()).tools) == 7
                 file = {"path": "/memories/home.txt", "file_text": "Ana lives in Lyon."}
                 await call(client, "memory_files", command="create", **file)
@@ -275,7 +279,7 @@ def test_files_of_the_memory_tool_belong_to_a_user_and_to_no_machine(tmp_path: P
                 for path in ("/etc/passwd", "/memories/../../etc/passwd", "/memories/%2e%2e/secret"):
                     await refused(client, "memory_files", command="view", path=path)
                 assert (await call(client, "recall", query="Where does Ana live?"))["memories"]
-            async with client_within(build(memory, Owner("bob"), memory_tool=True, read_only=True)) as client:
+            async with client_within(build(memory, ServedOwner("bob"), memory_tool=True, read_only=True)) as client:
                 assert "home" not in (await call(client, "memory_files", command="view", path="/memories"))["result"]
                 await refused(client, "memory_files", command="create", **file)
 

@@ -73,7 +73,7 @@ _DEEPEST = 120
 _TOOL, _ASSISTANT = "tool", "assistant"
 
 
-class Said(NamedTuple):
+class ReadMessage(NamedTuple):
     """What a message says."""
 
     role: str | None
@@ -125,7 +125,7 @@ def as_mapping(item: object, telling: Collection[str] = ("role", "type")) -> Map
     return None if fields.keys().isdisjoint(telling) else fields
 
 
-def read_message(item: Mapping[str, Any]) -> Said:
+def read_message(item: Mapping[str, Any]) -> ReadMessage:
     """Return what a message says. NUL and half characters are repaired.
 
     Raises:
@@ -155,7 +155,7 @@ def read_message(item: Mapping[str, Any]) -> Said:
         aside["parts"] = [reading.bounded(part) for part in others]
     names = "".join(f"[{name}]" for name in dict.fromkeys(name for source in sources for name in source.names))
     said = ("\n".join(texts), aside, "\n".join(calls), "\n".join(results), names)
-    return Said(role, *said, item, sorted(reading.notes))
+    return ReadMessage(role, *said, item, sorted(reading.notes))
 
 
 def _sources(item: Mapping[str, Any], reading: _Reading) -> Iterator[_Reading]:

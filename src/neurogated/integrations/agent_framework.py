@@ -7,7 +7,7 @@ from typing import Any
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.extras import needs_extra
 from neurogated.errors import InputError
-from neurogated.integrations.conversation import Owner, add_said, context_for, last_question
+from neurogated.integrations.conversation import ConversationOwner, add_said, context_for, last_question
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
@@ -67,7 +67,7 @@ class MemoryProvider(ContextProvider):
         said = [one.to_dict() for one in context.response.messages] if context.response else []
         await self._memory.aio.run(add_said, self._memory, said, self._owner(session))
 
-    def _owner(self, session: AgentSession) -> Owner:
+    def _owner(self, session: AgentSession) -> ConversationOwner:
         user_id = self._user_id or session.state.get("user_id")
         if user_id is None:
             raise InputError('the run names no user; give user_id to the provider, or session.state["user_id"]')

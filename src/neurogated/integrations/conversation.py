@@ -24,7 +24,7 @@ _TURN_SIZES = (16, 256)
 _USER, _ASSISTANT = "user", "assistant"
 
 
-class Owner(TypedDict, total=False):
+class ConversationOwner(TypedDict, total=False):
     """The scope of a conversation's memories."""
 
     user_id: str | None
@@ -52,8 +52,8 @@ class Conversation:
     ) -> None:
         """Take the scope; other agents of the session see the messages, too."""
         self.memory = memory
-        self._session: Owner = {"user_id": user_id, "session_id": session_id}
-        self._owner: Owner = {**self._session, "agent_id": agent_id}
+        self._session: ConversationOwner = {"user_id": user_id, "session_id": session_id}
+        self._owner: ConversationOwner = {**self._session, "agent_id": agent_id}
 
     def add(self, entries: Iterable[ConversationEntry]) -> None:
         """Store messages with the present time, in one change if they are few."""
@@ -100,13 +100,13 @@ class Conversation:
         self.memory.delete(**self._session)
 
 
-def message_ids(ids: Iterable[object], owner: Owner) -> list[str]:
+def message_ids(ids: Iterable[object], owner: ConversationOwner) -> list[str]:
     """Return the ids of the memories of messages by those of a framework; users and sessions never share one."""
     place = composed(f"{owner.get('user_id')}\0{owner.get('session_id')}")
     return [compute_mdhash_id(f"{place}\0{one}", prefix="message-") for one in ids]
 
 
-def add_new(memory: NeuroGraphMemory, messages: Mapping[str, Mapping[str, Any]], owner: Owner) -> None:
+def add_new(memory: NeuroGraphMemory, messages: Mapping[str, Mapping[str, Any]], owner: ConversationOwner) -> None:
     """Store those messages whose ids are not in the memory yet, with the present time if they have none.
 
     Args:
@@ -118,7 +118,7 @@ def add_new(memory: NeuroGraphMemory, messages: Mapping[str, Mapping[str, Any]],
     add_said(memory, [{**one, "id": name} for name, one in messages.items() if name not in known], owner)
 
 
-def add_said(memory: NeuroGraphMemory, messages: Iterable[Mapping[str, Any]], owner: Owner) -> None:
+def add_said(memory: NeuroGraphMemory, messages: Iterable[Mapping[str, Any]], owner: ConversationOwner) -> None:
     """Store messages in the format of OpenAI or Anthropic, with the present time if they have none.
 
     Frameworks let agents choose roles of their own, such as `critic`. Such a role is the name of an assistant, and the
@@ -145,7 +145,7 @@ def _with_known_role(message: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**message, "role": _ASSISTANT, "name": name}
 
 
-def newest(memory: NeuroGraphMemory, session: Owner, limit: int | None = None) -> list[MemoryNode]:
+def newest(memory: NeuroGraphMemory, session: ConversationOwner, limit: int | None = None) -> list[MemoryNode]:
     """Return the newest memories of a session of one user, in the order in which they were added."""
     offset = 0 if limit is None else max(0, memory.count(**session) - limit)
     # A user also finds memories without a user.
@@ -162,7 +162,7 @@ def last_question(messages: Sequence[Mapping[str, Any]]) -> str:
 def recall_options(
     memory: NeuroGraphMemory,
     question: str,
-    owner: Owner,
+    owner: ConversationOwner,
     options: RecallOptions | None = None,
     left_out: Iterable[str] = (),
 ) -> RecallOptions:
@@ -183,7 +183,7 @@ def recall_options(
 def context_for(
     memory: NeuroGraphMemory,
     question: str,
-    owner: Owner,
+    owner: ConversationOwner,
     token_budget: int,
     options: RecallOptions | None = None,
     *,
@@ -197,12 +197,12 @@ def context_for(
     return memory.get_context(question, token_budget, **chosen).text
 
 
-def current_turn(memory: NeuroGraphMemory, question: str, owner: Owner) -> list[str]:
+def current_turn(memory: NeuroGraphMemory, question: str, owner: ConversationOwner) -> list[str]:
     """Return the ids of the last message of the user if it asks `question` and has no answer yet.
 
     In a session, the calls of tools after it and their results belong to the turn, too.
     """
-    session: Owner = {"user_id": owner.get("user_id")}
+    session: ConversationOwner = {"user_id": owner.get("user_id")}
     if in_session := owner.get("session_id") is not None:
         session["session_id"] = owner["session_id"]
     for size in _TURN_SIZES:

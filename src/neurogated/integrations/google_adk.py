@@ -8,7 +8,14 @@ from typing import Any
 
 from neurogated.core.extras import needs_extra
 from neurogated.core.trace import RecalledMemory
-from neurogated.integrations.conversation import Owner, add_new, add_said, details_of, message_ids, recall_options
+from neurogated.integrations.conversation import (
+    ConversationOwner,
+    add_new,
+    add_said,
+    details_of,
+    message_ids,
+    recall_options,
+)
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
@@ -43,7 +50,7 @@ class MemoryService(BaseMemoryService):
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
         """Store events that are not stored yet, with the metadata."""
-        owner: Owner = {"user_id": user_id, "agent_id": app_name, "session_id": session_id}
+        owner: ConversationOwner = {"user_id": user_id, "agent_id": app_name, "session_id": session_id}
         said = [one for one in events if one.content and one.content.parts and not one.partial]
         messages = ({**_message(one), "metadata": dict(custom_metadata or {})} for one in said)
         named = dict(zip(message_ids((one.id for one in said), owner), messages, strict=True))
@@ -58,7 +65,7 @@ class MemoryService(BaseMemoryService):
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
         """Store texts that belong to no session."""
-        owner: Owner = {"user_id": user_id, "agent_id": app_name}
+        owner: ConversationOwner = {"user_id": user_id, "agent_id": app_name}
         messages = [
             {
                 **_said(one.content, one.author),
@@ -85,7 +92,7 @@ class MemoryService(BaseMemoryService):
             await self._memory.aio.run(delete, memory_id)
 
     def _recall(self, app_name: str, user_id: str, query: str) -> list[MemoryEntry]:
-        owner: Owner = {"user_id": user_id, "agent_id": app_name}
+        owner: ConversationOwner = {"user_id": user_id, "agent_id": app_name}
         options = recall_options(self._memory, query, owner, self._options)
         return [_entry(one) for one in self._memory.recall(query, **options)]
 

@@ -10,7 +10,13 @@ from neurogated.core.extras import needs_extra
 from neurogated.core.ports import Message
 from neurogated.errors import LLMError
 from neurogated.ingestion.messages import ORIGINAL
-from neurogated.integrations.conversation import Conversation, ConversationEntry, Owner, details_of, recall_options
+from neurogated.integrations.conversation import (
+    Conversation,
+    ConversationEntry,
+    ConversationOwner,
+    details_of,
+    recall_options,
+)
 from neurogated.llm.base import BaseLLM, Meta
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
@@ -59,7 +65,7 @@ class MemoryRetriever(BaseRetriever):
     """Further `RecallOptions`."""
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002
-        session: Owner = {"user_id": self.user_id, "session_id": self.session_id}
+        session: ConversationOwner = {"user_id": self.user_id, "session_id": self.session_id}
         options = recall_options(self.memory, query, session, cast("RecallOptions", self.options))
         return [
             Document(page_content=one.content, id=one.id, metadata=details_of(one))

@@ -8,7 +8,7 @@ from typing import Annotated, Any, NotRequired
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.extras import needs_extra
 from neurogated.errors import InputError
-from neurogated.integrations.conversation import Owner, add_new, context_for, message_ids
+from neurogated.integrations.conversation import ConversationOwner, add_new, context_for, message_ids
 from neurogated.integrations.langchain import said_in
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
@@ -87,7 +87,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
         """Store in a thread of the memory."""
         await self._memory.aio.run(self.after_agent, state, runtime)
 
-    def _owner(self, runtime: Runtime[Any]) -> Owner:
+    def _owner(self, runtime: Runtime[Any]) -> ConversationOwner:
         values, context = get_config().get("configurable", {}), runtime.context
         given = context.get("user_id") if isinstance(context, Mapping) else getattr(context, "user_id", None)
         user_id = self._user_id or given or values.get("user_id")

@@ -7,7 +7,14 @@ from typing import Any, cast
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.extras import needs_extra
 from neurogated.core.trace import RecalledMemory
-from neurogated.integrations.conversation import Owner, add_said, context_for, details_of, last_question, recall_options
+from neurogated.integrations.conversation import (
+    ConversationOwner,
+    add_said,
+    context_for,
+    details_of,
+    last_question,
+    recall_options,
+)
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
@@ -19,7 +26,7 @@ with needs_extra("llama-index"):
     from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 
-class MemoryRetriever(BaseRetriever):
+class MemoryNodeRetriever(BaseRetriever):
     """Recalls memories as nodes."""
 
     def __init__(
@@ -33,7 +40,7 @@ class MemoryRetriever(BaseRetriever):
         """Take the user, the conversation whose present turn is left out, and further options of the recall."""
         super().__init__()
         self._memory, self._options = memory, options
-        self._owner: Owner = {"user_id": user_id, "session_id": session_id}
+        self._owner: ConversationOwner = {"user_id": user_id, "session_id": session_id}
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         question = query_bundle.query_str
@@ -42,6 +49,10 @@ class MemoryRetriever(BaseRetriever):
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await self._memory.aio.run(self._retrieve, query_bundle)
+
+
+MemoryRetriever = MemoryNodeRetriever
+"""The name of this class in earlier versions."""
 
 
 class MemoryBlock(BaseMemoryBlock[str]):
@@ -65,7 +76,7 @@ class MemoryBlock(BaseMemoryBlock[str]):
             owner = self._owner(message.additional_kwargs.get("session_id"))
             await self.memory.aio.run(add_said, self.memory, [_message(message)], owner)
 
-    def _owner(self, session_id: str | None) -> Owner:
+    def _owner(self, session_id: str | None) -> ConversationOwner:
         return {"user_id": self.user_id, "agent_id": self.agent_id, "session_id": session_id}
 
 

@@ -6,7 +6,13 @@ from typing import Any
 
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.extras import needs_extra
-from neurogated.integrations.conversation import Conversation, ConversationEntry, Owner, context_for, last_question
+from neurogated.integrations.conversation import (
+    Conversation,
+    ConversationEntry,
+    ConversationOwner,
+    context_for,
+    last_question,
+)
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
@@ -49,7 +55,7 @@ class MemorySession(Session):
         """
         self.session_id, self.session_settings = session_id, session_settings
         self._conversation = Conversation(memory, session_id, user_id=user_id, agent_id=agent_id)
-        self._owner: Owner = {"user_id": user_id, "agent_id": agent_id, "session_id": session_id}
+        self._owner: ConversationOwner = {"user_id": user_id, "agent_id": agent_id, "session_id": session_id}
         self._budget, self._options = token_budget, options
         self._recalled = ("", "")
 

@@ -7,7 +7,13 @@ from typing import Any
 
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.extras import needs_extra
-from neurogated.integrations.conversation import Conversation, ConversationEntry, Owner, context_for, recall_options
+from neurogated.integrations.conversation import (
+    Conversation,
+    ConversationEntry,
+    ConversationOwner,
+    context_for,
+    recall_options,
+)
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
@@ -41,7 +47,7 @@ def memory_toolset(
         options: further options of the recall.
     """
 
-    def owner_of(run: RunContext[Any]) -> Owner:
+    def owner_of(run: RunContext[Any]) -> ConversationOwner:
         user = user_id(run) if callable(user_id) else user_id
         return {"user_id": user, "agent_id": agent_id, "session_id": run.conversation_id}
 
@@ -90,7 +96,7 @@ class MemoryHistory:
     ) -> None:
         """Take the scope, the maximum tokens of the memories, and further options of the recall."""
         self._conversation = Conversation(memory, session_id, user_id=user_id, agent_id=agent_id)
-        self._owner: Owner = {"user_id": user_id, "agent_id": agent_id, "session_id": session_id}
+        self._owner: ConversationOwner = {"user_id": user_id, "agent_id": agent_id, "session_id": session_id}
         self._budget, self._options = token_budget, options
 
     def load(self) -> list[ModelMessage]:

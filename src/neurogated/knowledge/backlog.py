@@ -36,7 +36,7 @@ _READ = 64
 """Waiting memories that are read together, so that a long queue needs no more memory than a short one."""
 
 
-class Question(Protocol):
+class QuestionOnMemories(Protocol):
     """A question about memories."""
 
     @property
@@ -44,7 +44,7 @@ class Question(Protocol):
         """The memory that waits, and those that it is compared with."""
 
 
-Q = TypeVar("Q", bound=Question)
+Q = TypeVar("Q", bound=QuestionOnMemories)
 A = TypeVar("A")
 Answers = Sequence[tuple[Q, A]]
 

@@ -51,7 +51,7 @@ class Memory(_Told):
     metadata: dict[str, Any]
 
 
-class Step(_Told):
+class Flow(_Told):
     """A flow of activation over one edge."""
 
     source_id: str
@@ -62,7 +62,7 @@ class Step(_Told):
     hop: int
 
 
-class Recalled(_Told):
+class ScoredMemory(_Told):
     """A memory of a recall with its score, which is the sum of the contributions."""
 
     node: Memory
@@ -70,11 +70,11 @@ class Recalled(_Told):
     parts: dict[str, float]
     contributions: dict[str, float]
     same_as: tuple[str, ...]
-    path: tuple[Step, ...]
-    flows: tuple[Step, ...]
+    path: tuple[Flow, ...]
+    flows: tuple[Flow, ...]
 
 
-class Kernel(_Told):
+class KernelWeights(_Told):
     """How strongly activation spreads over each type of edge for this question."""
 
     weights: dict[Name, float]
@@ -82,34 +82,36 @@ class Kernel(_Told):
     justification: str
 
 
-class Recall(_Told):
+class RecalledMemories(_Told):
     """The memories that a question recalled, best first."""
 
     query: str
-    memories: tuple[Recalled, ...]
+    memories: tuple[ScoredMemory, ...]
     conflicts: tuple[Conflict, ...]
     states: dict[str, str]
     confidence: float
     trust: float
     notes: tuple[str, ...]
     # A `core.Kernel` is a mapping, too, which pydantic would read by its keys.
-    kernel: Annotated[Kernel | None, BeforeValidator(lambda one: one and attributes(one, Kernel.model_fields))]
+    kernel: Annotated[
+        KernelWeights | None, BeforeValidator(lambda one: one and attributes(one, KernelWeights.model_fields))
+    ]
 
 
-class Context(_Told):
+class ContextText(_Told):
     """Memories as text for a prompt."""
 
     text: str
     tokens: int
     budget: int
-    memories: tuple[Recalled, ...]
+    memories: tuple[ScoredMemory, ...]
     conflicts: tuple[Conflict, ...]
     notes: tuple[str, ...]
     confidence: float
 
 
 @dataclass(frozen=True)
-class Manifest(GraphManifest):
+class ManifestWithText(GraphManifest):
     """What the memories are about and how they are linked, as values and as a text."""
 
     text: str
@@ -129,7 +131,7 @@ class Version(BaseModel):
     content: str = Field(description="Its text after the change, or before its deletion.")
 
 
-class Entry(BaseModel):
+class MemoryChange(BaseModel):
     """A change of the memory."""
 
     at: datetime
@@ -138,21 +140,21 @@ class Entry(BaseModel):
     memories: tuple[Version, ...] = Field(description="The memories of the user that it changed.")
 
 
-class Changes(BaseModel):
+class ChangePage(BaseModel):
     """Changes of the memory, the latest first, and the cursor of the next page."""
 
-    changes: list[Entry]
+    changes: list[MemoryChange]
     cursor: str | None = Field(description="Null if all were listed.")
 
 
-class Facts(BaseModel):
+class FactPage(BaseModel):
     """Facts in the order they were added, and the cursor of the next page."""
 
     facts: list[Fact]
     cursor: int | None
 
 
-class Page(BaseModel):
+class MemoryPage(BaseModel):
     """Memories in the order they were added, newest last, and the cursor of the next page."""
 
     memories: list[Memory]

@@ -98,11 +98,11 @@ def _without_ids(content: Any) -> Any:
 
 
 @_route()
-def list_memories(caller: Caller, cursor: str | None = None, **about: Any) -> models.Page:
+def list_memories(caller: Caller, cursor: str | None = None, **about: Any) -> models.MemoryPage:
     after = None if cursor is None else caller.checked(cursor)
     found = caller.memory.list(cursor=after, user_id=caller.user_id, **about)
     following = None if found.cursor is None else caller.signed(found.cursor)
-    return models.Page(memories=[models.Memory.model_validate(node) for node in found], cursor=following)
+    return models.MemoryPage(memories=[models.Memory.model_validate(node) for node in found], cursor=following)
 
 
 @_route()
@@ -129,17 +129,17 @@ def delete(caller: Caller, memory_id: str) -> models.Count:
 
 
 @_route()
-def recall(caller: Caller, *, explain: bool, **options: Any) -> models.Recall:
+def recall(caller: Caller, *, explain: bool, **options: Any) -> models.RecalledMemories:
     found = caller.memory.recall(user_id=caller.user_id, **options)
     if explain:
-        return models.Recall.model_validate(found)
+        return models.RecalledMemories.model_validate(found)
     found = replace(found, memories=tuple(replace(one, path=(), flows=()) for one in found))
-    return models.Recall.model_validate(found).model_copy(update={"kernel": None})
+    return models.RecalledMemories.model_validate(found).model_copy(update={"kernel": None})
 
 
 @_route()
-def context(caller: Caller, **options: Any) -> models.Context:
-    return models.Context.model_validate(caller.memory.get_context(user_id=caller.user_id, **options))
+def context(caller: Caller, **options: Any) -> models.ContextText:
+    return models.ContextText.model_validate(caller.memory.get_context(user_id=caller.user_id, **options))
 
 
 @_route()
@@ -162,9 +162,9 @@ def resolve(caller: Caller, conflict_id: str, **answer: Any) -> Conflict:
 
 
 @_route()
-def facts(caller: Caller, limit: int, cursor: int, **about: Any) -> models.Facts:
+def facts(caller: Caller, limit: int, cursor: int, **about: Any) -> models.FactPage:
     found = caller.memory.facts.list(limit=limit + 1, offset=cursor, user_id=caller.user_id, **about)
-    return models.Facts(facts=found[:limit], cursor=cursor + limit if len(found) > limit else None)
+    return models.FactPage(facts=found[:limit], cursor=cursor + limit if len(found) > limit else None)
 
 
 @_route(status_code=201)
@@ -180,11 +180,11 @@ def undo(caller: Caller, to: int | None = None) -> models.Undone:
 
 
 @_route()
-def manifest(caller: Caller, token_budget: int) -> models.Manifest:
+def manifest(caller: Caller, token_budget: int) -> models.ManifestWithText:
     of = caller.memory.manifest
     found = of.get(user_id=caller.user_id)
     values = models.attributes(found, (one.name for one in fields(found)))
-    return models.Manifest(**values, text=of.text(token_budget=token_budget, user_id=caller.user_id))
+    return models.ManifestWithText(**values, text=of.text(token_budget=token_budget, user_id=caller.user_id))
 
 
 @_route()
@@ -194,26 +194,29 @@ def execute(caller: Caller, expression: str, *, read_only: bool) -> models.Resul
 
 
 @_route()
-def history(caller: Caller, limit: int, cursor: str | None = None) -> models.Changes:
+def history(caller: Caller, limit: int, cursor: str | None = None) -> models.ChangePage:
     before = LATEST if cursor is None else _opened(caller.checked(cursor))
     found = list(islice(_entries(caller, before), limit))
     following = caller.signed(_sealed(found[-1][0])) if len(found) == limit else None
-    return models.Changes(changes=[entry for _, entry in found], cursor=following)
+    return models.ChangePage(changes=[entry for _, entry in found], cursor=following)
 
 
-def _entries(caller: Caller, before: int) -> Iterator[tuple[int, models.Entry]]:
+def _entries(caller: Caller, before: int) -> Iterator[tuple[int, models.MemoryChange]]:
     """Yield the changes numbered below `before`, with their numbers."""
     store = caller.memory.store
     if caller.user_id is None:
         for last in range(min(before - 1, store.view().sequence), 0, -_AT_ONCE):
             for one in reversed(store.history(max(last - _AT_ONCE, 0), last)):
-                yield one.sequence, models.Entry(at=one.at, sequence=one.sequence, reason=one.reason, memories=())
+                yield (
+                    one.sequence,
+                    models.MemoryChange(at=one.at, sequence=one.sequence, reason=one.reason, memories=()),
+                )
         return
     for entry, delta, gone in backwards_of(store, caller.user_id, before):
         changed = (*_versions(caller, "written", delta.nodes), *_versions(caller, "deleted", gone))
         if changed:
             # Numbers and reasons of changes would tell how much other users write.
-            yield entry.sequence, models.Entry(at=entry.at, sequence=None, reason=None, memories=changed)
+            yield entry.sequence, models.MemoryChange(at=entry.at, sequence=None, reason=None, memories=changed)
 
 
 def _sealed(number: int) -> str:

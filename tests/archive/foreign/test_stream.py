@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neurogated.archive.foreign import Incoming, read_file, stream
-from neurogated.archive.foreign.stream import Entry, Fault, files_of
+from neurogated.archive.foreign.stream import Fault, FileEntry, files_of
 from neurogated.errors import DatasetError
 from neurogated.ingestion.messages import read_message
 from tests.archive.foreign.files import chatgpt, written
@@ -23,13 +23,13 @@ _JSON = st.recursive(
 )
 
 
-def _entries(path: Path) -> list[Entry | Fault]:
+def _entries(path: Path) -> list[FileEntry | Fault]:
     with files_of(path) as files:
         return [one for file in files if not file.name.endswith(".png") for one in file.entries()]
 
 
 def _values(path: Path) -> list[Any]:
-    return [one.value if isinstance(one, Entry) else one.place for one in _entries(path)]
+    return [one.value if isinstance(one, FileEntry) else one.place for one in _entries(path)]
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,7 @@ from neurogated.archive.foreign import (
     zep,
 )
 from neurogated.archive.foreign.incoming import NO_WORDS, Format, Found, Incoming, IncomingItem, Left, Note, Words
-from neurogated.archive.foreign.stream import MALFORMED, Entry, Fault, File, fault_of, files_of
+from neurogated.archive.foreign.stream import MALFORMED, Fault, File, FileEntry, fault_of, files_of
 from neurogated.archive.foreign.values import text_of
 from neurogated.errors import ConfigError, DatasetError
 
@@ -78,7 +78,7 @@ def read_file(source: str | None, path: Path, words: Words) -> Iterator[Incoming
         for file in files:
             if name in _formats_of(file) or (len(files) == 1 and wanted.matches and _is_hollow(file)):
                 for one in _records(wanted, file):
-                    if isinstance(one, Entry):
+                    if isinstance(one, FileEntry):
                         count += 1
                     else:
                         yield _worded(one, words) if isinstance(one, Incoming) else one
@@ -117,7 +117,7 @@ def _is_hollow(file: File) -> bool:
     return file.is_json and all(entry.is_rest for entry in file.first(1))
 
 
-def _matches(wanted: Format, entry: Entry) -> bool:
+def _matches(wanted: Format, entry: FileEntry) -> bool:
     return not entry.is_rest and _seems(wanted, entry.value)
 
 
@@ -129,7 +129,7 @@ def _seems(wanted: Format, value: object) -> bool:
         return False
 
 
-def _records(wanted: Format, file: File) -> Iterator[Entry | Incoming | IncomingItem | Left | Fault | Note]:
+def _records(wanted: Format, file: File) -> Iterator[FileEntry | Incoming | IncomingItem | Left | Fault | Note]:
     """Yield the records of a file, and its entries before their records."""
     if wanted.read is None or wanted.sniff(file):
         yield from _safely(wanted.read_file(file), file.name) if wanted.read_file is not None else ()

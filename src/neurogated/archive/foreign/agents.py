@@ -16,7 +16,7 @@ from typing import Any
 
 from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, each_entry, read_one, unseen
 from neurogated.archive.foreign.langgraph import has_tables, tables_of
-from neurogated.archive.foreign.stream import Entry, File
+from neurogated.archive.foreign.stream import File, FileEntry
 from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
 
 _CALLS, _RESULTS, _THOUGHTS = "calls of tools", "results of tools", "thoughts"
@@ -43,7 +43,7 @@ def _claude_code(file: File) -> Found:
     parents: dict[str, str] = {}
     last = None
     for entry in file.entries():
-        value = entry.value if isinstance(entry, Entry) and isinstance(entry.value, dict) else {}
+        value = entry.value if isinstance(entry, FileEntry) and isinstance(entry.value, dict) else {}
         if isinstance(name := value.get("uuid"), str):
             # After its compaction, a session goes on without a parent.
             parents[name] = value.get("parentUuid") or value.get("logicalParentUuid") or f"root of {name}"
@@ -180,7 +180,7 @@ _THREADS = ("thread_id", "session_id", "conversation_id")
 _TEXTS = ("input", "question", "query", "text", "output", "answer", "content", "result")
 
 
-def _langsmith(entry: Entry) -> Found:
+def _langsmith(entry: FileEntry) -> Found:
     """Yield what a run was asked and answered, if it is no step of another run.
 
     A run repeats the messages before it. In a thread, only the last message of the inputs is new.

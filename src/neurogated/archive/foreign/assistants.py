@@ -22,7 +22,7 @@ from neurogated.archive.foreign.incoming import (
     read_one,
     unseen,
 )
-from neurogated.archive.foreign.stream import Entry, File
+from neurogated.archive.foreign.stream import File, FileEntry
 from neurogated.archive.foreign.values import digest, given, mapping, moment, moment_or_none, objects, text_of
 
 # --- Gemini ----------------------------------------------------------------------------------------------------------
@@ -41,7 +41,7 @@ def _words(text: str) -> str:
     return text_of("\n".join(filter(None, (" ".join(line.split()) for line in lines))))
 
 
-def _gemini(entry: Entry) -> Found:
+def _gemini(entry: FileEntry) -> Found:
     """Yield a prompt and its answer. The log has no conversations, unless an address names one: a day is a session."""
     value, place = entry.value, entry.place
     time, title = moment(value["time"]), text_of(value.get("title"))
@@ -73,7 +73,7 @@ def _aistudio(file: File) -> Found:
     """Yield the chunks of a prompt of AI Studio, whose session is named after its file. Most have no time."""
     name, repeats = PurePosixPath(file.name).stem, Counter[str]()
     for entry in file.entries():
-        if not isinstance(entry, Entry):
+        if not isinstance(entry, FileEntry):
             yield entry
             continue
         value = mapping(entry.value)
@@ -111,7 +111,7 @@ def _bson(value: object) -> datetime | None:
     return moment(int(value)) if isinstance(value, str) and value.isdecimal() else moment(value)
 
 
-def _grok(entry: Entry) -> Found:
+def _grok(entry: FileEntry) -> Found:
     """Yield the responses of a conversation, in the order of the file, with their branches."""
     about, place = mapping(entry.value["conversation"]), f"{entry.place}.responses"
     listed = {one["response"]["_id"]: one["response"] for one in objects(entry.value["responses"]) if _is_response(one)}

@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, ends_of, last_leaf, read_one, unseen
-from neurogated.archive.foreign.stream import Entry
+from neurogated.archive.foreign.stream import FileEntry
 from neurogated.archive.foreign.values import digest, given, mapping, moment, moment_or_none, objects, text_of
 
 # What stands between these characters is shown as a link, as a name, or not at all.
@@ -32,7 +32,7 @@ _UNSAID = {
 }
 
 
-def _read(entry: Entry) -> Found:
+def _read(entry: FileEntry) -> Found:
     """Yield the messages of a conversation: those of the branch that the user sees, in order, and then the others.
 
     A conversation is a tree. The seen branch leads from the node `current_node` to the parents; without it, from the

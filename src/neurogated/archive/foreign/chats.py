@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, Note, each_entry, read_each, read_one
-from neurogated.archive.foreign.stream import Entry, Fault, File
+from neurogated.archive.foreign.stream import Fault, File, FileEntry
 from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
 
 _FILES, _NOTICES = "files without words", "notices"
@@ -168,7 +168,7 @@ WHATSAPP = Format("whatsapp", "a chat of WhatsApp", sniff=_is_whatsapp, read_fil
 # --- Telegram --------------------------------------------------------------------------------------------------------
 
 
-def _telegram(entry: Entry) -> Found:
+def _telegram(entry: FileEntry) -> Found:
     """Yield a message of a chat, or all messages of one of several chats."""
     value = entry.value
     if isinstance(value.get("messages"), list):
@@ -268,7 +268,7 @@ _REPLY = 19
 """The number of the type `Reply`. Smaller ones are notices; types that DiscordChatExporter cannot name are numbers."""
 
 
-def _discord(entry: Entry) -> Found:
+def _discord(entry: FileEntry) -> Found:
     head = entry.value if "messages" in entry.value else entry.head
     reader = partial(_discord_message, channel=mapping(head.get("channel")))
     if "messages" in entry.value:

@@ -21,7 +21,7 @@ from neurogated.archive.foreign.incoming import (
     read_each,
     unseen,
 )
-from neurogated.archive.foreign.stream import Entry
+from neurogated.archive.foreign.stream import FileEntry
 from neurogated.archive.foreign.values import digest, given, mapping, moment, moment_or_none, objects, text_of
 
 _ROLES = {"human": "user", "assistant": "assistant"}
@@ -32,7 +32,7 @@ _DERIVED = {"derived": True}
 _UNSUPPORTED = re.compile(r"(?:```\n)?This block is not supported on your current device yet\.(?:\n```)?\n*")
 
 
-def _read(entry: Entry) -> Found:
+def _read(entry: FileEntry) -> Found:
     value, place = entry.value, entry.place
     if "chat_messages" in value:
         yield from _conversation(value, place)

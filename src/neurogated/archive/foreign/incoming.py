@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from neurogated.archive.foreign.stream import MALFORMED, Entry, Fault, File, fault_of
+from neurogated.archive.foreign.stream import MALFORMED, Fault, File, FileEntry, fault_of
 from neurogated.archive.foreign.values import mapping
 
 NO_WORDS = "no words"
@@ -88,7 +88,7 @@ class Format:
     """What a file is, such as `an export of ChatGPT`."""
     matches: Callable[[Mapping[str, Any]], bool] | None = None
     """Whether an object looks like an entry of a JSON file of this format; None if it has no JSON files."""
-    read: Callable[[Entry], Found] | None = None
+    read: Callable[[FileEntry], Found] | None = None
     """Yields the records of an entry of a JSON file."""
     sniff: Callable[[File], bool] = lambda _: False
     """Whether a file that is no JSON is of this format."""

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, read_each
-from neurogated.archive.foreign.stream import Entry
+from neurogated.archive.foreign.stream import FileEntry
 from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
 
 _SPEAKS = "send_message"
@@ -24,7 +24,7 @@ class _Agent(NamedTuple):
     """Whether the text beside a call of a tool is said."""
 
 
-def _read(entry: Entry) -> Found:
+def _read(entry: FileEntry) -> Found:
     """Yield the texts of each agent in the file. An older file is an agent itself."""
     blocks = {block["id"]: block for block in objects(entry.value.get("blocks"))}
     for number, agent in enumerate(entry.value.get("agents", [entry.value])):

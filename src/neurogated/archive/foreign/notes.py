@@ -19,7 +19,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, read_one
-from neurogated.archive.foreign.stream import Entry, File
+from neurogated.archive.foreign.stream import File, FileEntry
 from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
 
 # --- Markdown --------------------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ MBOX = Format("mbox", "a mailbox", sniff=lambda file: file.head.startswith(b"Fro
 # --- MCP server-memory -----------------------------------------------------------------------------------------------
 
 
-def _graph(entry: Entry) -> Found:
+def _graph(entry: FileEntry) -> Found:
     """Yield the observations and relations of entities. An entity may be in several lines."""
     value, place = entry.value, entry.place
     for number, one in enumerate(objects(value.get("entities")) if "entities" in value else [value]):
@@ -139,7 +139,7 @@ _SAID = {"user_input": "user", "agent_response": "assistant", "user": "user", "a
 _FACTS = ("knowledge_base", "user_knowledge", "assistant_knowledge")
 
 
-def _memoryos(entry: Entry) -> Found:
+def _memoryos(entry: FileEntry) -> Found:
     """Yield the pages and the knowledge of a tier. A page may be in the short term and in the middle term."""
     value, place = entry.value, entry.place
     user = given(user_id=value.get("user_id"))

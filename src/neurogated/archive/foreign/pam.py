@@ -27,7 +27,7 @@ from neurogated.archive.foreign.incoming import (
     read_one,
     unseen,
 )
-from neurogated.archive.foreign.stream import Entry
+from neurogated.archive.foreign.stream import FileEntry
 from neurogated.archive.foreign.values import given, mapping, moment, objects, text_of
 from neurogated.core.model import MemoryNode
 
@@ -39,7 +39,7 @@ _TAG = re.compile("[a-z0-9][a-z0-9_-]*")
 _KEPT = ("title", "role", "speaker", "importance", "tags")
 
 
-def _read(entry: Entry) -> Found:
+def _read(entry: FileEntry) -> Found:
     value = entry.value
     if value.get("schema") != _CONVERSATION:
         yield from read_one(value, entry.place, partial(_memory, owner=mapping(entry.head.get("owner")).get("id")))

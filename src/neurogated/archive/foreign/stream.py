@@ -42,7 +42,7 @@ _UNREADABLE = OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class FileEntry:
     """A value of a file: an item of its list, or an object of its own."""
 
     value: Any
@@ -92,9 +92,11 @@ class File:
         with self._opened() as raw:
             return raw.read(_HEAD)
 
-    def first(self, count: int) -> Iterator[Entry]:
+    def first(self, count: int) -> Iterator[FileEntry]:
         """Yield the first values of a JSON file; none of another file."""
-        return islice((one for one in self.entries() if isinstance(one, Entry)), count) if self.is_json else iter(())
+        return (
+            islice((one for one in self.entries() if isinstance(one, FileEntry)), count) if self.is_json else iter(())
+        )
 
     @property
     def is_json(self) -> bool:
@@ -116,7 +118,7 @@ class File:
         with self._opened() as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="") as text:
             yield text
 
-    def entries(self) -> Iterator[Entry | Fault]:
+    def entries(self) -> Iterator[FileEntry | Fault]:
         """Yield the values of a JSON file: the items of its lists, or the objects of JSON lines."""
         with self.text() as text:
             yield from _Stream(text, self.name).entries()
@@ -124,7 +126,7 @@ class File:
     def beside(self, name: str) -> list[Any]:
         """Return the values of the JSON file `name` in the same folder; an empty list if there is none."""
         found = self.folder.get(str(PurePosixPath(self.name).parent.parent / name))
-        return [one.value for one in found.entries() if isinstance(one, Entry)] if found else []
+        return [one.value for one in found.entries() if isinstance(one, FileEntry)] if found else []
 
     @contextmanager
     def on_disk(self) -> Iterator[Path]:
@@ -179,7 +181,7 @@ class _Stream:
         self._file, self._name = file, name
         self._text, self._at = "", 0
 
-    def entries(self) -> Iterator[Entry | Fault]:
+    def entries(self) -> Iterator[FileEntry | Fault]:
         """Yield the items of the lists at the top, or the objects of JSON lines. A text may hold JSON in its turn."""
         opening = self._sign()
         if opening == '"':
@@ -198,14 +200,14 @@ class _Stream:
                 elif opening and not number:
                     yield from self._object(place)
                 elif opening:
-                    yield Entry(self._value(), place)
+                    yield FileEntry(self._value(), place)
             except (ValueError, RecursionError) as error:
                 yield Fault(place, _reason(error))
                 self._skip_line()
             if not (opening := self._sign()):
                 return
 
-    def _items(self, name: str, head: Mapping[str, Any]) -> Iterator[Entry | Fault]:
+    def _items(self, name: str, head: Mapping[str, Any]) -> Iterator[FileEntry | Fault]:
         """Yield the items of a list. A malformed item is left out."""
         self._take("[")
         for number in count():
@@ -213,7 +215,7 @@ class _Stream:
                 break
             place = f"{name}[{number}]"
             try:
-                yield Entry(self._value(), place, head)
+                yield FileEntry(self._value(), place, head)
             except (ValueError, RecursionError) as error:
                 yield Fault(place, _reason(error))
                 self._skip_value()
@@ -222,7 +224,7 @@ class _Stream:
             self._take(",")
         self._take("]")
 
-    def _object(self, place: str) -> Iterator[Entry | Fault]:
+    def _object(self, place: str) -> Iterator[FileEntry | Fault]:
         """Yield the items of the lists of an object, and then its other values as one entry."""
         self._take("{")
         head: dict[str, Any] = {}
@@ -243,9 +245,9 @@ class _Stream:
             if self._sign() == ",":
                 self._take(",")
         self._take("}")
-        yield Entry(head, place, is_rest=has_lists)
+        yield FileEntry(head, place, is_rest=has_lists)
 
-    def _chats(self, name: str, head: Mapping[str, Any]) -> Iterator[Entry | Fault]:
+    def _chats(self, name: str, head: Mapping[str, Any]) -> Iterator[FileEntry | Fault]:
         self._take("{")
         while self._sign() == '"':
             key = self._value()

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, read_each, read_one
-from neurogated.archive.foreign.stream import Entry
+from neurogated.archive.foreign.stream import FileEntry
 from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
 
 _LISTS = ("messages", "facts", "edges", "episodes")
@@ -35,7 +35,7 @@ def _matches(value: Mapping[str, Any]) -> bool:
     )
 
 
-def _read(entry: Entry) -> Found:
+def _read(entry: FileEntry) -> Found:
     """Yield the texts of a session, or a single message or fact."""
     value = entry.value
     user = given(user_id=value.get("user_id") or entry.head.get("user_id"))

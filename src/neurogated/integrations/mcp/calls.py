@@ -29,7 +29,7 @@ _LONGEST = 40
 Run = Callable[[str, Callable[[], Any]], Awaitable[Any]]
 
 
-class MemoryTool(Tool):
+class OperationTool(Tool):
     """A tool that calls the memory in a thread.
 
     The SDK would decode each text as JSON that is given for an optional text, so `{"theme": "dark"}` could not be

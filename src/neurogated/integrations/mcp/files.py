@@ -8,7 +8,7 @@ from typing import Any, Literal
 from neurogated.core.extras import needs_extra
 from neurogated.errors import ConfigError, InputError
 from neurogated.integrations.anthropic_memory import MemoryTool
-from neurogated.integrations.mcp.tools import Owner
+from neurogated.integrations.mcp.tools import ServedOwner
 from neurogated.memory import NeuroGraphMemory
 
 with needs_extra("anthropic"):
@@ -19,7 +19,7 @@ with needs_extra("anthropic"):
 _COMMAND = pydantic.TypeAdapter[Any](BetaMemoryTool20250818Command)
 
 
-def file_tool(memory: NeuroGraphMemory, owner: Owner, *, read_only: bool) -> Callable[..., str]:
+def file_tool(memory: NeuroGraphMemory, owner: ServedOwner, *, read_only: bool) -> Callable[..., str]:
     """Return the tool for the files of a user.
 
     Raises:

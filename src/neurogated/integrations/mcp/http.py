@@ -9,7 +9,7 @@ from neurogated.core.extras import needs_extra
 from neurogated.errors import ConfigError
 from neurogated.integrations.mcp.bodies import Messages
 from neurogated.integrations.mcp.server import build
-from neurogated.integrations.mcp.tools import Owner
+from neurogated.integrations.mcp.tools import ServedOwner
 from neurogated.memory import NeuroGraphMemory
 
 with needs_extra("mcp"):
@@ -26,7 +26,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 def http_app(
     memory: NeuroGraphMemory,
     *,
-    owner: Owner | None = None,
+    owner: ServedOwner | None = None,
     read_only: bool = False,
     memory_tool: bool = False,
     host: str = "127.0.0.1",

@@ -20,9 +20,9 @@ from neurogated.core.files import replace_file
 from neurogated.core.quoting import quoted_memory
 from neurogated.core.scope import ScopeFilter
 from neurogated.errors import NeurogatedError
-from neurogated.integrations.mcp.calls import MemoryTool, Run
+from neurogated.integrations.mcp.calls import OperationTool, Run
 from neurogated.integrations.mcp.prepared import INSTRUCTIONS, NAME, TITLE, Saved, capabilities, with_manifest
-from neurogated.integrations.mcp.tools import Owner, Tools
+from neurogated.integrations.mcp.tools import ServedOwner, Tools
 from neurogated.memory import NeuroGraphMemory
 from neurogated.sexpr import OPERATIONS
 from neurogated.version import __version__
@@ -53,7 +53,7 @@ class Overview:
     Every change of a tool's description costs the client its prompt cache.
     """
 
-    def __init__(self, memory: NeuroGraphMemory, owner: Owner, saved: Saved | None) -> None:
+    def __init__(self, memory: NeuroGraphMemory, owner: ServedOwner, saved: Saved | None) -> None:
         """Take the text that the client has seen; None if it has seen nothing."""
         self._memory, self._owner = memory, owner
         self.is_shown, self._saved = saved is not None, saved or Saved()
@@ -101,7 +101,7 @@ class MemoryServer(MCPServer[Any]):
     """The tools of one owner, listed in few characters. What it says of the memory follows its manifest."""
 
     def __init__(
-        self, memory: NeuroGraphMemory, tools: Tools, overview: Overview, served: Sequence[MemoryTool]
+        self, memory: NeuroGraphMemory, tools: Tools, overview: Overview, served: Sequence[OperationTool]
     ) -> None:
         """Take what it serves."""
         self._memory, self._tools, self.overview = memory, tools, overview
@@ -188,7 +188,7 @@ class MemoryServer(MCPServer[Any]):
 
 def build(
     memory: NeuroGraphMemory,
-    owner: Owner | None = None,
+    owner: ServedOwner | None = None,
     *,
     read_only: bool = False,
     memory_tool: bool = False,
@@ -206,20 +206,20 @@ def build(
         run: awaits a call of a tool, which blocks; by default in a thread. It also gets the name of the tool.
     """
     run = run or _in_thread
-    tools = Tools(memory, owner or Owner(), read_only=read_only)
+    tools = Tools(memory, owner or ServedOwner(), read_only=read_only)
     reading = ((tools.recall, _READ), (tools.context, _READ), (tools.memory, _READ if read_only else _CHANGE))
     writing = ((tools.remember, _ADD), (tools.correct, _CHANGE), (tools.feedback, _ADD))
     operations = (one.signature for one in OPERATIONS.values() if not (one.writes and read_only))
     texts: dict[object, str] = {tools.memory: f"{tools.memory.__doc__} Operations: {' '.join(operations)}"}
     served = [
-        MemoryTool.of(function, run, description=texts.get(function), annotations=effect, meta=_META)
+        OperationTool.of(function, run, description=texts.get(function), annotations=effect, meta=_META)
         for function, effect in (reading if read_only else (*reading, *writing))
     ]
     if memory_tool:
         # Its package takes a second to import.
         files = importlib.import_module("neurogated.integrations.mcp.files")
         function = files.file_tool(memory, tools.owner, read_only=read_only)
-        served.append(MemoryTool.of(function, run, annotations=_READ if read_only else _CHANGE, meta=_META))
+        served.append(OperationTool.of(function, run, annotations=_READ if read_only else _CHANGE, meta=_META))
     server = MemoryServer(memory, tools, Overview(memory, tools.owner, saved), served)
     _add_resources(server, tools)
     _add_prompts(server)

@@ -26,7 +26,7 @@ class Remembered(TypedDict):
     notes: NotRequired[list[str]]
 
 
-class Found(TypedDict):
+class MemoryEntry(TypedDict):
     """A memory."""
 
     id: str
@@ -39,15 +39,15 @@ class Found(TypedDict):
     time: NotRequired[str]
 
 
-class Recalled(TypedDict):
+class MemoryList(TypedDict):
     """Memories, best first."""
 
-    memories: list[Found]
+    memories: list[MemoryEntry]
     notes: list[str]
     confidence: NotRequired[float]
 
 
-class Question(TypedDict):
+class OpenConflict(TypedDict):
     """An open conflict between two memories."""
 
     id: str
@@ -61,7 +61,7 @@ class Prepared(TypedDict):
 
     text: str
     ids: list[str]
-    conflicts: list[Question]
+    conflicts: list[OpenConflict]
     confidence: float
     notes: list[str]
 
@@ -70,7 +70,7 @@ Value = dict[str, Any] | list[dict[str, Any] | str] | str | int | float | None
 """What expressions return."""
 
 
-class Owner(NamedTuple):
+class ServedOwner(NamedTuple):
     """The memories that a server shows; the fields are arguments of calls of the memory."""
 
     user_id: str | None = None
@@ -80,7 +80,7 @@ class Owner(NamedTuple):
 class Tools:
     """The calls of one owner. An id outside the owner's scope is an unknown id."""
 
-    def __init__(self, memory: NeuroGraphMemory, owner: Owner, *, read_only: bool = False) -> None:
+    def __init__(self, memory: NeuroGraphMemory, owner: ServedOwner, *, read_only: bool = False) -> None:
         """Take the memory and the owner."""
         self._memory, self.read_only = memory, read_only
         self.owner = owner._replace(user_id=owner.user_id and composed(owner.user_id))
@@ -102,7 +102,7 @@ class Tools:
         stored: Remembered = {"ids": added}
         return {**stored, "notes": list(added.notes)} if added.notes else stored
 
-    def recall(self, query: str, top_n: int, min_confidence: float | None, timezone: str | None) -> Recalled:
+    def recall(self, query: str, top_n: int, min_confidence: float | None, timezone: str | None) -> MemoryList:
         """Find memories by meaning, names, times, causes and what is connected with them; best first, with ids."""
         # Keywords alone give no confidence.
         if min_confidence is None and not self._loaded.is_set():
@@ -110,7 +110,7 @@ class Tools:
         recall = self._memory.recall(
             query, top_n=top_n, min_confidence=min_confidence, timezone=timezone, **self.owner._asdict()
         )
-        found = [Found(**_shown(memory.node), score=round(memory.score, 3)) for memory in recall]
+        found = [MemoryEntry(**_shown(memory.node), score=round(memory.score, 3)) for memory in recall]
         return {"memories": found, "notes": list(recall.notes), "confidence": round(recall.confidence, 2)}
 
     def correct(self, id: str, action: str, text: str | None) -> str:  # noqa: A002 - the name in the protocol
@@ -159,16 +159,18 @@ class Tools:
             raise UnknownIdError(f"there is no memory {node_id!r}")
         return found[0]
 
-    def _by_keywords(self, query: str, limit: int) -> Recalled:
+    def _by_keywords(self, query: str, limit: int) -> MemoryList:
         view = self._memory.view(**self.owner._asdict())
         rows, scores = self._memory.store.reader(view).keyword_search(query, limit)
         nodes = self._memory.store.get_nodes([view.ids[row] for row in rows])
-        found = [Found(**_shown(node), score=round(float(score), 3)) for node, score in zip(nodes, scores, strict=True)]
+        found = [
+            MemoryEntry(**_shown(node), score=round(float(score), 3)) for node, score in zip(nodes, scores, strict=True)
+        ]
         return {"memories": found, "notes": [_BY_KEYWORDS]}
 
 
-def _shown(node: MemoryNode) -> Found:
-    shown: Found = {"id": node.id, "content": node.content}
+def _shown(node: MemoryNode) -> MemoryEntry:
+    shown: MemoryEntry = {"id": node.id, "content": node.content}
     if node.role is not None:
         shown["role"] = node.role
     if node.speaker is not None:
@@ -178,7 +180,7 @@ def _shown(node: MemoryNode) -> Found:
     return shown
 
 
-def _question(conflict: Conflict) -> Question:
+def _question(conflict: Conflict) -> OpenConflict:
     return {"id": conflict.id, "question": conflict.question, "first": conflict.first, "second": conflict.second}
 
 
