@@ -53,7 +53,7 @@ def mcp(
 ) -> None:
     tools = import_extra("neurogated.integrations.mcp.tools", "mcp")
     server_of = import_extra("neurogated.integrations.mcp.server", "mcp").build
-    owner, read_only = tools.Owner(flags.owner["user_id"], project), flags.memory_config().read_only
+    owner, read_only = tools.ServedOwner(flags.owner["user_id"], project), flags.memory_config().read_only
     with flags.open(create=True, serves=http) as memory:
         if http:
             app = import_extra("neurogated.integrations.mcp.http", "mcp").http_app(

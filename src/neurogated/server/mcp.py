@@ -95,7 +95,7 @@ class McpServers:
     def _build(self, caller: Caller) -> Starlette:
         server, tools = (import_extra(f"neurogated.integrations.mcp.{name}", "mcp") for name in ("server", "tools"))
         security = import_extra("mcp.server.transport_security", "mcp")
-        owner = tools.Owner(caller.user_id)
+        owner = tools.ServedOwner(caller.user_id)
         built = server.build(caller.memory, owner, read_only=caller.memory.config.read_only, run=caller.run_as)
         app: Starlette = built.streamable_http_app(
             streamable_http_path=self._path,
