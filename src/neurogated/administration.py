@@ -7,7 +7,9 @@ receive anything, so an erasure reaches them with other settings and from other 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import re
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -17,7 +19,7 @@ from datetime import datetime
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +27,7 @@ from numpy.typing import NDArray
 from neurogated import compose
 from neurogated.archive import export, importing
 from neurogated.archive.export import user_lines
-from neurogated.archive.foreign import pam
+from neurogated.archive.foreign import PAM, pam
 from neurogated.archive.manifest import ExportManifest, Progress
 from neurogated.compose import FACTS_FILE, canvases_of, is_of_canvases, open_facts
 from neurogated.config.memory_config import MemoryConfig
@@ -42,6 +44,7 @@ from neurogated.core.commit import Committer
 from neurogated.core.contexts import forget_texts
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.extras import import_extra
 from neurogated.core.files import make_folder, private, sync_folder
 from neurogated.core.filters import NO_MEMORIES, owned
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector
@@ -49,13 +52,14 @@ from neurogated.core.node_kind import ITEM
 from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.projections import remove_file, remove_manifests
 from neurogated.core.rendering import search_text
-from neurogated.core.view import Rows
+from neurogated.core.scope import ANY_USER
+from neurogated.core.view import GraphView, Rows
 from neurogated.errors import ConfigError, InputError, MissingExtraError, StorageError
 from neurogated.ingestion.edge_builder import by_user, similarity_edges
 from neurogated.parts import Parts
 from neurogated.progress import show_progress
 from neurogated.storage.registry import consistent_snapshot, memory_exists, open_store, repair_store, restore_store
-from neurogated.text.strings import checked_name
+from neurogated.text.strings import beginning, checked_name
 from neurogated.version import __version__
 
 
@@ -133,6 +137,7 @@ T = TypeVar("T")
 
 _PART = 1000
 """Memories that an export reads at a time."""
+_NOT_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def export_memory(
@@ -154,18 +159,49 @@ def export_user(store: GraphStorePort, namespace: str, user_id: str, file: Path)
     return _write(file, chain.from_iterable(user_lines(name, graph, user_id) for name, graph in graphs.items()))
 
 
-def export_to(store: GraphStorePort, user_id: str, file: Path, at: datetime) -> int:
-    """Write the memories of one user in Portable AI Memory 1.0; see `memory.admin.export_to`.
+def export_to(store: GraphStorePort, target: str, user_id: str | None, file: Path, at: datetime) -> int:
+    """Write memories in the format of another system; see `memory.admin.export_to`.
 
-    Items of a store are values for programs, which the format cannot hold.
+    Items of a store are values for programs, which these formats cannot hold.
     """
-    user_id = checked_name("user_id", user_id)
-    view = store.view(filters=replace(owned({"user_id": user_id}), except_kinds=NO_MEMORIES | {ITEM}))
+    whose = ANY_USER if user_id is None else checked_name("user_id", user_id)
+    view = store.view(filters=replace(owned({"user_id": whose}), except_kinds=NO_MEMORIES | {ITEM}))
+    if target == PAM:
+        if whose is ANY_USER:
+            raise InputError(f"{PAM} has the memories of one user; give user_id")
+        _write(file, pam.written(_nodes_of(store, view), whose, __version__, at))
+        return int(view.admitted_nodes().size)
+    networkx, graph = import_extra("networkx", "networkx"), graph_of(store, view)
+    lines = [json.dumps(networkx.cytoscape_data(graph, name="label"), ensure_ascii=False)]
+    if target == "graphml":
+        lines = networkx.generate_graphml(graph, edge_id_from_attribute="id")
+    _write(file, (f"{line}\n" for line in lines))
+    return len(graph)
+
+
+def graph_of(store: GraphStorePort, view: GraphView) -> Any:  # noqa: ANN401 - a package that only an extra installs
+    """Return the memories that a view admits as a `networkx.MultiDiGraph`, with their texts.
+
+    Values are texts and numbers. Unknown ones are left out, and characters that XML cannot hold are replaced.
+    """
+    graph = view.to_networkx()
+    for node in _nodes_of(store, view):
+        words = {"label": node.title or beginning(node.content), "text": node.content, "tags": ", ".join(node.tags)}
+        words |= {name: getattr(node, name) for name in ("title", "role", "speaker")}
+        words |= {name: getattr(node.scope, name) for name in ("user_id", "agent_id", "session_id")}
+        words["timestamp"] = node.timestamp and node.timestamp.isoformat()
+        said = {name: _NOT_IN_XML.sub("\ufffd", value) for name, value in words.items() if value}
+        graph.nodes[node.id].update(said)
+    for number, (*_, key, edge) in enumerate(graph.edges(keys=True, data=True)):
+        edge |= {"id": f"e{number}", "type": key}
+    return graph
+
+
+def _nodes_of(store: GraphStorePort, view: GraphView) -> Iterator[MemoryNode]:
+    """Yield the memories that a view admits in the order of their ids."""
     names = sorted(view.ids[row] for row in view.admitted_nodes().tolist())
-    parts = (names[begin : begin + _PART] for begin in range(0, len(names), _PART))
-    nodes = chain.from_iterable(store.get_nodes(part, missing_ok=True) for part in parts)
-    _write(file, pam.written(nodes, user_id, __version__, at))
-    return len(names)
+    for begin in range(0, len(names), _PART):
+        yield from store.get_nodes(names[begin : begin + _PART], missing_ok=True)
 
 
 def _write(file: Path, pieces: Iterable[str]) -> int:

@@ -22,7 +22,7 @@ import click
 import neurogated
 from neurogated.administration import import_memory, move_memory, repair_memory, restore_snapshot
 from neurogated.administration import migrate as change_model
-from neurogated.archive.foreign import EXPORTS, FORMATS, read_file
+from neurogated.archive.foreign import EXPORTS, FORMATS, PAM, read_file
 from neurogated.archive.manifest import ExportManifest, is_export
 from neurogated.cli.flags import command, user
 from neurogated.cli.opening import Flags, counted, picked
@@ -126,14 +126,14 @@ def restore(flags: Flags, file: str, *, replace: bool) -> None:
 
 @command("export")
 @click.argument("folder")
-@click.option("--to", "target", type=click.Choice(EXPORTS), help="the format of another system, for one user")
+@click.option("--to", "target", type=click.Choice(EXPORTS), help="the format of another system; pam is for one user")
 @user("export only this user, to a new file of JSON lines")
 def export(flags: Flags, folder: str, target: str | None) -> None:
     user_id = flags.owner["user_id"]
-    if target is not None and user_id is None:
-        raise click.UsageError("--to exports the memories of one user; name the user with --user_id")
+    if target == PAM and user_id is None:
+        raise click.UsageError(f"--to {PAM} exports the memories of one user; name the user with --user_id")
     with flags.open() as memory:
-        if user_id is not None and target is not None:
+        if target is not None:
             count = memory.admin.export_to(target, folder, user_id=user_id)
             flags.emit({"memories": count}, f"exported to {folder}: {counted(count, 'memories')}")
         elif user_id is not None:

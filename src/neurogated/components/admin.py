@@ -225,27 +225,29 @@ class Admin(Component):
         """
         return Vault(self._session, Texts(self._session), Path(folder), user_id).watch()
 
-    def export_to(self, target: str, file: str | Path, *, user_id: str) -> int:
-        """Write the memories of one user in this graph to a new file in the format of another system.
+    def export_to(self, target: str, file: str | Path, *, user_id: str | None = None) -> int:
+        """Write the memories of one user, or all, in this graph to a new file in the format of another system.
 
         Items of a LangGraph store are not written.
 
         Args:
             target: `pam`, Portable AI Memory 1.0. Importing the file gives memories with the same texts, times, roles,
-                sessions, tags and metadata.
+                sessions, tags and metadata. `graphml` for Gephi and yEd, and `cytoscape` for Cytoscape, have the texts
+                with all edges; they need the extra `networkx`, and cannot be imported.
             file: must not exist; it appears under its name when it is complete.
-            user_id: the user.
+            user_id: the user; without one, a graph has the memories of all.
 
         Returns:
             How many memories were written.
 
         Raises:
             ConfigError: the target is unknown.
+            InputError: `pam` has no user.
             StorageError: the file exists or cannot be written.
         """
         if target not in EXPORTS:
             raise ConfigError(f"there is no format {target!r} to export; there is {', '.join(EXPORTS)}")
-        return administration.export_to(self._session.store, user_id, Path(file), self._session.clock())
+        return administration.export_to(self._session.store, target, user_id, Path(file), self._session.clock())
 
     def namespaces(self) -> list[str]:
         """Return the names of all graphs of this memory; raises ConfigError if the store has a single one only."""

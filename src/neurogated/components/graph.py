@@ -9,9 +9,11 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
+from neurogated.administration import graph_of
 from neurogated.components.texts import listed_by
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.extras import import_extra
 from neurogated.core.filters import FilterOptions
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryEdge, checked_count, checked_unit
@@ -136,6 +138,15 @@ class Graph(Component):
             found.append(before[place])
             place = before[place].source
         return found[::-1]
+
+    def to_networkx(self, **filters: Unpack[FilterOptions]) -> Any:  # noqa: ANN401 - a package that an extra installs
+        """Return the memories with their texts and edges as a `networkx.MultiDiGraph`; the extra `networkx`."""
+        return graph_of(self._session.store, self._view(filters))
+
+    def to_pandas(self, **filters: Unpack[FilterOptions]) -> Any:  # noqa: ANN401 - a package that an extra installs
+        """Return the memories as a `pandas.DataFrame`, a row each, by id; the extra `pandas`."""
+        frame = import_extra("pandas", "pandas").DataFrame
+        return frame.from_dict(dict(self.to_networkx(**filters).nodes(data=True)), orient="index")
 
     def activate(
         self,

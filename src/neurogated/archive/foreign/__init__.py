@@ -25,7 +25,7 @@ from neurogated.archive.foreign.stream import MALFORMED, Fault, File, FileEntry,
 from neurogated.archive.foreign.values import text_of
 from neurogated.errors import ConfigError, DatasetError
 
-__all__ = ["EXPORTS", "FORMATS", "Fault", "Incoming", "IncomingItem", "Left", "Note", "detect", "read_file"]
+__all__ = ["EXPORTS", "FORMATS", "PAM", "Fault", "Incoming", "IncomingItem", "Left", "Note", "detect", "read_file"]
 
 _FORMATS = (
     *(chatgpt.FORMAT, claude.FORMAT, assistants.GEMINI, assistants.AISTUDIO, assistants.GROK, assistants.COPILOT),
@@ -36,8 +36,9 @@ _FORMATS = (
 )
 FORMATS = {one.name: one for one in _FORMATS}
 """The formats by the names that users give. A file is of the first one that it looks like."""
-EXPORTS = ("pam",)
-"""Those of them that are also written."""
+PAM = "pam"
+EXPORTS = (PAM, "graphml", "cytoscape")
+"""The formats that are written: one of those, and graphs for programs that draw them."""
 
 _READABLE = frozenset(
     {"", ".json", ".jsonl", ".ndjson", ".af", ".txt", ".csv", ".md", ".markdown", ".db", ".sqlite", ".mbox"}
