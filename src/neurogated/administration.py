@@ -186,8 +186,8 @@ def graph_of(store: GraphStorePort, view: GraphView) -> Any:  # noqa: ANN401 - a
     """
     graph = view.to_networkx()
     for node in _nodes_of(store, view):
-        words = {"label": node.title or beginning(node.content), "text": node.content, "tags": ", ".join(node.tags)}
-        words |= {name: getattr(node, name) for name in ("title", "role", "speaker")}
+        words = {name: getattr(node, name) for name in ("title", "role", "speaker")}
+        words |= {"label": node.title or beginning(node.content), "text": node.content, "tags": ", ".join(node.tags)}
         words |= {name: getattr(node.scope, name) for name in ("user_id", "agent_id", "session_id")}
         words["timestamp"] = node.timestamp and node.timestamp.isoformat()
         said = {name: _NOT_IN_XML.sub("\ufffd", value) for name, value in words.items() if value}
