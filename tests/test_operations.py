@@ -8,6 +8,7 @@ import importlib
 import inspect
 import json
 import pkgutil
+import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -285,6 +286,12 @@ def test_an_argument_that_is_not_known_is_refused_at_every_door(
     assert not [
         one for one in arrived if one[0].startswith("NeuroGraphMemory.") and one[0] != "NeuroGraphMemory.execute"
     ]
+
+
+@pytest.mark.parametrize("door", OPERATIONS["recall"].doors)
+@pytest.mark.parametrize("word", ["topn", "top_k"])
+def test_the_name_that_is_meant_by_another_is_told_at_every_door(ask: Ask, door: str, word: str) -> None:
+    assert re.search(r"did you mean (--|:)?top_n\?", ask("recall", door, {"query": "Tea?", word: 3})[0])
 
 
 @pytest.mark.parametrize(("name", "door", "one"), _RENAMED)

@@ -16,7 +16,6 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -136,9 +135,3 @@ def renamings(given: Collection[str], arguments: Iterable[Argument], form: str =
         else:
             sentences.append(sentence)
     return olds
-
-
-def hint(word: str, known: Collection[str]) -> str:
-    """Return which of the known words may be meant by another."""
-    close = get_close_matches(word[:40], known, 1)
-    return f"did you mean {close[0]}?" if close else f"known are {', '.join(known)}"

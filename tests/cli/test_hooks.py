@@ -202,7 +202,7 @@ def test_what_the_program_and_subagents_write_is_no_message(client: Client) -> N
     [
         ("prompt", "", {"raw": "[1]"}, "standard input has no JSON object of a hook"),
         ("prompt", "", {}, "has no text 'prompt'; it has: session_id"),
-        ("prompt", "--nope", {"prompt": "Hello."}, "No such option '--nope'"),
+        ("prompt", "--nope", {"prompt": "Hello."}, "there is no flag --nope"),
         ("session-start", "--set nope=1", {}, "nope"),
         ("stop", "", {"transcript_path": "/nowhere/at all"}, "the transcript /nowhere/at all cannot be read"),
     ],

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from neurogated import EdgeType, GraphStore, MemoryConfig, NeuroGraphMemory
+from neurogated import EdgeType, GraphStore, IngestionEngine, MemoryConfig, NeuroGraphMemory
 from neurogated.core.speakers import named_place
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import LLMError
@@ -66,6 +66,14 @@ def test_where_the_model_fails_the_rules_judge(answer: Sequence[str] | LLMError)
 )
 def test_a_name_after_a_word_of_place_is_the_place(text: str, names: Sequence[str], place: str | None) -> None:
     assert named_place(text, names) == place
+
+
+def test_a_graph_that_is_filled_by_hand_has_the_importance_that_the_settings_judge() -> None:
+    said = "My sister died last week, and I cannot stop crying."
+    by_hand, config = GraphStore(), MemoryConfig(embedding_name="hash")
+    (name,) = IngestionEngine(by_hand, config).add_document(said)
+    with NeuroGraphMemory(config.replace(storage="memory")) as memory:
+        assert by_hand.get_node(name).importance == memory.get(*memory.add_document(said)).importance != 0.5
 
 
 def test_a_new_memory_is_linked_to_the_most_energetic_active_ones_of_its_user() -> None:

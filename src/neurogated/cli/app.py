@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -16,6 +16,7 @@ import click
 from click.shell_completion import shell_complete
 
 import neurogated
+from neurogated.core.habits import meant
 from neurogated.errors import ConfigError, DatasetError, NeurogatedError
 
 EXIT_OK, EXIT_FAILED, EXIT_USAGE, EXIT_INTERRUPTED = 0, 1, 2, 130
@@ -75,7 +76,11 @@ class _Program(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         both = " ".join(args[:2])
-        return (both, self.get_command(ctx, both), args[2:]) if both in COMMANDS else super().resolve_command(ctx, args)
+        if both in COMMANDS:
+            return both, self.get_command(ctx, both), args[2:]
+        if args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise click.UsageError(_unknown(f"there is no command {args[0]!r}", args[0], COMMANDS), ctx)
+        return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_BARE] = not args
@@ -163,12 +168,20 @@ def _explained(error: click.UsageError | NeurogatedError) -> tuple[str, int]:
     """Return the message and the exit code of an error."""
     if not isinstance(error, click.UsageError):
         return str(error), EXIT_USAGE if isinstance(error, ConfigError | DatasetError) else EXIT_FAILED
-    if isinstance(error, click.MissingParameter) and error.param is not None:
+    if isinstance(error, click.NoSuchOption) and error.ctx is not None:
+        flags = [one.opts[0] for one in error.ctx.command.params if one.param_type_name == "option"]
+        error = click.UsageError(_unknown(f"there is no flag {error.option_name}", error.option_name, flags), error.ctx)
+    elif isinstance(error, click.MissingParameter) and error.param is not None:
         error = click.UsageError(f"{error.param.name!r} is missing", error.ctx)
     elif isinstance(error, click.BadParameter) and error.param is not None:
         error = click.UsageError(f"{error.param.name!r}: {error.message}", error.ctx)
     where = "" if error.ctx is None else f"; see '{error.ctx.command_path} --help'"
     return f"{error.format_message().removesuffix('.')}{where}", EXIT_USAGE
+
+
+def _unknown(told: str, word: str, known: Collection[str]) -> str:
+    # All that is known would be too long; the help has it.
+    return "; ".join(filter(None, (told, meant(word, known))))
 
 
 def _failed(message: str, code: int) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.context.model import Choice, Context
-from neurogated.context.packing import Candidates, Picked, pack, with_later
+from neurogated.context.packing import Candidates, Picked, pack, standing_beside
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode, checked_count
@@ -226,7 +226,7 @@ def _in_turn(recall: Recall, items: Sequence[Item], later: Mapping[int, Sequence
     better = [place for place in stated if items[place].memory.score >= items[best].memory.score]
     if not (said and better):
         return [said, stated, derived]
-    first = with_later(best, later, ())
+    first = standing_beside(best, later, ())
     others = [place for place in said if place not in first]
     return [first, better, others, [place for place in stated if place not in better], derived]
 

@@ -151,7 +151,7 @@ def pack(candidates: Candidates, budget: int, cut: Callable[[int, int], int] = l
     while free.any():
         value = np.where(free, np.maximum(least, relevance - REPETITION_COST * repetition), -np.inf)
         best = int(value.argmax())
-        group = with_later(best, candidates.later, {*np.flatnonzero(chosen).tolist()})
+        group = standing_beside(best, candidates.later, {*np.flatnonzero(chosen).tolist()})
         needed = int(sizes[group].sum())
         if needed > budget:
             # The later ones stay whole.
@@ -175,7 +175,7 @@ def pack(candidates: Candidates, budget: int, cut: Callable[[int, int], int] = l
     return picked
 
 
-def with_later(place: int, later: Mapping[int, Sequence[int]], chosen: Collection[int]) -> list[int]:
+def standing_beside(place: int, later: Mapping[int, Sequence[int]], chosen: Collection[int]) -> list[int]:
     """Return a place and those of the memories that must stand beside it, and beside them, that are not chosen yet."""
     group, following = [place], list(later.get(place, ()))
     while following:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 import inspect
 import warnings
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
-from neurogated.errors import InputError
+from neurogated.errors import InputError, NeurogatedError
 
 Class = TypeVar("Class", bound=type)
 P = ParamSpec("P")
@@ -66,22 +67,38 @@ _ARGUMENTS: dict[str, tuple[tuple[str, ...], str]] = {
     "infer": ((), "what a language model infers is a setting of MemoryConfig, such as llm"),
 }
 """Arguments of mem0, LangMem and others: ours in order of preference, and a sentence for calls that have none."""
+_SIGNS, _LONGEST = ":-", 40
+"""What a name begins with in expressions and on the command line; characters of a word that are compared."""
 
 
-def refuse_unknown(given: Iterable[str], known: Collection[str], what: str = "argument") -> None:
-    """Raise an InputError that names the arguments that are not known, and those that may be meant."""
+def hint(word: str, known: Collection[str]) -> str:
+    """Return what may be meant by a word that is not known; if that is not clear, what is known."""
+    return meant(word, known) or f"known are {', '.join(known)}"
+
+
+def meant(word: str, known: Collection[str]) -> str:
+    """Return a sentence with our name for that of another library, or with the nearest known word; "" without one.
+
+    The words may begin with the signs of a door, as in `:top_n` and `--top_n`.
+    """
+    plain = {one.lstrip(_SIGNS): one for one in known}
+    ours, sentence = _ARGUMENTS.get(word.lstrip(_SIGNS), ((), ""))
+    right = next((plain[one] for one in ours if one in plain), None)
+    if right is None and not sentence:
+        right = next(iter(difflib.get_close_matches(word[:_LONGEST], known, 1)), None)
+    return sentence if right is None else f"did you mean {right}?"
+
+
+def refuse_unknown(
+    given: Iterable[str],
+    known: Collection[str],
+    what: str = "argument",
+    error: type[NeurogatedError] = InputError,
+) -> None:
+    """Raise an error that names the arguments that are not known, and those that may be meant."""
     if unknown := sorted(set(given).difference(known)):
-        hints = "".join(f"; {one}" for one in _meant(unknown, known))
-        raise InputError(f"unknown {what} {', '.join(unknown)}; known are {', '.join(known)}{hints}")
-
-
-def _meant(unknown: Iterable[str], known: Collection[str]) -> list[str]:
-    told = []
-    for name in (one for one in unknown if one in _ARGUMENTS and one not in known):
-        ours, sentence = _ARGUMENTS[name]
-        right = next((one for one in ours if one in known), None)
-        told.append(sentence if right is None else f"write {right}=… in place of {name}=…")
-    return told
+        hints = dict.fromkeys(hint(one, known) for one in unknown)
+        raise error(f"unknown {what} {', '.join(unknown)}; {'; '.join(hints)}")
 
 
 def renamed(**names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
@@ -196,5 +213,6 @@ def _how(method: Callable[..., Any], given: dict[str, Any]) -> str:
         star = "**" if one.kind is one.VAR_KEYWORD else ""
         shown.append(f"{star}{one.name}" + ("" if one.default is one.empty else "=…"))
     hints = [_WORDS[name] for name in given if name in _WORDS]
-    hints += _meant(given, inspect.signature(method).parameters)
+    known = inspect.signature(method).parameters
+    hints += filter(None, (meant(name, known) for name in given if name not in known))
     return "; ".join((f"write {method.__name__}({', '.join(shown)})", *hints))

@@ -12,6 +12,7 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.habits import refuse_unknown
 from neurogated.errors import ConfigError
 from neurogated.text.strings import composed
 
@@ -94,8 +95,7 @@ def settings_of(preset: str, given: DialogueOptions) -> DialogueSettings:
     if preset not in PRESETS:
         raise ConfigError(f"unknown preset {preset!r}; known are {', '.join(PRESETS)}")
     known = asdict(PRESETS[preset])
-    if unknown := given.keys() - known.keys():
-        raise ConfigError(f"unknown setting {', '.join(sorted(unknown))}; known are {', '.join(known)}")
+    refuse_unknown(given, known, "setting", ConfigError)
     return DialogueSettings(**{**known, **given})
 
 

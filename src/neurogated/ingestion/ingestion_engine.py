@@ -26,7 +26,7 @@ class IngestionEngine:
             clock: returns the present time.
         """
         models = default_models(config)
-        analysis = Analysis(models.causal_judge, models.entity_finder)
+        analysis = Analysis(models.causal_judge, models.entity_finder, models.encoder)
         self._writer = Writer(store, models.embedder, analysis, models.config, clock)
 
     def add_document(self, text: str, *, title: str | None = None) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -19,6 +19,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from neurogated.core.habits import hint
 from neurogated.operations import REQUIRED, Argument, Operation, renamings
 
 MOST_ITEMS, _MOST_VALUES, _DEEPEST, _MOST_TOLD = 1_000, 5_000, 100, 10
@@ -63,12 +64,22 @@ class Body(BaseModel):
         if not isinstance(given, dict):
             return handler(given)
         olds = renamings(given, cls.described)
-        unknown = given.keys() - cls.model_fields.keys() - olds.keys()
+        unknown = [name for name in given if name not in cls.model_fields and name not in olds]
         if len(unknown) > _MOST_TOLD:
             raise PydanticCustomError(
                 "too_long", f"has {len(unknown):,} unknown fields; known are {', '.join(cls.model_fields)}"
             )
+        # Without an owner, the words of a user would become everybody's.
+        if unknown:
+            told = (f"{name[:40]!r} is not known{_where(name, cls.model_fields)}" for name in unknown)
+            raise PydanticCustomError("unknown", "; ".join(told))
         return handler({olds.get(name, name): value for name, value in given.items()})
+
+
+def _where(name: str, known: Collection[str]) -> str:
+    # Without an owner, the words of a user would become everybody's.
+    is_owner = name == "user_id"
+    return " here and belongs in the address, as in ?user_id=ana" if is_owner else f" here; {hint(name, known)}"
 
 
 Text = Annotated[str, Field(min_length=1)]
@@ -156,12 +167,6 @@ def body_of(operation: Operation) -> type[Body]:
     return made
 
 
-_ADVICE = {"missing": "is missing", "extra_forbidden": "is not known here"}
-"""What is wrong, by the type of pydantic's error."""
-_OWNER = "user_id"
-_IN_ADDRESS = " and belongs in the address over REST, as in ?user_id=ana"
-
-
 def advice(errors: Sequence[Mapping[str, Any]], depth: int = 0) -> str:
     """Return what to do about errors of pydantic, on one line.
 
@@ -178,10 +183,7 @@ def advice(errors: Sequence[Mapping[str, Any]], depth: int = 0) -> str:
     for name, tries in islice(fields.items(), _MOST_TOLD):
         longest = max(len(one["loc"]) for one in tries)
         best = [one for one in tries if len(one["loc"]) == longest]
-        inner = {str(one["loc"][-1]): _ADVICE[one["type"]] for one in best if one["type"] in _ADVICE}
-        if inner.get(_OWNER) == _ADVICE["extra_forbidden"]:
-            # Without it, the words of a user would become everybody's.
-            inner[_OWNER] += _IN_ADDRESS
+        inner = {str(one["loc"][-1]): "is missing" for one in best if one["type"] == "missing"}
         wrong = inner or {name: ", or ".join(one["msg"][:1].lower() + one["msg"][1:] for one in best)}
         told += (f"{place!r} {text}" if inner else f"{place!r}: {text}" for place, text in wrong.items())
     return "; ".join(told)

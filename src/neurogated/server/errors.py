@@ -111,6 +111,8 @@ def _advice(errors: Sequence[Mapping[str, Any]]) -> str:
     for one in errors:
         if one["loc"] == ("body",) and one["type"] == "too_long":
             return f"the body {one['msg']}"
+        if one["loc"] == ("body",) and one["type"] == "unknown":
+            return f"{one['msg']} (/openapi.json describes what each request takes)"
         if one["type"] == "json_invalid" or one["loc"] == ("body",):
             return "send a JSON object as the body, with the header 'Content-Type: application/json'"
     return f"{advice(errors, 1)} (/openapi.json describes what each request takes)"

@@ -15,9 +15,10 @@ from neurogated.core.conflicts import Conflict, Status
 from neurogated.core.delta import LATEST
 from neurogated.core.extras import needs_extra
 from neurogated.core.filters import NO_MEMORIES
+from neurogated.core.habits import hint
 from neurogated.core.model import MemoryNode
 from neurogated.ingestion.contents import COMPLETIONS, HELD_IN
-from neurogated.operations import OPERATIONS, REQUIRED, hint, renamings
+from neurogated.operations import OPERATIONS, REQUIRED, renamings
 from neurogated.plasticity.plasticity_engine import Outcome
 from neurogated.plasticity.undo import backwards_of
 from neurogated.server import models

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, cast
 
 from neurogated.core.filters import Condition
+from neurogated.core.habits import hint
 from neurogated.errors import ExpressionError, InputError
-from neurogated.operations import EXPRESSIONS, REQUIRED, Argument, Operation, hint, renamings
+from neurogated.operations import EXPRESSIONS, REQUIRED, Argument, Operation, renamings
 from neurogated.sexpr.reader import Atom, Expression, Form, Symbol, read, spans
 from neurogated.sexpr.values import TYPES
 

@@ -12,9 +12,10 @@ from typing import Any, Self, get_args, get_origin, get_type_hints
 from pydantic import PrivateAttr, ValidationError
 
 from neurogated.core.extras import needs_extra
+from neurogated.core.habits import hint
 from neurogated.errors import NeurogatedError, StorageError
 from neurogated.integrations.arguments import advice, annotation
-from neurogated.operations import OPERATIONS, REQUIRED, Argument, hint, renamings, told
+from neurogated.operations import OPERATIONS, REQUIRED, Argument, renamings, told
 
 with needs_extra("mcp"):
     from mcp.server.mcpserver import Context
