@@ -1,4 +1,4 @@
-"""The hooks of Claude Code: the real commands of the plugin, with the JSON of its protocol and its transcripts."""
+"""The hooks of Claude Code and Codex: the real commands of the plugin, with the JSON and the transcripts of each."""
 
 import contextlib
 import io
@@ -111,6 +111,15 @@ def _entry(number: int, role: str, content: object, **marks: object) -> dict[str
         }  # fmt: skip
 
 
+def _item(number: int, kind: str, **payload: object) -> dict[str, Any]:
+    """Return a line as Codex writes it into a transcript."""
+    return {"timestamp": f"2026-11-20T10:00:{number:02}.000Z", "type": kind, "payload": payload}
+
+
+def _said(kind: str, text: str) -> list[dict[str, str]]:
+    return [{"type": kind, "text": text}]
+
+
 def _turn(number: int, prompt: str, answer: str) -> list[dict[str, Any]]:
     """Return a turn with a thought, a call of a tool and its result between prompt and answer."""
     call = {"type": "tool_use", "id": "toolu_1", "name": "Read", "input": {"file_path": "config.py"}}
@@ -159,6 +168,40 @@ def test_what_one_session_says_is_there_in_the_next(client: Client) -> None:
     assert client.added("prompt", prompt=" ", session_id="next") == ""
 
 
+def test_codex_runs_the_same_hooks_with_its_own_fields_and_transcripts(client: Client) -> None:
+    assert _read(PLUGIN / "hooks" / "hooks.json").keys() == {"hooks"}, "Codex refuses a file with other keys"
+    turn = {"model": "gpt-5", "turn_id": "019d036d-c7fa-72d2-b6fd-78878bfe34e4"}
+    assert client.added("session-start", source="startup", model="gpt-5") == ""
+    assert client.added("prompt", prompt=PORT, **turn) == ""
+    client.write(
+        _item(0, "session_meta", id="019d036d-0000-72d2-b6fd-000000000001", cwd="/home/ana/shop", cli_version="0.99.0"),
+        _item(1, "response_item", type="message", role="developer", content=_said("input_text", "Follow the rules.")),
+        _item(1, "response_item", type="message", role="user", content=_said("input_text", "<environment_context>\n")),
+        _item(2, "event_msg", type="user_message", message=PORT),
+        _item(2, "response_item", type="message", role="user", content=_said("input_text", PORT)),
+        _item(3, "response_item", type="reasoning", summary=[], encrypted_content="x"),
+        _item(4, "response_item", type="message", role="assistant", content=_said("output_text", "I look it up.")),
+        _item(5, "response_item", type="function_call", name="shell", arguments="{}", call_id="c"),
+        _item(6, "response_item", type="function_call_output", call_id="c", output="PORT = 1"),
+        _item(7, "response_item", type="message", role="assistant", content=_said("output_text", "Noted.")),
+    )
+    for _ in range(2):
+        done = client.run("stop", stop_hook_active=False, last_assistant_message="Noted.", **turn)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert client.stored() == [("user", PORT), ("assistant", "Noted.")]
+    asked = client.added("prompt", prompt=QUESTION, session_id="next", **turn)
+    assert f"- user (20 November 2026): {PORT}" in asked.splitlines()
+
+
+def test_what_was_taken_back_in_a_session_is_not_stored(client: Client) -> None:
+    first, other = _turn(1, "Use port 1111.", "Done."), _turn(11, PORT, "Noted.")
+    chained = [one | {"parentUuid": "root"} for one in (first[0], other[0])]
+    rest = [one | {"parentUuid": turn[0]["uuid"]} for turn in (first, other) for one in turn[1:]]
+    client.write(*chained[:1], *rest[:4], *chained[1:], *rest[4:])
+    assert client.run("stop").returncode == 0
+    assert client.stored() == [("user", PORT), ("assistant", "Noted.")]
+
+
 def test_a_second_stop_stores_only_what_is_new_and_nothing_that_was_deleted(client: Client) -> None:
     first, second = _turn(1, PORT, "Noted."), _turn(11, "The shop opens at nine.", "I wrote it down.")
     client.write(*first)
@@ -204,7 +247,7 @@ def test_what_the_program_and_subagents_write_is_no_message(client: Client) -> N
         ("prompt", "", {}, "has no text 'prompt'; it has: session_id"),
         ("prompt", "--nope", {"prompt": "Hello."}, "there is no flag --nope"),
         ("session-start", "--set nope=1", {}, "nope"),
-        ("stop", "", {"transcript_path": "/nowhere/at all"}, "the transcript /nowhere/at all cannot be read"),
+        ("stop", "", {"transcript_path": "/nowhere/at all"}, "/nowhere/at all cannot be read"),
     ],
 )
 def test_a_failure_is_told_on_standard_error_and_never_blocks(
@@ -221,5 +264,5 @@ def test_a_half_written_line_is_told_and_the_others_are_stored(client: Client) -
     transcript.write_text(transcript.read_text(encoding="utf-8") + '{"type":"user","mess', encoding="utf-8")
     done = client.run("stop")
     assert done.returncode == 0
-    assert "left out a line of the transcript" in done.stderr
+    assert "left out a part of the transcript" in done.stderr
     assert len(client.stored()) == 2

@@ -1,38 +1,28 @@
-"""`hook`: the hooks of Claude Code, which remember a session by themselves.
+"""`hook`: the hooks of Claude Code and Codex, which remember a session by themselves.
 
-Each reads the JSON of its event. Every failure has the exit code 1: 2 would block the prompt or keep Claude going.
+Each reads the JSON of its event. Every failure has the exit code 1: 2 would block the prompt or keep the agent going.
 """
 
 import contextlib
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import click
 
+from neurogated.archive.foreign import Fault, Incoming, read_file
 from neurogated.cli.flags import command, user
 from neurogated.cli.opening import Flags, counted
 from neurogated.core.filters import field
 from neurogated.errors import InputError, UnknownIdError
+from neurogated.ingestion.messages import read_message
 from neurogated.memory import NeuroGraphMemory
 
 _TURNS = 8
 """So many last turns are stored if they are not yet, as after a hook that failed."""
 _QUERY = 4_000  # most characters of a prompt that are searched for
-_ASIDE = ("isMeta", "isSidechain", "isCompactSummary")
-"""The marks of entries that neither the user nor the main agent wrote."""
-_NOT_SAID = ("<command-", "<local-command-", "<bash-", "<task-notification>", "<system-reminder>", "[Request interrupt")
-"""Beginnings of what the program writes in the name of the user."""
-
-
-class _Said(NamedTuple):
-    id: str
-    role: str
-    content: str
-    timestamp: str | None
-
 
 _token_budget = click.option(
     "--token_budget", type=click.IntRange(1, 2000), default=1000, show_default=True, help="of what it adds"
@@ -59,7 +49,7 @@ def hook_session_start(flags: Flags, *, token_budget: int) -> None:
     "--min_confidence", type=click.FloatRange(0, 1), default=0.2, show_default=True, help="add nothing below it"
 )
 def hook_prompt(flags: Flags, *, token_budget: int, min_confidence: float) -> None:
-    """Add what other sessions have about a prompt; this one's own messages stand in Claude's window."""
+    """Add what other sessions have about a prompt; this one's own messages stand in the agent's window."""
     given, owner = _given(), flags.owner["user_id"]
     query, session = _text(given, "prompt")[:_QUERY], _text(given, "session_id")
     if query.strip():
@@ -83,11 +73,11 @@ def hook_stop(flags: Flags, *, limit: int, private: tuple[str, ...]) -> None:
     turns = _turns(Path(_text(given, "transcript_path")))[-_TURNS:]
     with flags.open(create=True) as memory:
         for turn in turns:
-            found = [word for word in private if any(word.casefold() in one.content.casefold() for one in turn)]
-            short = [] if found else [one for one in turn if len(one.content) <= limit]
+            found = [word for word in private if any(word.casefold() in one["content"].casefold() for one in turn)]
+            short = [] if found else [one for one in turn if len(one["content"]) <= limit]
             why = f"the turn has {found[0]}" if found else f"more than {limit} characters"
             note = f"{counted(len(turn) - len(short), 'messages')} not stored: {why}" if len(short) < len(turn) else ""
-            if messages := [one._asdict() for one in short if not _was_stored(memory, one.id)]:
+            if messages := [one for one in short if not _was_stored(memory, one["id"])]:
                 memory.add(messages, session_id=session, metadata={"folder": folder}, user_id=flags.owner["user_id"])
     if note:
         print(json.dumps({"systemMessage": f"neurogated: {note}"}))
@@ -119,30 +109,19 @@ def _was_stored(memory: NeuroGraphMemory, node_id: str) -> bool:
     return False
 
 
-def _turns(file: Path) -> list[list[_Said]]:
-    """Return the turns of a transcript: what the user said, and the last that Claude said before the next prompt."""
-    turns = list[list[_Said]]()
-    for one in _messages(file):
-        if one.role == "user":
-            turns.append([one])
-        elif turns:
-            turns[-1][1:] = [one]
+def _turns(file: Path) -> list[list[dict[str, Any]]]:
+    """Return the turns of a transcript: what the user said, and the last that the agent said before the next prompt.
+
+    They are those that the user saw last; what the program and subagents wrote is no message.
+    """
+    turns = list[list[dict[str, Any]]]()
+    for one in read_file(None, file, read_message):
+        if isinstance(one, Fault):
+            print(f"left out a part of the transcript: {one}", file=sys.stderr)
+        elif isinstance(one, Incoming) and one.branch is None:
+            said = {"id": one.key, "role": one.role, "content": one.text, "timestamp": one.details.get("timestamp")}
+            if one.role == "user":
+                turns.append([said])
+            elif turns:
+                turns[-1][1:] = [said]
     return turns
-
-
-def _messages(file: Path) -> Iterator[_Said]:
-    try:
-        lines = file.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"the transcript {file} cannot be read ({error})") from error
-    for line in filter(str.strip, lines):
-        try:
-            entry = json.loads(line)
-            if entry["type"] not in {"user", "assistant"} or any(map(entry.get, _ASIDE)):
-                continue
-            parts = entry["message"]["content"]
-            texts = [parts] if isinstance(parts, str) else [one["text"] for one in parts if one["type"] == "text"]
-            if (said := "\n\n".join(texts).strip()) and not said.startswith(_NOT_SAID):
-                yield _Said(str(entry["uuid"]), entry["type"], said, entry.get("timestamp"))
-        except (ValueError, KeyError, TypeError, AttributeError):
-            print(f"left out a line of the transcript that is no message: {line[:80]}", file=sys.stderr)

@@ -43,7 +43,7 @@ EXPORTS = (PAM, "graphml", "cytoscape")
 _READABLE = frozenset(
     {"", ".json", ".jsonl", ".ndjson", ".af", ".txt", ".csv", ".md", ".markdown", ".db", ".sqlite", ".mbox"}
 )
-_LOOKED_AT = 20
+_LOOKED_AT = 100
 """Entries of a file that may show its format."""
 _UNSAID = {"system": "instructions", "developer": "instructions", "tool": "results of tools"}
 _PART = re.compile(r"\[([^\]]*)\]")
