@@ -50,7 +50,7 @@ WORDS = {
     "dialogue_page": "1:77dc4aa6",
     "dialogue_traits": "1:aa568344",
     "importance": "2:3a8580c2",
-    "kernel_generation": "2:83ce79a1",
+    "kernel_generation": "3:4a56c8cf",
     "ner": "2:84e95ab6",
     "qa": "3:c195e381",
 }

@@ -1,6 +1,8 @@
-"""Questions that name a place or a feeling, or ask for a reason."""
+"""Questions that name a place or a feeling, ask for a reason, or ask for the newest."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import pytest
 
@@ -82,3 +84,48 @@ def test_a_question_about_a_feeling_prefers_memories_of_that_feeling() -> None:
             first, second = memory.recall(question, top_n=2)
             assert first.content == best
             assert first.contributions["sentiment"] > 0.0 == second.contributions["sentiment"]
+
+
+NEWS = [
+    (1, "I started a pottery class on Mondays."),
+    (3, "We painted the hall green."),
+    (5, "The pottery teacher broke her arm, so the class is off this month."),
+    (7, "We repainted the hall in a light grey."),
+    (9, "The tax office wants the form by Friday."),
+]
+
+
+@pytest.fixture(scope="module")
+def news() -> Iterator[NeuroGraphMemory]:
+    """Yield a memory of messages that were added in another order than they were said, and one of another user."""
+    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
+        for day, text in [NEWS[4], *NEWS[:4]]:
+            memory.add(text, user_id="ann", session_id=str(day), timestamp=f"2026-03-{day:02d}T10:00:00Z")
+        memory.add("The boat leaks.", user_id="ben", session_id="1", timestamp="2026-03-11T10:00:00Z")
+        yield memory
+
+
+@pytest.mark.parametrize(
+    ("question", "best"),
+    [
+        ("What did we talk about last?", 4),
+        ("What was my most recent message?", 4),
+        ("Where did we leave off?", 4),
+        ("What's new with the pottery class?", 2),
+        ("What colour did we paint the hall most recently?", 3),
+    ],
+)
+def test_the_newest_memory_that_fits_the_question_comes_first(news: NeuroGraphMemory, question: str, best: int) -> None:
+    assert news.recall(question, user_id="ann", top_n=1)[0].content == NEWS[best][1]
+
+
+@pytest.mark.parametrize("question", ["What did we talk about on 3 March 2026?", "What did we paint?"])
+def test_other_questions_do_not_prefer_the_newest(news: NeuroGraphMemory, question: str) -> None:
+    recall = news.recall(question, user_id="ann")
+    assert not any(one.contributions.get("newest") for one in recall)
+    assert "hall" in recall[0].content
+
+
+def test_the_scores_of_a_question_for_the_newest_add_up(news: NeuroGraphMemory) -> None:
+    for one in news.recall("What did we talk about last?", user_id="ann"):
+        assert sum(one.contributions.values()) == pytest.approx(one.score)

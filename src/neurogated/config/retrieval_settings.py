@@ -135,8 +135,8 @@ class RetrievalSettings:
     # @tag: the weight 0–1 of a tag that a memory should have. If left out, @span, @place and @sentiment are 1.
     kernels: str | None = setting(
         None,
-        "other kernels by kind of question (fact, why, consequence, when, next, like), with semicolons between, as in "
-        "why: CAUSE=2.0/1.0, @cause=1.0; like: SIM=0.5",
+        "other kernels by kind of question (fact, why, consequence, when, next, like, latest), with semicolons "
+        "between, as in why: CAUSE=2.0/1.0, @cause=1.0; like: SIM=0.5",
     )
 
     switches: RetrievalSwitches = group(RetrievalSwitches, "parts that an ablation turns off", listed=False)

@@ -25,6 +25,8 @@ class QuestionKind(Enum):
     """The next step or event."""
     LIKE = "like"
     """Something similar; comparisons and analogies."""
+    LATEST = "latest"
+    """The newest of what was said: 最近, 上次."""
     FACT = "fact"
     """Plain facts: a person, a thing, a place, a number."""
 

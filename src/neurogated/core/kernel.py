@@ -17,7 +17,9 @@ A kernel without such a tag counts it fully.
 """
 CAUSE, EFFECT = "cause", "effect"
 """Tags for the causes and the effects of the memories that a question is about."""
-DIMENSIONS = frozenset((SPAN, PLACE, SENTIMENT, CAUSE, EFFECT))
+NEWEST = "newest"
+"""Tag for the newest of the memories that a question is about."""
+DIMENSIONS = frozenset((SPAN, PLACE, SENTIMENT, CAUSE, EFFECT, NEWEST))
 """The tags of a kernel that are sources of anchors; the other tags are traits of memories."""
 _NAMED = frozenset((SPAN, PLACE, SENTIMENT))
 _KEYS = ("weights", "justification")

@@ -17,7 +17,7 @@ from neurogated.core.clock import day_in, from_micros, local
 from neurogated.core.columns import distinct
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import Said
-from neurogated.core.kernel import CAUSE, EFFECT, PLACE, SENTIMENT, SPAN, Kernel
+from neurogated.core.kernel import CAUSE, EFFECT, NEWEST, PLACE, SENTIMENT, SPAN, Kernel
 from neurogated.core.ports import GraphReader
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.view import Rows, best_places
@@ -65,6 +65,14 @@ _TIME = "time"
 _FAR = -2.0
 # Beyond this many memories at a place, the place alone says too little to propose them.
 _MOST_AT_A_PLACE = 1000
+# To a question for the newest, so many of the texts that were added last are proposed. Among the memories whose scores
+# are less than the margin below the best, the newest gains the weight, and each older one a quarter less. If the best
+# has less than the least score, the question names nothing that the memory knows, and all are compared.
+_LAST_ADDED = 100
+_NEWEST_MARGIN = 0.2
+_LEAST_FIT = 0.35
+_NEWEST_WEIGHT = 0.4
+_NEXT_NEWEST = 0.75
 
 
 class QuestionDimension(NamedTuple):
@@ -121,10 +129,32 @@ class Dimensions:
             for tag, (weight, find) in weights.items()
             if weight * kernel.share(tag) and (match := find()) is not None
         ]
+        # A question that names a time is about the memories of that time, not about the newest.
+        self._newness = kernel.share(NEWEST) if span_of(query, local(from_micros(present), zone)) is None else 0.0
+        if self._newness:
+            last = self._view.admitted_nodes()[-_LAST_ADDED:]
+            likeness.of(last[~self._view.hides(last)])
 
     def terms(self, rows: Rows) -> dict[str, Values]:
         """Return the gain of nodes by dimension, each (n,)."""
         return {_TIME: np.zeros(rows.size)} | {one.name: one.weight * one.match(rows) for one in self._found}
+
+    def newest(self, rows: Rows, scores: Values) -> Values:
+        """Return the gain (n,) of the newest of the memories that have about equally good scores; of all, if none fits.
+
+        The gain also makes up for what they score less than the best.
+        """
+        gains = np.zeros(rows.size)
+        if not (self._newness and rows.size):
+            return gains
+        best = scores.max()
+        near = np.flatnonzero(scores > best - _NEWEST_MARGIN) if best > _LEAST_FIT else np.arange(rows.size)
+        said, present = self._reader.said(rows[near]), from_micros(self._present)
+        moments = [(place, one.timestamp) for place in near.tolist() if (one := said.get(int(rows[place])))]
+        order = sorted((when, place) for place, when in moments if when and when <= present)
+        for age, (_, place) in enumerate(reversed(order)):
+            gains[place] = self._newness * (best - scores[place] + _NEWEST_WEIGHT * _NEXT_NEWEST**age)
+        return gains
 
     def anchors(self, count: int) -> Iterator[tuple[int, float]]:
         """Yield the rows of the best candidates, each with its activation at the start: similarity and gain, ≤ 1.

@@ -381,6 +381,10 @@ class NeuroRetriever:
         arrived[places] = values * scales[places]
         lift = config.ACTIVATION_WEIGHT * arrived
         order, score = lifted_scores(base, lift, config)
+        newest = dimensions.newest(known.rows, score)
+        if newest.any():
+            gains["newest"] = newest
+            order = score = score + newest
         best = best_places(view, known.rows, order, max(wanted, _FOLLOWED))
         best, following = best[:wanted], known.rows[best[wanted:]]
         parts = {"activation": arrived, "recency": recency, "energy": energy}
@@ -391,7 +395,7 @@ class NeuroRetriever:
             "energy": energy_weight * energy,
             "dormant": sleep,
             **gains,
-            "held_back": score - (base + lift),
+            "held_back": score - (base + lift + newest),
         }
         parts, terms = ({name: column[best] for name, column in columns.items()} for columns in (parts, terms))
         activated = activated_of(view, reached, arrived[places], known.rows[best], config.TOP_K_ANCHORS)
