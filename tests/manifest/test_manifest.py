@@ -7,6 +7,7 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
+from neurogated.manifest.creation import name_of
 from neurogated.testing import ManualClock
 
 SAILS = [f"The sails of the ship Marrow were mended on day {day} by the sailmaker." for day in range(8)]
@@ -65,6 +66,37 @@ def test_a_text_keeps_its_budget_by_whole_lines(memory: NeuroGraphMemory, budget
     assert memory.session.parts.embedder.count_tokens([text])[0] <= budget
     assert set(text.splitlines()) <= set(whole)
     assert bool(text) == (budget > 1)
+
+
+def test_a_name_has_repeated_subjects_and_no_words_of_time_number_or_action() -> None:
+    words = (
+        "Monday",
+        "Gave",
+        "years",
+        "twelve",
+        "today",
+        "Accountant",
+        "Delft",
+        "trip",
+        "und",
+        "Montag",
+        "sails",
+        "hive",
+    )
+    assert name_of(words, {*words} - {"Accountant"}) == "Delft, trip, sails"
+    assert name_of(words, set()) == "Accountant, Delft, trip"
+    assert name_of(("Monday", "Gave"), set()) == "Monday, Gave"
+
+
+def test_a_name_of_a_community_is_of_its_subjects(memory: NeuroGraphMemory) -> None:
+    boats = [
+        f"On Friday we moored boat {place} at the quay. Gave the harbour master his five euros." for place in "ABCD"
+    ]
+    loaves = [f"Baked loaf {place} on Friday. Bread needs a hot oven and good flour." for place in "ABCD"]
+    memory.add([*boats, *loaves])
+    names = {word for one in memory.manifest.get().communities for word in one.name.split(", ")}
+    assert names & {"harbour", "quay", "boat", "moored"}
+    assert not names & {"Friday", "friday", "Gave", "gave", "five", "Baked", "baked"}
 
 
 def test_a_question_is_routed_to_the_community_that_answers_it(memory: NeuroGraphMemory) -> None:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
@@ -29,8 +30,19 @@ from neurogated.errors import LLMError
 from neurogated.manifest.model import Bridge, Community, GraphManifest, KeyNode, ManifestTopology, TemporalLayers
 from neurogated.manifest.structure import Algorithms, Structure, Values, structure_of
 from neurogated.prompts.prompt_manager import PromptTemplateManager
+from neurogated.text.dates import MONTHS, NUMBERS, UNITS, WEEKDAYS, any_of
 from neurogated.text.keywords import ENGLISH_STOP_WORDS, fold, split_keywords
+from neurogated.text.language import FUNCTION_WORDS, language_of, table_of
+from neurogated.text.names import COMMON_WORDS
 
+# Words that name no subject: days, months, numbers and units of time in each language, and English verbs in the past.
+_NO_SUBJECT = re.compile(
+    any_of(*(lists[language] for lists in (MONTHS, WEEKDAYS, NUMBERS) for language in lists))
+    + f"|{any_of(*(tuple(units.values()) for units in UNITS.values()))}"
+    + r"|(?:hour|minute|morning|evening|night|weekend|thing|lot)s?|(?:any|every|no|some)(?:body|one|thing|where)|\w+ed"
+    + f"|{table_of('neurogated.text', 'past_forms')['en']['past'][0]}"
+)
+_COMMON = COMMON_WORDS.union(*FUNCTION_WORDS.values())
 # A name says more than a word.
 _NAME = 2
 _LEAST_LETTERS = 3
@@ -49,20 +61,28 @@ class Words:
     """How many memories have each word, by its stem; those that name it count twice."""
     shown: dict[str, str]
     """A form of each word as it stands in a text."""
+    repeated: set[str]
+    """The shown forms of words in more than one memory."""
 
 
 def words_in(nodes: Iterable[MemoryNode], size: int) -> Words:
     """Return the words, names and tags of memories of a community of `size`."""
-    found = Words(size, 0, Counter(), {})
+    found, seen = Words(size, 0, Counter(), {}, set()), set[str]()
     for node in nodes:
         found.memories += 1
         names = {_clean(name) for name in (*node.found.entities, *node.found.names, *node.tags, node.title or "")}
         names |= {part for name in names for part in name.split()}
         weights = dict.fromkeys(_stems(names, found.shown), _NAME)
-        for stem in _stems(_clean(node.content).split(), found.shown):
+        words = _clean(node.content).split()
+        if language_of(node.content) != "de":
+            # The first word of a sentence has a capital, which is not its own.
+            words = [word.lower() if word.istitle() else word for word in words]
+        for stem in _stems(words, found.shown):
             weights.setdefault(stem, 1)
         for stem, weight in weights.items():
             found.counts[stem] += weight
+        found.repeated.update(found.shown[stem] for stem in seen & weights.keys())
+        seen |= weights.keys()
     return found
 
 
@@ -88,6 +108,13 @@ def keywords_of(communities: Sequence[Words], most: int, chosen: Sequence[Words]
         best = sorted(scores, key=lambda stem: (-scores[stem], stem))
         keywords.append(tuple(one.shown[stem] for stem in islice(_without_repetition(best), most)))
     return keywords
+
+
+def name_of(keywords: Sequence[str], repeated: Collection[str]) -> str:
+    """Return the first keywords that are repeated and that a person would choose as a name; without such, the first."""
+    chosen = [word for word in keywords if fold(word) not in _COMMON and not _NO_SUBJECT.fullmatch(fold(word))]
+    often = [word for word in chosen if word in repeated]
+    return ", ".join((often or chosen or list(keywords))[:_IN_NAME])
 
 
 def _without_repetition(stems: Iterable[str]) -> Iterator[str]:
@@ -332,7 +359,7 @@ def _communities(scoped: _Scoped, named: dict[int, _Named]) -> tuple[tuple[Commu
     return tuple(
         Community(
             number,
-            (one := named[label]).title or ", ".join(one.keywords[:_IN_NAME]),
+            (one := named[label]).title or name_of(one.keywords, one.words.repeated),
             one.keywords,
             len(one.ids),
             float(importance[label]),

@@ -105,7 +105,7 @@ _COMMON_ENDING = re.compile(r"(?:ing|ed|ly|ers|tion|ness|ment|mente|men|ity|\w{3
 # Words at the beginning of a sentence that do not belong to the following name, besides function words.
 _OPENERS = ENGLISH_STOP_WORDS | words_of(_TABLE["openers"])
 # Common words that often begin a sentence without an article; their like with common endings are not listed.
-_COMMON = _OPENERS | words_of(_TABLE["common"])
+COMMON_WORDS = _OPENERS | words_of(_TABLE["common"])
 # Words that follow a name as the subject of a sentence.
 _AFTER_A_NAME = words_of(_TABLE["after_a_name"])
 
@@ -296,7 +296,7 @@ def _is_name(
     if language != "en":
         following = words[place + 1 : place + 2]
         return bool(following) and following[0].follows and following[0].key in _AFTER_A_NAME
-    if word.key.split("-")[0] in _COMMON:
+    if word.key.split("-")[0] in COMMON_WORDS:
         return False
     is_owner = word.is_possessive and word.text.endswith("s")
     return is_owner or not (word.key in small or _COMMON_ENDING.search(word.key))
