@@ -107,12 +107,16 @@ class UnusableAnswerError(LLMError):
 
     Attributes:
         partial: what can be read of an answer that is cut off; None if nothing can.
+        reason: the fault without words of the prompt or of the answer, so that it may be stored.
     """
 
-    def __init__(self, message: str, partial: dict[str, object] | None = None) -> None:
-        """Take the message and what can be read."""
+    def __init__(
+        self, message: str, partial: dict[str, object] | None = None, *, reason: str = "an unusable answer"
+    ) -> None:
+        """Take the message, what can be read, and the fault."""
         super().__init__(message)
         self.partial = partial
+        self.reason = reason
 
 
 class BudgetExceededError(LLMError):

@@ -403,7 +403,11 @@ class NeuroGraphMemory:
         return self.learning.resume(progress=False)[1]
 
     def usage(self) -> dict[str, int | float]:
-        """Return the calls, tokens and cache hits of the language model since the memory was opened; {} without one."""
+        """Return the calls, tokens and cache hits of the language model since the memory was opened; {} without one.
+
+        Parts of answers that were dropped, and memories that are parked, are counted by reason, as in
+        `dropped: no value of the text` and `parked: the answer was cut off`.
+        """
         return dict(self.admin.stats()["language model use"])
 
     def freeze(self, *, lasting: bool = True) -> None:

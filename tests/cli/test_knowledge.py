@@ -3,6 +3,8 @@
 import json
 from collections.abc import Callable
 
+from tests.knowledge.model_server import serving
+
 Run = Callable[..., str]
 
 
@@ -37,3 +39,18 @@ def test_a_conflict_is_listed_and_resolved(run: Run) -> None:
     assert run("conflicts", "--user_id", "ana") == "conflicts: 0\n"
     (resolved,) = json.loads(run("conflicts", "--user_id", "ana", "--status", "all", "--json"))["conflicts"]
     assert (resolved["outcome"], resolved["loser"], resolved["because"]) == ("wrong", found["second"], "She said so.")
+
+
+def test_memories_that_a_model_could_not_read_are_listed_with_the_reason_and_asked_about_again(run: Run) -> None:
+    with serving() as model:
+        model.text = "I cannot do that."
+        flags = ("--llm_base_url", model.url, "--set", "llm.cache_bytes=0")
+        name = run("add", "My hobby is chess.", "--user_id", "ana", *flags, "--set", "llm.wait=true").split()[0]
+        assert (
+            run("facts", "parked")
+            == f"parked: 1\n{name}  (two answers did not fit the schema)\n    My hobby is chess.\n"
+        )
+        assert "parked: 1\n" in run("facts", "parked", "--retry", *flags)
+        model.text = None
+        assert run("facts", "parked", "--retry", *flags) == "parked: 0\nsettled: 1\n"
+        assert json.loads(run("facts", "parked", "--json")) == {"parked": [], "settled": 0}

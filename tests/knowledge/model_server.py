@@ -116,6 +116,8 @@ def serving() -> Iterator[ModelServer]:
     with ModelServer() as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+            thread.join()

@@ -233,13 +233,38 @@ def test_a_memory_without_a_usable_answer_is_parked_and_named(later: MemoryConfi
         ids = say_hobbies(memory)
         assert memory.flush() == 1
         assert hobbies(memory) == {*HOBBIES} - {"chess"}
-        assert list(memory.learning.parked()) == [ids[1]]
-        assert "did not fit" in memory.learning.parked()[ids[1]]
+    with NeuroGraphMemory(later.replace(llm={"use": "off"})) as memory:
+        assert memory.learning.parked() == {ids[1]: "two answers did not fit the schema"}
     model.form = json.dumps
     with NeuroGraphMemory(later) as memory:
-        assert memory.learning.parked() == {ids[1]: ""}
+        assert memory.usage()["parked: two answers did not fit the schema"] == 1
         assert memory.flush() == 0
         assert hobbies(memory) == set(HOBBIES)
+        assert memory.learning.parked() == {}
+
+
+def test_a_parked_memory_that_changes_is_read_and_parked_no_more(later: MemoryConfig, model: ModelServer) -> None:
+    model.form = lambda answer: "I cannot do that." if "chess" in json.dumps(answer) else json.dumps(answer)
+    with NeuroGraphMemory(later.replace(llm={"wait": True})) as memory:
+        name = said(memory, "Well, my hobby is chess.")
+        assert list(memory.learning.parked()) == [name]
+        memory.update(name, "Well, my hobby is rowing.")
+        assert hobbies(memory) == {"rowing"}
+        assert (memory.learning.parked(), waiting(memory)) == ({}, 0)
+
+
+def test_what_is_dropped_of_answers_is_counted_by_reason(later: MemoryConfig, model: ModelServer) -> None:
+    wrong = [{"value": "wasps"}, {"state": "perhaps"}, {"subject": "Otto"}, {"value": "wasps"}]
+    model.claims = lambda message: [{**hobby(message)[0], **one} for one in ({}, *wrong)]
+    with NeuroGraphMemory(later) as memory:
+        say_hobbies(memory, 2)
+        assert memory.flush() == 0
+        dropped = {name: number for name, number in memory.usage().items() if name.startswith("dropped: ")}
+    assert dropped == {
+        "dropped: no value of the text": 4,
+        "dropped: an unknown state": 2,
+        "dropped: no subject of the text, or no attribute": 2,
+    }
 
 
 def test_a_context_that_is_too_short_for_eight_memories_reads_each_alone(

@@ -43,6 +43,17 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(payload)
 
+    def called(self, argument: dict[str, Any]) -> bytes:
+        """Return an answer that calls the tool."""
+        if self.path.endswith("/messages"):
+            body = json.loads(self.message("Here it is.", "tool_use", None))
+            body["content"].append({"type": "tool_use", "id": "t", "name": "answer", "input": argument})
+        else:
+            body = json.loads(self.message(None, "tool_calls", None))
+            call = {"name": "answer", "arguments": json.dumps(argument)}
+            body["choices"][0]["message"]["tool_calls"] = [{"id": "t", "type": "function", "function": call}]
+        return json.dumps(body).encode()
+
     def message(self, text: object, finish: str | None, usage: tuple[int, int] | None) -> bytes:
         if self.path.endswith("/messages"):
             body: dict[str, Any] = {
@@ -66,6 +77,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def log_message(self, *_: object) -> None:
         pass
+
+
+def form_of(request: dict[str, Any]) -> str:
+    """Return how a request tells the form of the answer."""
+    named = next((one for one in ("tools", "output_config") if one in request), "nothing")
+    return str(request.get("response_format", {"type": named})["type"])
 
 
 class HTTPServer(ThreadingHTTPServer):
@@ -93,6 +110,19 @@ class Server:
 
     def says(self, text: object, finish: str | None = None, usage: tuple[int, int] | None = (7, 3)) -> None:
         self.script.append(lambda handler: handler.send(200, handler.message(text, finish, usage)))
+
+    def takes(self, form: str, argument: dict[str, Any], status: int = 400) -> None:
+        """Answer requests that tell the form of the answer in one way, and refuse all others."""
+
+        def act(handler: Handler) -> None:
+            if form_of(self.requests[-1]) != form:
+                handler.send(status, json.dumps({"error": {"message": "not permitted here", "type": "t"}}).encode())
+            elif form == "tools":
+                handler.send(200, handler.called(argument))
+            else:
+                handler.send(200, handler.message(json.dumps(argument), None, (7, 3)))
+
+        self.script.append(act)
 
     def drips(self) -> None:
         """Send a good answer so slowly that it comes to its end only if nobody else ends the call."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from neurogated.errors import LLMError
+from tests.llm.conftest import form_of
 
 if TYPE_CHECKING:
     from tests.llm.conftest import Server
@@ -70,3 +71,15 @@ def test_garbage_is_an_error_that_names_the_model(server: Server, payload: bytes
 
     with pytest.raises(LLMError):
         server.claude().infer(ASKED)
+
+
+@pytest.mark.parametrize("form", ["output_config", "tools", "nothing"])
+def test_the_form_that_a_server_takes_is_found_once(server: Server, form: str) -> None:
+    server.takes(form, {"a": "bä"})
+    llm = server.claude()
+
+    for _ in range(2):
+        assert json.loads(llm.infer(ASKED, schema={"type": "object"})[0]) == {"a": "bä"}
+
+    forms = ["output_config", "tools", "nothing"]
+    assert list(map(form_of, server.requests)) == [*forms[: forms.index(form) + 1], form]

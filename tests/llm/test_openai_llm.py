@@ -8,6 +8,7 @@ import pytest
 
 from neurogated.errors import ConfigError, LLMError, MissingExtraError, UnusableAnswerError
 from neurogated.llm.base import LENGTH
+from tests.llm.conftest import form_of
 
 if TYPE_CHECKING:
     from tests.llm.conftest import Server
@@ -159,21 +160,66 @@ def test_a_schema_is_handed_to_the_server(server: Server) -> None:
     assert form == {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA, "strict": True}}
 
 
+FORMS = ["json_schema", "tools", "json_object", "nothing"]
+"""The ways to tell the form of an answer, in the order in which they are tried."""
+
+
 @pytest.mark.parametrize("status", [400, 422])
-@pytest.mark.parametrize("complaint", ["unknown field response_format", "extra inputs are not permitted"])
-def test_a_server_that_takes_no_schema_is_asked_without_it_from_then_on(
-    server: Server, status: int, complaint: str, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("form", FORMS)
+def test_the_form_that_a_server_takes_is_found_once(
+    server: Server, form: str, status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
-    server.refuses(status, complaint)
-    server.says('{"a": "b"}')
+    server.takes(form, {"a": "bä"}, status)
     llm = server.llm()
 
-    assert llm.infer(ASKED, schema=SCHEMA)[0] == '{"a": "b"}'
-    assert llm.infer(ASKED, schema=SCHEMA)[0] == '{"a": "b"}'
+    for _ in range(2):
+        assert json.loads(llm.infer(ASKED, schema=SCHEMA)[0]) == {"a": "bä"}
 
-    assert ["response_format" in request for request in server.requests] == [True, False, False]
+    tried = FORMS[: FORMS.index(form) + 1]
+    assert list(map(form_of, server.requests)) == [*tried, form]
     assert all(request["temperature"] == 0.0 for request in server.requests)
-    assert "refuses response_format" in caplog.text
+    assert ("json_schema" in caplog.text) == (form != "json_schema")
+
+
+def test_the_tool_has_the_schema(server: Server) -> None:
+    server.takes("tools", {"a": "b"})
+
+    server.llm().infer(ASKED, schema=SCHEMA)
+
+    (tool,) = server.requests[-1]["tools"]
+    assert tool["function"]["parameters"] == SCHEMA
+    assert server.requests[-1]["tool_choice"] == {"type": "function", "function": {"name": "answer"}}
+
+
+def test_a_server_that_fails_at_a_form_it_was_started_without_is_asked_without_it(server: Server) -> None:
+    server.refuses(400)
+    server.refuses(500, "tools param requires --jinja flag")
+    server.says('{"a": "b"}')
+
+    assert server.llm().infer(ASKED, schema=SCHEMA)[0] == '{"a": "b"}'
+    assert list(map(form_of, server.requests)) == FORMS[:3]
+
+
+def test_a_server_that_refuses_everything_is_asked_for_every_form_again(server: Server) -> None:
+    server.refuses(400)
+    llm = server.llm()
+
+    for _ in range(2):
+        with pytest.raises(LLMError, match="check the server"):
+            llm.infer(ASKED, schema=SCHEMA)
+
+    assert list(map(form_of, server.requests)) == [*FORMS, *FORMS]
+
+
+def test_a_server_that_takes_no_temperature_is_asked_without_it_from_then_on(server: Server) -> None:
+    server.refuses(400, "'temperature' does not support 0 with this model")
+    server.says("Hello.")
+    llm = server.llm()
+
+    for _ in range(2):
+        assert llm.infer(ASKED)[0] == "Hello."
+
+    assert ["temperature" in request for request in server.requests] == [True, False, False]
 
 
 @pytest.mark.parametrize("key", [None, ""])

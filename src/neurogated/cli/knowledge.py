@@ -63,6 +63,26 @@ def _fact_json(fact: Fact) -> dict[str, Any]:
     return {**picked(fact, names), "user_id": fact.scope.user_id}
 
 
+@command("facts parked")
+@all_namespaces
+@click.option("--retry", is_flag=True, help="ask the model about them, and about all else that waits")
+def facts_parked(flags: Flags, *, retry: bool) -> None:
+    found, settled = [], 0
+    with flags.open() as memory:
+        for name, graph in flags.graphs_of(memory):
+            settled += graph.learning.resume()[0] if retry else 0
+            reasons = graph.learning.parked()
+            nodes = graph.store.get_nodes(list(reasons), missing_ok=True)
+            found += [
+                {"id": one.id, "reason": reasons[one.id], "content": one.content, "namespace": name} for one in nodes
+            ]
+    lines = [
+        f"parked: {len(found)}",
+        *(f"{one['id']}  ({one['reason']})\n    {beginning(one['content'])}" for one in found),
+    ]
+    flags.emit({"parked": found, "settled": settled}, "\n".join([*lines, *([f"settled: {settled}"] if retry else [])]))
+
+
 @command("conflicts")
 def conflicts(flags: Flags, status: Literal["open", "resolved", "all"], limit: int | None) -> None:
     owner = flags.owner["user_id"]

@@ -26,6 +26,7 @@ from neurogated.core.filters import memories_among
 from neurogated.core.scope import ANY_USER
 from neurogated.core.view import GraphView
 from neurogated.errors import ConfigError
+from neurogated.knowledge.backlog import parked_in
 from neurogated.session import Component
 
 
@@ -40,7 +41,9 @@ class Admin(Component):
             memories; of edges by type, deltas and pending judgements; whether it is frozen; `namespaces`, the names of
             all graphs of the store, None if it holds a single one; and the figures of the parts: `storage` (bytes on
             disk), `embedding` and `language model use` (calls, tokens; cache hits, cache misses and cache bytes), empty
-            if a part has none. Counters start when the memory is opened and cover all its namespaces.
+            if a part has none. Counters start when the memory is opened and cover all its namespaces. Of this graph,
+            `language model use` also counts parts of answers that were dropped, and memories that are parked, by
+            reason, as in `dropped: no value of the text`.
         """
         store, parts = self._session.store, self._session.parts
         view = store.view()
@@ -59,8 +62,19 @@ class Admin(Component):
             "language model": None if parts.language_model is None else parts.language_model.name,
             "storage": _figures(store),
             "embedding": _figures(parts.embedder),
-            "language model use": _figures(parts.language_model),
+            "language model use": {**_figures(parts.language_model), **self._left_out()},
         }
+
+    def _left_out(self) -> Counter[str]:
+        """Return what the answers of models in this graph were not used for, by reason."""
+        dropped = sum((backlog.dropped for backlog in self._session.backlogs), Counter[str]())
+        parked = Counter(parked_in(self._session.store).values())
+        return Counter(
+            {
+                **{f"dropped: {reason}": number for reason, number in dropped.items()},
+                **{f"parked: {reason or 'no reason'}": number for reason, number in parked.items()},
+            }
+        )
 
     def users(self) -> dict[str, int]:
         """Return the ids of the users of this graph, sorted, and how many memories each owns."""

@@ -15,6 +15,7 @@ from neurogated.core.model import checked_count
 from neurogated.core.scope import ANY_USER, UserChoice
 from neurogated.core.trace import Feedback, MemoryRef, RecalledMemory, id_of, listed
 from neurogated.errors import InputError
+from neurogated.knowledge.backlog import parked_in
 from neurogated.plasticity.plasticity_engine import Outcome, strength_of
 from neurogated.progress import show_progress
 from neurogated.session import Component, Notice
@@ -145,9 +146,9 @@ class Learning(Component):
     def parked(self) -> dict[str, str]:
         """Return the ids of memories about which the language model gave no usable answer, and why not.
 
-        The reason is "" if another process has asked. `resume` asks again.
+        The reason is "" if an earlier version asked. `resume` asks again.
         """
-        return {name: reason for backlog in self._session.backlogs for name, reason in backlog.parked().items()}
+        return {task.nodes[0]: reason for task, reason in parked_in(self._session.store).items()}
 
     def consolidate_in_background(self) -> None:
         """Consolidate all namespaces every `metabolism.consolidate_seconds`, in a thread, until `close`."""

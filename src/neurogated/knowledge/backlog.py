@@ -31,7 +31,8 @@ _FAILURES = 2
 """Calls in a row that may fail before `resume` and `consolidate` end."""
 _TRIES = 3
 """Unusable answers about a memory, the last ones about it alone, before it is parked."""
-_PARKED = "parked {}"
+_PARKED = "parked "
+"""How the kinds of tasks of parked memories begin, before the kind of their queue, a colon and the reason."""
 _READ = 64
 """Waiting memories that are read together, so that a long queue needs no more memory than a short one."""
 
@@ -56,6 +57,8 @@ class Enquiry(Protocol[Q, A]):
     """The kind of the pending tasks."""
     together: int
     """Most questions of a call, or all those about one memory."""
+    dropped: Counter[str]
+    """How many parts of answers were dropped since the memory was opened, by reason."""
 
     def questions(self, view: GraphView, node: MemoryNode, is_later: Callable[[str], bool]) -> Sequence[Q]:
         """Return the questions about a memory; `is_later` tells of another whether it waits behind this one."""
@@ -98,7 +101,7 @@ class Backlog(Generic[Q, A]):
         self._lock = threading.Lock()
         self._taken: set[PendingTask] = set()
         self._failures: Counter[PendingTask] = Counter()
-        self._reasons: dict[str, str] = {}
+        self._faults: dict[PendingTask, str] = {}
         self._resting_until = _NEVER
 
     def work(
@@ -119,10 +122,9 @@ class Backlog(Generic[Q, A]):
             return 0, []
         if patient:
             at = clock()
-            if parked := self.parked():
-                kinds = (_PARKED.format(self._enquiry.kind), self._enquiry.kind)
-                old, new = (tuple(PendingTask(kind, (name,)) for name in parked) for kind in kinds)
-                self._write(lambda: GraphDelta(settled=old, queued=new, reason=READ, at=at))
+            if parked := self._parked():
+                again = tuple(PendingTask(self._enquiry.kind, task.nodes) for task in parked)
+                self._write(lambda: GraphDelta(settled=tuple(parked), queued=again, reason=READ, at=at))
         settled, made = 0, list[Conflict]()
         with self._taking(None if calls is None else calls * self._enquiry.together) as tasks:
             for step in self._steps(tasks, calls, stopped, _FAILURES if patient else 1):
@@ -135,11 +137,14 @@ class Backlog(Generic[Q, A]):
         """How many memories wait, without those that are parked."""
         return len(self._waiting())
 
-    def parked(self) -> dict[str, str]:
-        """Return the ids of the parked memories with the reasons, "" for those that another process parked."""
-        kind = _PARKED.format(self._enquiry.kind)
-        ids = [task.nodes[0] for task in self._store.pending() if task.kind == kind]
-        return {name: self._reasons.get(name, "") for name in ids}
+    @property
+    def dropped(self) -> Counter[str]:
+        """How many parts of answers were dropped since the memory was opened, by reason."""
+        return self._enquiry.dropped
+
+    def _parked(self) -> list[PendingTask]:
+        kind = self._enquiry.kind
+        return [task for task in parked_in(self._store) if task.kind.removeprefix(_PARKED).partition(": ")[0] == kind]
 
     def _waiting(self) -> list[PendingTask]:
         return [task for task in self._store.pending() if task.kind == self._enquiry.kind]
@@ -237,18 +242,18 @@ class Backlog(Generic[Q, A]):
     def _answers(self, batch: Sequence[Q]) -> tuple[list[tuple[Q, A]], bool]:
         """Return the usable answers of the model, and whether it answered at all; if it did not, it rests."""
         given: Sequence[A | None] = [None] * len(batch)
-        reason, is_reached = "it left them out", True
+        reason, fault, is_reached = "it left them out", "the model left it out", True
         try:
             given = self._enquiry.ask(batch)
         except UnusableAnswerError as error:
-            reason = str(error)
+            reason, fault = str(error), error.reason
         except LLMError as error:
             reason, is_reached = str(error), False
         if missing := {self._task(one) for one, answer in zip(batch, given, strict=True) if answer is None}:
             _log.warning("%d memories wait for the model: %s", len(missing), reason)
-            self._reasons.update(dict.fromkeys((task.nodes[0] for task in missing), reason))
             if is_reached:
                 self._failures.update(missing)
+                self._faults.update(dict.fromkeys(missing, fault))
         answers = [(one, answer) for one, answer in zip(batch, given, strict=True) if answer is not None]
         self._resting_until = _NEVER if is_reached else time.monotonic() + REST_SECONDS
         return answers, is_reached
@@ -269,21 +274,33 @@ class Backlog(Generic[Q, A]):
                 for task in step.done
                 if (node := now.get(task.nodes[0])) is None or _is_same(step.read.get(node.id), node)
             ]
-            delta = self._enquiry.delta(answers, settled, at)
+            # A parked memory that changed since was queued anew.
+            about = {task.nodes for task in settled}
+            before = [task for task in self._parked() if task.nodes in about]
+            delta = self._enquiry.delta(answers, [*settled, *before], at)
             if step.parked:
-                kind = _PARKED.format(self._enquiry.kind)
-                parked = tuple(PendingTask(kind, task.nodes) for task in settled if task in step.parked)
-                delta = replace(delta, queued=(*delta.queued, *parked))
+                parked = tuple(self._park(task) for task in settled if task in step.parked)
+                queued, left = (*delta.queued, *parked), tuple(one for one in delta.settled if one not in parked)
+                delta = replace(delta, queued=queued, settled=left)
             made.extend(conflicts_made(self._store, delta))
             return delta
 
         self._write(plan)
         for task in step.done:
             self._failures.pop(task, None)
+            self._faults.pop(task, None)
         return made
+
+    def _park(self, task: PendingTask) -> PendingTask:
+        return PendingTask(f"{_PARKED}{task.kind}: {self._faults[task]}", task.nodes)
 
     def _task(self, question: Q) -> PendingTask:
         return PendingTask(self._enquiry.kind, (question.nodes[0].id,))
+
+
+def parked_in(store: GraphStorePort) -> dict[PendingTask, str]:
+    """Return the tasks of the memories that are parked, each with the reason; "" if an earlier version parked it."""
+    return {task: task.kind.partition(": ")[2] for task in store.pending() if task.kind.startswith(_PARKED)}
 
 
 def _is_behind(order: Mapping[str, int], place: int, name: str) -> bool:

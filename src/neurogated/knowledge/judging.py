@@ -157,6 +157,7 @@ class PairEnquiry:
         self._checker = checker
         self._judge = judge
         self._finder = CandidateFinder(store, settings.conflict_uncertain)
+        self.dropped = Counter[str]()
 
     def questions(self, view: GraphView, node: MemoryNode, is_later: Callable[[str], bool]) -> Sequence[TextPair]:
         """Return the pairs of a memory. A pair belongs to the memory that was queued later, so it is judged once."""
@@ -168,4 +169,6 @@ class PairEnquiry:
 
     def delta(self, answers: Answers[TextPair, Relation], settled: Sequence[PendingTask], at: datetime) -> GraphDelta:
         """Return the conflicts among the answers, and what they say of open ones; the write lock is held."""
-        return self._checker.judged([answer for answer in answers if answer[1].confidence >= _CONFIDENCE], settled, at)
+        sure = [answer for answer in answers if answer[1].confidence >= _CONFIDENCE]
+        self.dropped["an uncertain judgement"] += len(answers) - len(sure)
+        return self._checker.judged(sure, settled, at)

@@ -104,6 +104,7 @@ class ReadingEnquiry:
         self._model = model
         self._prompts = prompts
         self._linked = linked
+        self.dropped = Counter[str]()
 
     def questions(self, _: GraphView, node: MemoryNode, __: Callable[[str], bool]) -> Sequence[Reading]:
         """Return the memory, if it has words."""
@@ -120,7 +121,7 @@ class ReadingEnquiry:
             if error.partial is None or len(questions) > 1:
                 raise
             answer = error.partial
-        return _Answer(answer, [one.node for one in questions]).read()
+        return _Answer(answer, [one.node for one in questions], self.dropped).read()
 
     def delta(self, answers: Answers[Reading, Read], settled: Sequence[PendingTask], at: datetime) -> GraphDelta:
         """Return names, causes and claims, with the conflicts that they raise; the write lock is held."""
@@ -136,9 +137,10 @@ class ReadingEnquiry:
 class _Answer:
     """The answer of a model about some memories. What cannot be used of it is counted by reason, and logged."""
 
-    def __init__(self, answer: Mapping[str, Any], nodes: Sequence[MemoryNode]) -> None:
+    def __init__(self, answer: Mapping[str, Any], nodes: Sequence[MemoryNode], dropped: Counter[str]) -> None:
         self._answer = answer
         self._nodes = nodes
+        self._all_dropped = dropped
         self._dropped = Counter[str]()
 
     def read(self) -> list[Read]:
@@ -164,6 +166,7 @@ class _Answer:
         if self._dropped:
             told = ", ".join(f"{number} × {reason}" for reason, number in self._dropped.items())
             _log.info("left out of the answer of the model: %s", told)
+            self._all_dropped.update(self._dropped)
         return [Read(claims[place], tuple(names[place]), effects[place]) for place in range(len(self._nodes))]
 
     def _entries(self, name: str) -> list[dict[str, Any]]:

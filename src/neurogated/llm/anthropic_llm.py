@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -10,9 +11,9 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.extras import import_extra
 from neurogated.errors import ConfigError
 from neurogated.llm.base import LENGTH, model_name, without_bounds
-from neurogated.llm.served import Reply, ServedLLM
+from neurogated.llm.served import ANSWER, Reply, ServedLLM
 
-_FINISH_REASONS = {"end_turn": "stop", "stop_sequence": "stop", "max_tokens": LENGTH}
+_FINISH_REASONS = {"end_turn": "stop", "stop_sequence": "stop", "tool_use": "stop", "max_tokens": LENGTH}
 
 
 class AnthropicLLM(ServedLLM):
@@ -53,8 +54,9 @@ class AnthropicLLM(ServedLLM):
         )
 
     def _read(self, answer: Any) -> Reply:  # noqa: ANN401
-        # An answer may also have blocks of thinking.
-        texts = [block.text for block in answer.content if block.type == "text"]
+        # An answer may also have blocks of thinking, and words before the call of a tool.
+        called = [json.dumps(block.input, ensure_ascii=False) for block in answer.content if block.type == "tool_use"]
+        texts = called[:1] or [block.text for block in answer.content if block.type == "text"]
         reason = str(answer.stop_reason)
         usage = getattr(answer, "usage", None)
         return Reply(
@@ -64,5 +66,10 @@ class AnthropicLLM(ServedLLM):
             getattr(usage, "output_tokens", None),
         )
 
-    def _schema_option(self, schema: Mapping[str, Any]) -> tuple[str, Any]:
-        return "output_config", {"format": {"type": "json_schema", "schema": without_bounds(schema)}}
+    def _forms(self, schema: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        form = without_bounds(schema)
+        tool = {"name": ANSWER, "description": "Takes your answer.", "input_schema": form}
+        return {
+            "output_config": {"output_config": {"format": {"type": "json_schema", "schema": form}}},
+            "tools": {"tools": [tool], "tool_choice": {"type": "tool", "name": ANSWER}},
+        }

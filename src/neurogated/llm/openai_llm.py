@@ -10,7 +10,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.extras import import_extra
 from neurogated.errors import ConfigError, LLMError
 from neurogated.llm.base import model_name, without_bounds
-from neurogated.llm.served import Reply, ServedLLM
+from neurogated.llm.served import ANSWER, Reply, ServedLLM
 
 # Local servers need no key, but the client requires a text.
 _NO_KEY = "none"
@@ -55,7 +55,8 @@ class OpenAILLM(ServedLLM):
         choice = answer.choices[0]
         if getattr(choice.message, "refusal", None):
             raise LLMError(f"{self._where} refuses to answer ({choice.message.refusal}); change the text or the model")
-        text = choice.message.content
+        called = [one.function.arguments for one in getattr(choice.message, "tool_calls", None) or ()]
+        text = called[0] if called else choice.message.content
         if text is not None and not isinstance(text, str):
             raise TypeError(f"its content is a {type(text).__name__}")
         usage = getattr(answer, "usage", None)
@@ -66,12 +67,14 @@ class OpenAILLM(ServedLLM):
             getattr(usage, "completion_tokens", None),
         )
 
-    def _schema_option(self, schema: Mapping[str, Any]) -> tuple[str, Any]:
-        return "response_format", {
-            "type": "json_schema",
-            "json_schema": {
-                "name": "answer",
-                "schema": schema if self._takes_bounds else without_bounds(schema),
-                "strict": True,
+    def _forms(self, schema: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        form = {"name": ANSWER, "schema": schema if self._takes_bounds else without_bounds(schema), "strict": True}
+        tool = {"name": ANSWER, "description": "Takes your answer.", "parameters": form["schema"]}
+        return {
+            "json_schema": {"response_format": {"type": "json_schema", "json_schema": form}},
+            "tools": {
+                "tools": [{"type": "function", "function": tool}],
+                "tool_choice": {"type": "function", "function": {"name": ANSWER}},
             },
+            "json_object": {"response_format": {"type": "json_object"}},
         }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from abc import abstractmethod
@@ -29,6 +28,11 @@ _REMEDIES = {
 }
 _REMEDY = "check the server, llm_base_url and llm_name"
 _REFUSALS = frozenset({400, 413, 422})
+_REFUSED, _FAILED = frozenset({400, 422}), frozenset({404, 500, 501})
+"""Codes with which servers refuse a form of the answer, and with which they fail at one that they do not have."""
+_TEMPERATURE = "temperature"
+ANSWER = "answer"
+"""The name of the schema of an answer, and of the tool that takes it."""
 _TOO_LONG = re.compile(
     "context.?(?:length|size|window)|prompt is too long|too many (?:input |prompt )?tokens|request.too.large",
     re.IGNORECASE,
@@ -50,9 +54,9 @@ class Reply:
 class ServedLLM(ConfiguredLLM):
     """Base of the models behind a client package with the structure of OpenAI's.
 
-    The client retries with growing pauses and follows the server's `Retry-After`. If a server refuses an option, such
-    as a schema or a temperature, this class logs a warning and leaves the option out from then on. A call ends after
-    `llm.timeout` with all its retries, even if the server sends its answer byte by byte.
+    The client retries with growing pauses and follows the server's `Retry-After`. An answer with a schema is asked for
+    in the first form that the server takes, which is found once. If it refuses a temperature, none is sent from then
+    on. A call ends after `llm.timeout` with all its retries, even if the server sends its answer byte by byte.
     """
 
     _client: Any
@@ -107,8 +111,8 @@ class ServedLLM(ConfiguredLLM):
         """Parse an unchecked answer."""
 
     @abstractmethod
-    def _schema_option(self, schema: Mapping[str, Any]) -> tuple[str, Any]:
-        """Return name and value of the option that sets the schema of the answer."""
+    def _forms(self, schema: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+        """Return the options by which a server may be told the form of an answer, by name, the best one first."""
 
     @property
     def _where(self) -> str:
@@ -116,31 +120,29 @@ class ServedLLM(ConfiguredLLM):
         return f"language model {self._model!r} at {self._client.base_url}"
 
     def _ask(self, messages: list[dict[str, str]], schema: Mapping[str, Any] | None, limit: int) -> Any:  # noqa: ANN401
-        options: dict[str, Any] = {"temperature": self._temperature}
-        if schema is not None:
-            options.update([self._schema_option(schema)])
-        options = {name: value for name, value in options.items() if _mark(name, value) not in self._refused}
-        left_out: set[str] = set()
+        forms = {} if schema is None else self._forms(schema)
+        refused, complaint = self._refused.copy(), ""
         while True:
+            name, form = next(((one, form) for one, form in forms.items() if one not in refused), ("", {}))
+            options = {} if _TEMPERATURE in refused else {_TEMPERATURE: self._temperature}
             try:
-                answer = self._send(messages, limit, options)
-            except (self._package.BadRequestError, self._package.UnprocessableEntityError) as error:
-                if _TOO_LONG.search(str(error)):
+                answer = self._send(messages, limit, {**options, **form})
+            except self._package.APIStatusError as error:
+                option = _TEMPERATURE if options and _TEMPERATURE in str(error) else name
+                # A server that fails at the first request is out of order.
+                codes = _REFUSED | _FAILED if complaint else _REFUSED
+                if not option or error.status_code not in codes or _TOO_LONG.search(str(error)):
                     raise self._failure(error) from error
-                # The refused option is the one in the message, else the schema, which some servers refuse.
+                refused.add(option)
                 complaint = str(error)
-                named = [option for option in options if option in complaint]
-                unnamed = [option for option in options if option != "temperature"]
-                option = next(iter(named + unnamed), None)
-                if option is None:
-                    raise self._failure(error) from error
-                _log.warning("%s refuses %s (%s); trying again without it", self._where, option, error)
-                left_out.add(_mark(option, options.pop(option)))
             except (self._failure_root, ValueError, RecursionError) as error:
                 raise self._failure(error) from error
             else:
-                # Only success proves that the server refused these options and nothing else.
-                self._refused |= left_out
+                if refused != self._refused:
+                    # Only success proves that the server refused these options and nothing else.
+                    told = ", ".join(sorted(refused - self._refused))
+                    _log.warning("%s refuses %s (%s); it is asked without from now on", self._where, told, complaint)
+                    self._refused |= refused
                 return answer
 
     def _failure(self, error: Exception) -> LLMError:
@@ -150,10 +152,8 @@ class ServedLLM(ConfiguredLLM):
         said = " ".join(f"{error} {error.__cause__ or ''}".split())
         if getattr(error, "status_code", None) in _REFUSALS and _TOO_LONG.search(said):
             # The server is there, so shorter requests are worth a try.
-            return UnusableAnswerError(f"a prompt is too long for {self._where} ({said}); choose one with more context")
+            return UnusableAnswerError(
+                f"a prompt is too long for {self._where} ({said}); choose one with more context",
+                reason="the prompt is too long for the model",
+            )
         return LLMError(f"{self._where} failed ({said}); {remedy}")
-
-
-def _mark(option: str, value: object) -> str:
-    """Return a key of an option and its value, since a server may refuse one schema and accept another."""
-    return json.dumps([option, value], sort_keys=True)

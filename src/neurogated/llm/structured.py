@@ -106,7 +106,8 @@ class StructuredLLM:
                 raise self._cut_off(text, validator) from error
             raise UnusableAnswerError(
                 f"two answers of language model {self.name!r} did not fit the schema: {str(error)[:_SHOWN]}; it said "
-                f"{text[-_SHOWN:]!r}; choose a more able model with llm_name"
+                f"{text[-_SHOWN:]!r}; choose a more able model with llm_name",
+                reason="two answers did not fit the schema",
             ) from error
 
     def _counted(self, found: _Fitting) -> dict[str, Any]:
@@ -127,6 +128,7 @@ class StructuredLLM:
         return UnusableAnswerError(
             f"the answer of language model {self.name!r} was cut off ({text[-_SHOWN:]!r}); raise max_new_tokens",
             partial,
+            reason="the answer was cut off",
         )
 
     def _forget(self, conversations: Sequence[Sequence[Message]], schema: Mapping[str, Any]) -> None:

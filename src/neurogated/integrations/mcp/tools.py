@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, NotRequired  # pydantic reads no ot
 
 from typing_extensions import TypedDict
 
+from neurogated.core.conflicts import Conflict
 from neurogated.core.model import MemoryNode
 from neurogated.errors import InputError, NeurogatedError, UnknownIdError
 from neurogated.memory import NeuroGraphMemory
@@ -138,10 +139,7 @@ class Tools:
         return {
             "text": context.text,
             "ids": [memory.id for memory in context],
-            "conflicts": [
-                {"id": one.id, "question": one.question, "first": one.first, "second": one.second}
-                for one in context.conflicts
-            ],
+            "conflicts": [_question(conflict) for conflict in context.conflicts],
             "confidence": round(context.confidence, 2),
             "notes": list(context.notes),
         }
@@ -180,6 +178,10 @@ def _shown(node: MemoryNode) -> MemoryEntry:
     if node.timestamp is not None:
         shown["time"] = node.timestamp.isoformat()
     return shown
+
+
+def _question(conflict: Conflict) -> OpenConflict:
+    return {"id": conflict.id, "question": conflict.question, "first": conflict.first, "second": conflict.second}
 
 
 def _given(action: str, text: str | None) -> str:
