@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,17 +70,8 @@ _MOST_CUTS = 2
 """Memories of a context that are cut: each costs the vectors of its sentences."""
 _LEAST_CUT = 24
 """Tokens of a line that is cut at least; fewer hardly say anything."""
-
-
-class Item(NamedTuple):
-    """A memory that may enter a context, with its line."""
-
-    memory: RecalledMemory
-    line: str
-    rank: int
-    """The rank of the memory, from 1."""
-    order: tuple[object, ...]
-    """By time, then by place in the session."""
+_SUMMARIES = frozenset({PROFILE, SEGMENT})
+"""Kinds of memories that no context quotes."""
 
 
 class ContextBuilder:
@@ -100,6 +90,8 @@ class ContextBuilder:
             found = count_tokens(texts)
             if len(found) != len(texts):
                 raise InputError(f"count_tokens returned {len(found)} numbers for {len(texts)} texts")
+            if {*map(type, found)} <= {int} and min(found, default=0) >= 0:
+                return found
             return [checked_count("a result of count_tokens", number) for number in found]
 
         self._count = counted
@@ -110,15 +102,19 @@ class ContextBuilder:
         The best quotation has the budget first, then the stated facts that match better, then the other quotations, the
         other facts and the summaries.
         """
-        items, cuts = self._items(recall, view), dict[int, str]()
+        every, cuts = _with_lacking(recall), dict[int, str]()
+        items = [one for one in every if one.node.kind not in _SUMMARIES]
+        marks, zone = recall.remarks, recall.zone
+        said = [quoted_memory(one.node, marks.get(one.node.id, ()) if marks else (), zone=zone) for one in items]
         frame = self._tokens([])
         later, picked = _later(recall, items), list[Picked]()
         for turn in _in_turn(recall, items, later):
             there = {one.place for one in picked}.union(turn)
-            places = [place for place in turn if there.issuperset(later.get(place, ()))]
-            left = budget - frame - sum(one.tokens for one in picked)
-            picked += self._pack(recall, items, places, left, cuts)
-        lines = {one.place: cuts.get(one.place, items[one.place].line) for one in picked}
+            alone = {place for place, others in later.items() if not there.issuperset(others)}
+            places = [place for place in turn if place not in alone]
+            left = budget - frame - sum([one.tokens for one in picked])
+            picked += self._pack(recall, (items, said), places, left, cuts)
+        lines = {one.place: cuts.get(one.place, said[one.place]) for one in picked}
         while lines and self._tokens(list(lines.values())) > budget:
             # A text can have more tokens than its lines together. No memory stays without its later one.
             gone = [lines.popitem()[0]]
@@ -126,9 +122,9 @@ class ContextBuilder:
                 gone = [place for place in lines if not set(gone).isdisjoint(later.get(place, ()))]
                 for place in gone:
                     del lines[place]
-        chosen = sorted(lines, key=lambda place: items[place].order)
+        chosen = sorted(lines, key=lambda place: _order(items[place].node, view.rows_by_id.get(items[place].id, -1)))
         text = framed([lines[place] for place in chosen])
-        memories = tuple(items[place].memory for place in chosen)
+        memories = tuple(items[place] for place in chosen)
         shown = {one.id for one in memories}
         by_place = {one.place: one for one in picked}
         return Context(
@@ -137,45 +133,31 @@ class ContextBuilder:
             self._count([text])[0] if text else 0,
             budget,
             memories,
-            excerpts=tuple(items[place].memory.id for place in chosen if place in cuts),
-            choices={items[place].memory.id: _choice(by_place[place], items) for place in chosen} if explain else {},
+            excerpts=tuple(items[place].id for place in chosen if place in cuts),
+            choices={items[place].id: _choice(by_place[place], items, every) for place in chosen} if explain else {},
             conflicts=tuple(one for one in recall.conflicts if not shown.isdisjoint(_saying(recall, one.sides))),
-            notes=recall.notes + self._too_little(items, budget) * (not chosen),
+            notes=recall.notes + self._too_little(said, budget) * (not chosen),
         )
 
-    def _items(self, recall: Recall, view: GraphView) -> list[Item]:
-        """Return the memories that may enter a context, best first, and the later ones that a short recall lacks."""
-        rows, marks, there = view.rows_by_id, recall.remarks, {*recall.ids}
-        lacking = [
-            RecalledMemory(recall.later[one.id], one.score, {}, contributions={"replaces": one.score})
-            for one in recall
-            if one.id in recall.later and recall.later[one.id].id not in there
-        ]
-        return [
-            Item(
-                one,
-                quoted_memory(one.node, marks.get(one.id, ()), zone=recall.zone),
-                rank,
-                _order(one.node, rows.get(one.id, -1)),
-            )
-            for rank, one in enumerate((*recall.memories, *{one.id: one for one in lacking}.values()), start=1)
-            if one.node.kind not in {PROFILE, SEGMENT}
-        ]
-
-    def _too_little(self, items: Sequence[Item], budget: int) -> tuple[str, ...]:
-        """Return why no memory is in the text, if there are memories."""
-        if not items:
+    def _too_little(self, lines: Sequence[str], budget: int) -> tuple[str, ...]:
+        """Return why no memory is in the text, if there are memories with these lines."""
+        if not lines:
             return ()
-        return (f"no memory fits into {budget} tokens; the best one needs {self._tokens([items[0].line])}",)
+        return (f"no memory fits into {budget} tokens; the best one needs {self._tokens(lines[:1])}",)
 
     def _pack(
-        self, recall: Recall, items: Sequence[Item], places: Sequence[int], budget: int, cuts: dict[int, str]
+        self,
+        recall: Recall,
+        items: tuple[Sequence[RecalledMemory], Sequence[str]],
+        places: Sequence[int],
+        budget: int,
+        cuts: dict[int, str],
     ) -> list[Picked]:
-        """Return the choice among the items at `places`; note in `cuts` the lines of those that are cut."""
+        """Return the choice among the memories at `places`; note in `cuts` the lines of those that are cut."""
         if not places:
             return []
-        some = [items[place] for place in places]
-        scores = np.array([one.memory.score for one in some])
+        some, lines = ([column[place] for place in places] for column in items)
+        scores = np.array([one.score for one in some])
         found = defaultdict[int, list[int]](list)
         for conflict in recall.conflicts:
             if conflict.outcome == "contested":
@@ -184,8 +166,8 @@ class ContextBuilder:
                     found[second].append(first)
         candidates = Candidates(
             np.maximum(0.0, scores / (scores.max(initial=0.0) or 1.0)),
-            np.array(self._count([f"{one.line}\n" for one in some]), dtype=np.int64),
-            _likeness([one.memory for one in some]),
+            np.array(self._count([f"{line}\n" for line in lines]), dtype=np.int64),
+            _likeness(some),
             found,
             _later(recall, some),
         )
@@ -193,9 +175,8 @@ class ContextBuilder:
         def cut(place: int, room: int) -> int:
             if (room < _LEAST_CUT and cuts) or len(cuts) >= _MOST_CUTS:
                 return 0
-            item = some[place]
-            may_split = room == budget
-            node, marks = item.memory.node, recall.remarks.get(item.memory.id, ())
+            node, may_split = some[place].node, room == budget
+            marks = recall.remarks.get(node.id, ())
             sentences = sentences_of(node.content)
             order: list[int] | None = None
             if len(sentences) > 1:
@@ -216,19 +197,31 @@ class ContextBuilder:
         return self._count([framed(lines) or FRAME])[0]
 
 
-def _in_turn(recall: Recall, items: Sequence[Item], later: Mapping[int, Sequence[int]]) -> list[list[int]]:
+def _with_lacking(recall: Recall) -> list[RecalledMemory]:
+    """Return the memories of a recall, best first, and the later ones that a short recall lacks."""
+    there, found = {*recall.ids}, dict[str, RecalledMemory]()
+    for one in recall if recall.later else ():
+        later = recall.later.get(one.id)
+        if later is not None and later.id not in there:
+            found[later.id] = RecalledMemory(later, one.score, {}, contributions={"replaces": one.score})
+    return [*recall.memories, *found.values()]
+
+
+def _in_turn(recall: Recall, items: Sequence[RecalledMemory], later: Mapping[int, Sequence[int]]) -> list[list[int]]:
     """Return the places of the memories in the order in which they may take a share of the budget; see `build`."""
-    facts = [place for place, one in enumerate(items) if one.memory.node.kind == FACT]
-    derived = [place for place, one in enumerate(items) if one.memory.id in recall.derived]
-    said = [place for place in range(len(items)) if place not in {*facts, *derived}]
+    scores = [one.score for one in items]
+    facts = [place for place, one in enumerate(items) if one.node.kind == FACT]
+    derived = [place for place, one in enumerate(items) if one.node.id in recall.derived]
+    others = {*facts, *derived}
+    said = [place for place in range(len(items)) if place not in others]
     stated = [place for place in facts if place not in derived]
-    best = max(said, key=lambda place: items[place].memory.score, default=0)
-    better = [place for place in stated if items[place].memory.score >= items[best].memory.score]
+    best = max(said, key=scores.__getitem__, default=0)
+    better = [place for place in stated if scores[place] >= scores[best]]
     if not (said and better):
         return [said, stated, derived]
     first = standing_beside(best, later, ())
-    others = [place for place in said if place not in first]
-    return [first, better, others, [place for place in stated if place not in better], derived]
+    rest = [place for place in said if place not in first]
+    return [first, better, rest, [place for place in stated if place not in better], derived]
 
 
 def _order(node: MemoryNode, row: int) -> tuple[object, ...]:
@@ -243,12 +236,12 @@ def _saying(recall: Recall, sides: Sequence[str]) -> set[str]:
     return {*sides, *(name for fact in facts if fact.id in sides for name in fact.sources)}
 
 
-def _later(recall: Recall, items: Sequence[Item]) -> Mapping[int, Sequence[int]]:
+def _later(recall: Recall, items: Sequence[RecalledMemory]) -> Mapping[int, Sequence[int]]:
     """Return the places of the memories that must stand beside one, by its place.
 
     These are the later memory about the same thing, and the one that won a settled conflict.
     """
-    places = {one.memory.id: place for place, one in enumerate(items)}
+    places = {one.node.id: place for place, one in enumerate(items)}
     found = defaultdict[int, list[int]](list)
     for earlier, later in recall.later.items():
         if earlier in places and later.id in places:
@@ -261,28 +254,28 @@ def _later(recall: Recall, items: Sequence[Item]) -> Mapping[int, Sequence[int]]
     return found
 
 
-def _places(recall: Recall, items: Sequence[Item], side: str) -> list[int]:
+def _places(recall: Recall, items: Sequence[RecalledMemory], side: str) -> list[int]:
     names = _saying(recall, [side])
-    return [place for place, one in enumerate(items) if one.memory.id in names]
+    return [place for place, one in enumerate(items) if one.node.id in names]
 
 
 def _likeness(memories: Sequence[RecalledMemory]) -> NDArray[np.float64]:
     """Return (n, n) the cosines of the memories, 0–1; 0 for a memory without a vector."""
-    size = max((len(one.node.embedding) for one in memories if one.node.embedding is not None), default=0)
-    vectors = np.zeros((len(memories), size))
-    for place, one in enumerate(memories):
-        if one.node.embedding is not None:
-            vectors[place] = one.node.embedding
+    there = [place for place, one in enumerate(memories) if one.node.embedding is not None]
+    held = np.array([memories[place].node.embedding for place in there], ndmin=2)
+    vectors = np.zeros((len(memories), held.shape[1]))
+    if there:
+        vectors[there] = held
     vectors /= np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), np.finfo(np.float64).tiny)
     return np.asarray(np.maximum(0.0, vectors @ vectors.T))
 
 
-def _choice(one: Picked, items: Sequence[Item]) -> Choice:
-    memory = items[one.place].memory
-    repeats = None if one.repeats is None else items[one.repeats].memory.id
+def _choice(one: Picked, items: Sequence[RecalledMemory], every: Sequence[RecalledMemory]) -> Choice:
+    memory = items[one.place]
+    repeats = None if one.repeats is None else items[one.repeats].id
     neighbour = memory.path[-1].source_id if memory.path else None
     return Choice(
-        items[one.place].rank,
+        [other.node.id for other in every].index(memory.id) + 1,
         memory.score,
         memory.contributions,
         neighbour,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 
@@ -45,7 +45,9 @@ _FRAME = re.compile(
 _FRAME_REACH = 80
 _QUOTES = "“”"
 _BRACKETS = f"()[]\uff08\uff09{_QUOTES}"
-_BRACKETS_AND_COLONS = f"{_BRACKETS}:\uff1a"
+_NO_QUOTES, _NO_BRACKETS, _NO_BRACKETS_AND_COLONS = (
+    dict.fromkeys(map(ord, signs), " ") for signs in (_QUOTES, _BRACKETS, f"{_BRACKETS}:\uff1a")
+)
 # Control characters except tab and newline, changes of the writing direction, characters that are not in XML, and those
 # that nobody sees (Unicode's property Default_Ignorable_Code_Point). Selectors of variants stay behind a sign such as
 # an emoji, and behind a letter of Mongolian.
@@ -149,13 +151,15 @@ def quoted_memory(node: MemoryNode, marks: Iterable[str] = (), content: str | No
         content: replaces its text.
         zone: the zone of the day.
     """
-    name = _inline(node.speaker or node.role or "", _BRACKETS_AND_COLONS)
+    name = _inline(node.speaker or node.role or "", _NO_BRACKETS_AND_COLONS)
+    outcome = outcome_of(node) if node.kind == EVENT else None
     # A name could hide that a tool or an assistant speaks.
-    role = (node.role,) if node.speaker and node.role not in {None, "user"} else ()
-    shown = [f"({_inline(mark, _BRACKETS)})" for mark in (*marks, *_outcome(node), *role) if mark]
-    shown += [name] if name else []
-    shown += [f"({', '.join(filter(None, (_when(node, zone), _title(node.title))))})"]
-    return f"- {' '.join(shown)}: {quoted(node.content if content is None else content)}"
+    role = node.role if node.speaker and node.role != "user" else None
+    all_marks = (*marks, outcome and f"outcome: {outcome}", role)
+    shown = "".join([f"({_inline(mark, _NO_BRACKETS)}) " for mark in all_marks if mark]) if any(all_marks) else ""
+    title = f", “{words}”" if node.title and (words := _inline(node.title, _NO_QUOTES)) else ""
+    head = f"{shown}{name} " if name else shown
+    return f"- {head}({_when(node, zone)}{title}): {quoted(node.content if content is None else content)}"
 
 
 def sentences_of(text: str) -> list[str]:
@@ -199,29 +203,19 @@ def _validity(begin: datetime | None, end: datetime | None, zone: Zone) -> str:
     return f"valid {day_of(begin, zone)} – {day_of(end, zone)}" if begin < end else ""
 
 
-def _outcome(node: MemoryNode) -> tuple[str, ...]:
-    outcome = outcome_of(node)
-    return () if outcome is None else (f"outcome: {outcome}",)
-
-
 def _when(node: MemoryNode, zone: Zone) -> str:
     zone = zone or node.found.zone
     if node.kind == FACT:
-        days = [FACT, f"stated {day_of(node.timestamp or node.created_at, zone)}"]
+        day = f"{FACT}, stated {day_of(node.timestamp or node.created_at, zone)}"
     else:
-        days = [_UNDATED if node.timestamp is None else day_of(node.timestamp, zone)]
-    held = _validity(node.valid_from, node.valid_to, zone)
-    return ", ".join((*days, held) if held else days)
+        day = _UNDATED if node.timestamp is None else day_of(node.timestamp, zone)
+    held = (node.valid_from or node.valid_to) and _validity(node.valid_from, node.valid_to, zone)
+    return f"{day}, {held}" if held else day
 
 
-def _title(title: str | None) -> str:
-    words = _inline(title or "", _QUOTES)
-    return f"“{words}”" if words else ""
-
-
-def _inline(text: str, without: str) -> str:
-    """Return a text on one line, without some characters."""
-    return " ".join(plain(text).translate(dict.fromkeys(map(ord, without), " ")).split())
+def _inline(text: str, without: Mapping[int, str]) -> str:
+    """Return a text on one line, with blanks in place of some characters."""
+    return " ".join(plain(text).translate(without).split())
 
 
 def outcome_of(node: MemoryNode) -> str | None:
@@ -269,5 +263,8 @@ def _name_of(sign: str) -> str:
 
 def plain(text: str) -> str:
     """Return `text` with usual line breaks and without characters that imitate other lines, or that nobody sees."""
+    # A printable text in ASCII, as most are, has nothing of these.
+    if text.isprintable() and text.isascii():
+        return text
     shown = _JOINERS.sub("", _CONTROLS.sub("", "\n".join(text.splitlines())))
     return shown if shown.isascii() else _EMPTY_BRAILLE.sub(" ", shown)

@@ -342,7 +342,7 @@ class Recall:
     @property
     def ids(self) -> tuple[str, ...]:
         """Ids of the memories, best first."""
-        return tuple(memory.id for memory in self.memories)
+        return tuple([memory.node.id for memory in self.memories])
 
     @property
     def access(self) -> Access:
