@@ -156,7 +156,7 @@ class ContextBuilder:
         """Return the choice among the memories at `places`; note in `cuts` the lines of those that are cut."""
         if not places:
             return []
-        some, lines = ([column[place] for place in places] for column in items)
+        some, lines = [items[0][place] for place in places], [items[1][place] for place in places]
         scores = np.array([one.score for one in some])
         found = defaultdict[int, list[int]](list)
         for conflict in recall.conflicts:
@@ -200,9 +200,9 @@ class ContextBuilder:
 def _with_lacking(recall: Recall) -> list[RecalledMemory]:
     """Return the memories of a recall, best first, and the later ones that a short recall lacks."""
     there, found = {*recall.ids}, dict[str, RecalledMemory]()
-    for one in recall if recall.later else ():
-        later = recall.later.get(one.id)
-        if later is not None and later.id not in there:
+    for one in [memory for memory in recall.memories if memory.node.id in recall.later]:
+        later = recall.later[one.id]
+        if later.id not in there:
             found[later.id] = RecalledMemory(later, one.score, {}, contributions={"replaces": one.score})
     return [*recall.memories, *found.values()]
 

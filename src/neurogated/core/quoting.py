@@ -231,7 +231,7 @@ def outcome_of(node: MemoryNode) -> str | None:
 def quoted(text: str) -> str:
     """Return `text` with a bar before its later lines, and without tags of the frame, so that it cannot end it."""
     shown = plain(text)
-    if "<" in shown or not shown.isascii():
+    if ("<" in shown or not shown.isascii()) and any(map(_opens_tag, {*"".join(_BEFORE_WORD.findall(shown))})):
         shown = _BEFORE_WORD.sub(_without_frame, shown)
     return shown.replace("\n", LATER_LINE)
 
@@ -242,7 +242,7 @@ def _without_frame(signs: re.Match[str]) -> str:
     Its name may be in letters of any width, style or script. A double sign, which many languages quote with, opens one
     only if something like a slash follows.
     """
-    opening = [place for place, sign in enumerate(signs[0]) if _OPENS_TAG.search(_name_of(sign))]
+    opening = [place for place, sign in enumerate(signs[0]) if _opens_tag(sign)]
     name = opening and _FRAME.match(fold(signs.string[signs.end() : signs.end() + _FRAME_REACH]))
     if not name:
         return signs[0]
@@ -250,15 +250,17 @@ def _without_frame(signs: re.Match[str]) -> str:
     slash = len(signs[0].rstrip()) - 1
     for place in opening:
         is_tag = (
-            (has_ours or name[0].islower()) if place < slash else has_ours and "DOUBLE" not in _name_of(shown[place])
+            (has_ours or name[0].islower())
+            if place < slash
+            else has_ours and "DOUBLE" not in unicodedata.name(shown[place])
         )
         shown[place] = "&lt;" if is_tag else shown[place]
     return "".join(shown)
 
 
 @lru_cache(1024)
-def _name_of(sign: str) -> str:
-    return unicodedata.name(sign, "")
+def _opens_tag(sign: str) -> bool:
+    return _OPENS_TAG.search(unicodedata.name(sign, "")) is not None
 
 
 def plain(text: str) -> str:

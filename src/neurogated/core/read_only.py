@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property
 from itertools import repeat
 from typing import NoReturn, TypeVar
@@ -16,6 +16,14 @@ def filled(cls: type[V], fields: Mapping[str, object]) -> V:
     """Return a frozen value with all its fields, which must be valid; its checks would cost more than reading it."""
     made = object.__new__(cls)
     deque(map(object.__setattr__, repeat(made), fields, fields.values()), maxlen=0)
+    return made
+
+
+def filled_all(cls: type[V], columns: Mapping[str, Collection[object]]) -> list[V]:
+    """Return frozen values from columns of their fields, which must be valid and of one size; see `filled`."""
+    made = list(map(object.__new__, repeat(cls, min(map(len, columns.values())))))
+    for name, column in columns.items():
+        deque(map(object.__setattr__, made, repeat(name), column), maxlen=0)
     return made
 
 

@@ -19,7 +19,7 @@ from neurogated.core.kernel import Kernel
 from neurogated.core.model import EdgeKey, MemoryNode, checked_count
 from neurogated.core.node_kind import FACT
 from neurogated.core.quoting import day_of, quoted_memories, said_later
-from neurogated.core.read_only import ReadOnlyDict, filled
+from neurogated.core.read_only import ReadOnlyDict, filled_all
 from neurogated.core.tokens import TokenCounter, prompt_tokens
 from neurogated.errors import InputError
 from neurogated.text.strings import beginning, html_table
@@ -143,7 +143,7 @@ class Explanation(Protocol):
 
 
 class ExplainedMemory(RecalledMemory):
-    """A recalled memory whose rank is explained when somebody asks."""
+    """A recalled memory whose rank is explained when somebody asks; see `explained`."""
 
     __slots__ = ("_gains", "_place", "_why")
     _why: Explanation
@@ -154,25 +154,11 @@ class ExplainedMemory(RecalledMemory):
         """Return a memory with given explanations, as `dataclasses.replace` needs it; see `of`."""
         return RecalledMemory(*values, **fields)
 
-    @classmethod
-    def of(
-        cls,
-        node: MemoryNode,
-        score: float,
-        same_as: tuple[str, ...],
-        why: Explanation,
-        place: int,
-        *,
-        gains: Mapping[str, float] = _NO_GAINS,
-    ) -> Self:
-        """Return a memory with the explanation of some ranks, the place of its own, and further terms of its score."""
-        names = ("node", "score", "same_as", "_why", "_place", "_gains")
-        return filled(cls, dict(zip(names, (node, score, same_as, why, place, gains), strict=True)))
-
     def moved(self, score: float, term: str) -> RecalledMemory:
         """Return the memory with another score, whose new term is the difference."""
         gains = {**self._gains, term: score - self.score}
-        return self.of(self.node, score, self.same_as, self._why, self._place, gains=gains)
+        (moved,) = explained([self.node], [score], [self.same_as], self._why, [self._place], gains=gains)
+        return moved
 
     @property
     def parts(self) -> Mapping[str, float]:
@@ -210,6 +196,21 @@ class ExplainedMemory(RecalledMemory):
     @staticmethod
     def _values(memory: RecalledMemory) -> tuple[object, ...]:
         return tuple(getattr(memory, one.name) for one in fields(RecalledMemory))
+
+
+def explained(
+    nodes: Sequence[MemoryNode],
+    scores: Sequence[float],
+    same_as: Sequence[tuple[str, ...]],
+    why: Explanation,
+    places: Sequence[int],
+    *,
+    gains: Mapping[str, float] = _NO_GAINS,
+) -> list[ExplainedMemory]:
+    """Return memories with the explanation of some ranks, the places of their own, and further terms of their score."""
+    size = len(nodes)
+    columns = {"node": nodes, "score": scores, "same_as": same_as, "_place": places}
+    return filled_all(ExplainedMemory, {**columns, "_why": [why] * size, "_gains": [gains] * size})
 
 
 class Profile(NamedTuple):

@@ -13,7 +13,7 @@ most `BEST_MARGIN` times the best score. Activation lifts no other memory above 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property
 from itertools import islice
@@ -28,7 +28,7 @@ from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.core.ports import GraphReader
 from neurogated.core.read_only import ReadOnlyDict
 from neurogated.core.same_as import others_of
-from neurogated.core.trace import ExplainedMemory, PathStep, RecalledMemory
+from neurogated.core.trace import PathStep, RecalledMemory, explained
 from neurogated.core.view import GraphView, Rows, best_places
 from neurogated.retrieval.activation import Activation
 from neurogated.retrieval.similarity import PARTS, Similarities
@@ -131,17 +131,17 @@ def memories_of(reader: GraphReader, found: Sequence[RankedNodes], least: float)
     ids = [[reader.view.ids[row] for row in one.ranking.likeness.rows.tolist()] for one in found]
     rows = np.concatenate([one.ranking.likeness.rows for one in found])
     nodes = {node.id: node for node in reader.nodes(rows if len(found) == 1 else distinct(rows))}
-    return [tuple(_ranked(one, names, nodes, least)) for one, names in zip(found, ids, strict=True)]
+    return [_ranked(one, names, nodes, least) for one, names in zip(found, ids, strict=True)]
 
 
 def _ranked(
     found: RankedNodes, ids: Sequence[str], nodes: Mapping[str, MemoryNode], least: float
-) -> Iterator[RecalledMemory]:
-    ranking, why = found.ranking, Explained(found)
-    same = others_of(found.activation.view, ranking.likeness.rows)
-    for place, (name, score) in enumerate(zip(ids, ranking.score.tolist(), strict=True)):
-        if name in nodes and score >= least:
-            yield ExplainedMemory.of(nodes[name], score, same[place], why, place)
+) -> tuple[RecalledMemory, ...]:
+    same, scores = others_of(found.activation.view, found.ranking.likeness.rows), found.ranking.score.tolist()
+    places = [place for place, name in enumerate(ids) if name in nodes and scores[place] >= least]
+    some = [nodes[ids[place]] for place in places]
+    kept = [scores[place] for place in places]
+    return tuple(explained(some, kept, [same[place] for place in places], Explained(found), places))
 
 
 class Explained:
@@ -196,7 +196,7 @@ def activated_of(view: GraphView, rows: Rows, arrived: Values, ranked: Rows, cou
     shown = set(ranked.tolist())
     # Of this many, some are left if all ranked nodes are among them.
     best = best_places(view, rows, arrived, count + ranked.size)
-    found = ((int(rows[place]), float(arrived[place])) for place in best)
+    found = zip(rows[best].tolist(), arrived[best].tolist(), strict=True)
     others = {view.ids[row]: value for row, value in found if value > 0.0 and row not in shown}
     return dict(islice(others.items(), count))
 

@@ -18,7 +18,7 @@ So texts show both, with their days, and a recall that finds both has b before a
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -372,14 +372,13 @@ def _linked(
         return recall
     span = span_of(recall.query, present, years=True)
     memories, asked = list(recall.memories), set(split_keywords(recall.query))
-    found = {*recall.ids, *(reader.view.ids[row] for row in following.tolist())}
-    for one in recall:
-        if one.id in links:
-            later = links[one.id]
-            is_asked = span is None or span.first <= day_in(_day(later), present.tzinfo) <= span.last
-            is_asked = is_asked and later.id in found and not _names_earlier(asked, one.node, later)
-            _place(memories, later, one.id, before=is_asked)
-    names = {one.id for one in memories[:most]}
+    found = {*recall.ids, *[reader.view.ids[row] for row in following.tolist()]}
+    for one in [memory for memory in recall.memories if memory.node.id in links]:
+        later = links[one.id]
+        is_asked = span is None or span.first <= day_in(_day(later), present.tzinfo) <= span.last
+        is_asked = is_asked and later.id in found and not _names_earlier(asked, one.node, later)
+        _place(memories, later, one.id, before=is_asked)
+    names = {one.node.id for one in memories[:most]}
     kept = {name: node for name, node in links.items() if name in names}
     return replace(recall, memories=tuple(memories[:most]), later=kept)
 
@@ -437,12 +436,14 @@ def _links(reader: GraphReader, embed: Embed, nodes: Sequence[MemoryNode]) -> di
 def _may_change(earlier: MemoryNode, later: MemoryNode, speakers: set[str], *, is_rare: bool) -> bool:
     """Return whether a memory that is like another one was said later by the same speaker, and shares words with it."""
     # A question says nothing that could change what was said.
-    if not _is_said(later) or not same_speaker(earlier, later, speakers) or asks(later.content):
+    if _day(later) <= _day(earlier) or not _is_said(later) or asks(later.content):
+        return False
+    if not (is_rare or not {*map(fold, earlier.found.entities)}.isdisjoint(map(fold, later.found.entities))):
         return False
     # TERM edges also count the name of the speaker, which says nothing about what was said.
-    if _day(later) <= _day(earlier) or set(split_keywords(earlier.content)).isdisjoint(split_keywords(later.content)):
-        return False
-    return is_rare or not {*map(fold, earlier.found.entities)}.isdisjoint(map(fold, later.found.entities))
+    return same_speaker(earlier, later, speakers) and not set(split_keywords(earlier.content)).isdisjoint(
+        split_keywords(later.content)
+    )
 
 
 def _without_names(
@@ -479,11 +480,9 @@ def _is_said(node: MemoryNode) -> bool:
 
 def _speaking_in_turn(nodes: Iterable[MemoryNode]) -> set[str]:
     """Return the names of persons who speak in one session, as far as the question finds them."""
-    sessions = defaultdict[str | None, set[str]](set)
-    for node in nodes:
-        if node.speaker and (node.role or "user") == "user":
-            sessions[node.scope.session_id].add(node.speaker)
-    return set().union(*(names for names in sessions.values() if len(names) > 1))
+    said = {(node.scope.session_id, node.speaker) for node in nodes if node.speaker and node.role in {None, "user"}}
+    speakers = Counter(session for session, _ in said)
+    return {name for session, name in said if speakers[session] > 1}
 
 
 def _day(node: MemoryNode) -> datetime:
@@ -498,7 +497,7 @@ def _names_earlier(asked: Collection[str], earlier: MemoryNode, later: MemoryNod
 
 def _place(memories: list[RecalledMemory], later: MemoryNode, earlier: str, *, before: bool) -> None:
     """Put the later memory directly before or behind the earlier one, unless it is before it."""
-    places = {one.id: place for place, one in enumerate(memories)}
+    places = {one.node.id: place for place, one in enumerate(memories)}
     place = places[earlier]
     there = places.get(later.id)
     if there is not None and (there < place or not before):
@@ -510,7 +509,8 @@ def _place(memories: list[RecalledMemory], later: MemoryNode, earlier: str, *, b
 
 def _with_derived(view: GraphView, recall: Recall) -> Recall:
     """Return a recall that names those of its memories that were computed from others."""
-    names = [one.id for one in recall if one.node.kind in _COMPUTED]
+    names = [one.id for one in recall.memories if one.node.kind in _COMPUTED]
+    if not names:
+        return recall
     rows = view.known_rows(names)
-    derived = frozenset(view.ids[row] for row in rows[is_derived(view, rows)].tolist()) if names else frozenset()
-    return replace(recall, derived=derived) if derived else recall
+    return replace(recall, derived=frozenset(view.ids[row] for row in rows[is_derived(view, rows)].tolist()))

@@ -64,15 +64,16 @@ class NodeRecord:
 
     def fields(self) -> dict[str, Any]:
         """Return the fields by name."""
-        return dict(zip(self.__slots__, _FIELDS(self), strict=True))
+        return dict(zip(self.__slots__, RECORD_FIELDS(self), strict=True))
 
     @classmethod
     def of(cls, node: MemoryNode) -> NodeRecord:
         """Return the record of `node`."""
-        return cls(*_FIELDS(node))
+        return cls(*RECORD_FIELDS(node))
 
 
-_FIELDS = attrgetter(*NodeRecord.__slots__)
+RECORD_FIELDS = attrgetter(*NodeRecord.__slots__)
+"""Returns the fields of a record, or those of a node that a record has."""
 
 
 @dataclass(frozen=True, slots=True)

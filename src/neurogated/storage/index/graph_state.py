@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +17,14 @@ from neurogated.core.conflicts import as_given, with_outcome
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
-from neurogated.core.read_only import filled
+from neurogated.core.read_only import filled_all
 from neurogated.core.view import GraphView, Rows
-from neurogated.storage.index.graph_index import GraphIndex, Records
+from neurogated.storage.index.graph_index import RECORD_FIELDS, GraphIndex, NodeRecord, Records
 from neurogated.storage.index.term_edges import TermEdges
 from neurogated.storage.index.text.lexical_store import LexicalStore
 
 _OF_NODES = tuple(name for name in NODE_COLUMNS if name != "position")
+_COLUMNS = attrgetter(*_OF_NODES)
 """The columns with fields of nodes that no record has."""
 _TIMES = ("energy_at", "charged_at", "last_accessed")
 
@@ -76,16 +79,16 @@ class GraphState:
         if not rows.size:
             return []
         view = self.view
-        columns = {name: getattr(view, name).take(rows).tolist() for name in _OF_NODES}
+        taken = (column.take(rows).tolist() for column in _COLUMNS(view))
+        columns: dict[str, list[Any]] = dict(zip(_OF_NODES, taken, strict=True))
         columns |= {name: moments(columns[name]) for name in _TIMES}
         columns["kind"] = [view.kinds[kind] for kind in columns["kind"]]
         columns["scope"] = [view.scopes[scope] for scope in columns["scope"]]
         columns["id"] = [view.ids[row] for row in rows.tolist()]
         columns["embedding"] = self.form.vectors.get_all(rows)
-        nodes = [
-            filled(MemoryNode, {**dict(zip(columns, values, strict=True)), **record.fields()})
-            for record, *values in zip(self.records.nodes(rows), *columns.values(), strict=True)
-        ]
+        fields = zip(*map(RECORD_FIELDS, self.records.nodes(rows)), strict=True)
+        columns |= zip(NodeRecord.__slots__, map(list, fields), strict=True)
+        nodes = filled_all(MemoryNode, columns)
         valid = {} if now is None else self.form.validity.outcomes_at(view, now).valid
         if not valid:
             return nodes

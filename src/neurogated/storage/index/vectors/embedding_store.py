@@ -367,10 +367,11 @@ class EmbeddingStore:
             return found
         slots = state.slots.of(keys)
         (there,) = (slots >= 0).nonzero()
-        for place, vector in zip(there.tolist(), state.matrix.vectors(slots[there]).rows, strict=True):
-            # A copy, so that whoever keeps one vector does not keep all.
-            found[place] = vector.copy()
-            found[place].setflags(write=False)  # type: ignore[union-attr]
+        # Copies, so that whoever keeps one vector does not keep all.
+        copies = map(np.ndarray.copy, state.matrix.vectors(slots[there]).rows)
+        for place, vector in zip(there.tolist(), copies, strict=True):
+            vector.setflags(write=False)
+            found[place] = vector
         return found
 
     def mean(self, keys: Rows) -> NDArray[np.float32]:
