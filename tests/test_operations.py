@@ -9,7 +9,7 @@ import inspect
 import json
 import pkgutil
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -116,7 +116,8 @@ class Doors:
         app = create_app(self._memory)
         transport, sent = httpx.ASGITransport(app), {"Content-Type": "application/json"}
         async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport, headers=sent) as client:
-            address = f"http://localhost/v1{path.format(memory_id='a', conflict_id=_CONFLICT)}"
+            names = {"memory_id": given.get("memory_id", "a"), "conflict_id": _CONFLICT}
+            address = f"http://localhost/v1{path.format_map(names)}"
             # The changes of one user have no numbers.
             asked = ({} if "to" in given else {"user_id": "ana"}) | (given if method == "GET" else {})
             body = given if method in {"POST", "PATCH"} else None
@@ -370,6 +371,48 @@ def test_older_flags_of_owners_are_taken_with_a_warning(tmp_path: Path, capsys: 
     shown = capsys.readouterr()
     assert "I moved to Lyon." in shown.out
     assert "refuses" not in shown.err
+
+
+_DELETIONS: Sequence[tuple[str, str, Callable[[str], Values]]] = (
+    ("delete", "DELETE /memories/{memory_id}", lambda name: {"memory_id": name}),
+    ("correct", "tool", lambda name: {"id": name, "action": "forget"}),
+)
+
+
+@pytest.mark.parametrize(("name", "door", "given"), _DELETIONS)
+def test_a_deletion_is_told_apart_from_a_second_one_and_from_that_of_what_was_never_there(
+    memory: NeuroGraphMemory, ask: Ask, name: str, door: str, given: Callable[[str], Values]
+) -> None:
+    memory.add("Bo likes jam.", id="of bo", user_id="bo")
+    assert memory.delete("of bo") == 1
+    assert memory.delete("of bo") == memory.delete_document("of bo") == memory.delete(user_id="bo") == 0
+    first, second, *others = (ask(name, door, given(one))[0] for one in ("a", "a", "never", "of bo"))
+    told = ('{"count":1}', '{"count":0}') if "/" in door else ("forgotten", "forgotten before")
+    assert all(word in answer for word, answer in zip(told, (first, second), strict=True))
+    assert first != second
+    assert all("there is no memory" in answer for answer in others)
+
+
+@pytest.mark.usefixtures("memory")
+@pytest.mark.parametrize(
+    ("words", "unknown", "why"),
+    [
+        (["a"], ["never"], "they were deleted before"),
+        (["--document", "a"], ["--document", "never"], "they were deleted before"),
+        (["--user_id", "ana"], None, "this user has none"),
+    ],
+)
+def test_a_command_deletes_a_second_time_without_an_error(
+    words: list[str], unknown: list[str] | None, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    common = ["--save_dir", str(tmp_path), "--embedding_name", "hash"]
+    assert main(["delete", *words, *common]) == 0
+    assert "; " not in capsys.readouterr().out
+    assert main(["delete", *words, *common]) == 0
+    assert capsys.readouterr().out == f"0 memories deleted; {why}\n"
+    if unknown:
+        assert main(["delete", *unknown, *common]) == 1
+        assert "'never' in the memory" in capsys.readouterr().err
 
 
 HALF, WHOLE = "seven\ud83d", "seven\ufffd"

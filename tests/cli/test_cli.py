@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -167,6 +168,40 @@ def test_words_that_are_no_command_line_exit_with_code_2(
     captured = capsys.readouterr()
     assert problem in _one_error_line(captured.err)
     assert captured.out == ""
+
+
+_EXIT_CODES = [
+    (int(code), example)
+    for code, examples in re.findall(
+        r"^\| (\d+) \| [^|]+ \| (.*)\|$",
+        (Path(__file__).parents[2] / "docs/reference.md").read_text(encoding="utf-8"),
+        flags=re.MULTILINE,
+    )
+    for example in re.findall(r"`([^`]+)`", examples)
+]
+
+
+def test_commands_exit_with_the_codes_of_the_reference(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NEUROGATED_SAVE_DIR", "here")
+    monkeypatch.setenv("NEUROGATED_EMBEDDING_NAME", "hash")
+    assert main(["add", "I moved to Lyon.", "--id", "a"]) == 0
+    capsys.readouterr()
+    assert {code for code, _ in _EXIT_CODES} == {0, 1, 2}
+    for code, example in _EXIT_CODES:
+        assert main(shlex.split(example)) == code, example
+        told = capsys.readouterr().err.replace(f"{OFFLINE_NOTICE}\n", "")
+        assert told.startswith("error: ") if code else not told, example
+
+
+def test_an_interrupted_command_exits_with_130(monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("neurogated.memory.NeuroGraphMemory.__init__", interrupted)
+    assert main(["add", "I moved to Lyon.", "--storage", "memory"]) == 130
 
 
 # The ways to start it

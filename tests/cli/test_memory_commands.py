@@ -236,11 +236,22 @@ def test_a_command_that_needs_memories_makes_no_folder_in_a_wrong_place(
     assert not list(tmp_path.iterdir())
 
 
+def test_every_path_to_a_file_names_the_same_text(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to("notes.txt")
+    Path("notes.txt").write_text("The pump failed.", encoding="utf-8")
+    names = {run("add", "--file", path) for path in ("notes.txt", "./notes.txt", "link", str(tmp_path / "notes.txt"))}
+    assert names == {(0, f"{Path('notes.txt').resolve()}\n")}
+    assert _json(run, "list")["total"] == 1
+    assert _json(run, "delete", "--document", "./link") == {"deleted": 1}
+
+
 def test_a_file_added_again_replaces_its_earlier_text_and_says_so(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "notes.txt"
     file.write_text("\ufeffThe pump failed on Monday.", encoding="utf-8")
     name = str(file.resolve())
     assert run("add", "--file", str(file)) == (0, f"{name}\n")
+    assert [one["content"] for one in _json(run, "list")["memories"]] == ["The pump failed on Monday."]
     assert run("add", "--file", str(file)) == (0, f"{name}\n"), "nothing is replaced by the same text"
     file.write_text("The pump failed on Tuesday.", encoding="utf-8")
     assert _json(run, "add", "--file", str(file)) == {"ids": [name], "replaced": [name]}

@@ -3,8 +3,26 @@
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from neurogated import GraphDelta, GraphStore, MemoryNode
-from neurogated.core.commit import Committer
+from neurogated.core.commit import Committer, newest_first
+
+
+@given(changes=st.integers(0, 120), before=st.none() | st.integers(0, 130))
+def test_changes_are_read_from_the_newest_and_few_more_than_are_taken(changes: int, before: int | None) -> None:
+    store, read = GraphStore(), list[int]()
+    for number in range(changes):
+        store.apply(GraphDelta(nodes=(MemoryNode(str(number), "x"),)))
+    whole, history = store.history(), store.history
+    store.history = lambda after, up_to: read.append(up_to - after) or history(after, up_to)  # type: ignore[func-returns-value, method-assign]
+    found = newest_first(store) if before is None else newest_first(store, before)
+    wanted = [one for one in reversed(whole) if before is None or one.sequence < before]
+    for taken, one in enumerate(wanted, start=1):
+        assert next(found) == one
+        assert sum(read) <= 16 + 3 * taken
+    assert not list(found)
 
 
 def test_no_other_thread_computes_a_change_between_another_one_and_its_write() -> None:

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 
 from neurogated import EdgeType, GraphStore, MemoryConfig, NeuroGraphMemory
+from neurogated.core.delta import HistoryEntry
 from neurogated.core.model import MemoryNode
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import InputError, UnknownIdError
@@ -33,6 +34,29 @@ def test_maintenance_removes_expired_memories_with_their_edges(memory: NeuroGrap
     assert [edge.weight for edge in memory.store.all_edges() if edge.type is EdgeType.TERM] == [0.5]
     entry = memory.history.list()[-1]
     assert (entry.reason, entry.changes["nodes removed"]) == ("expired", 1)
+
+
+def test_maintenance_reads_no_changes_from_before_the_last_one(
+    memory: NeuroGraphMemory, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(100):
+        memory.add(f"Heron {number}.")
+    clock.advance(timedelta(days=2))
+    memory.maintenance()
+    memory.add("A stone.")
+    clock.advance(timedelta(days=2))
+    read, history = list[int](), GraphStore.history
+
+    def counted(store: GraphStore, *span: int) -> list[HistoryEntry]:
+        entries = history(store, *span)
+        read.extend(entry.sequence for entry in entries)
+        return entries
+
+    monkeypatch.setattr(GraphStore, "history", counted)
+    memory.maintenance()
+    memory.energy.tick()
+    assert read
+    assert min(read) > 80
 
 
 def test_an_expired_memory_can_be_deleted_and_not_updated(memory: NeuroGraphMemory, clock: ManualClock) -> None:

@@ -198,9 +198,7 @@ def maintain(flags: Flags, now: datetime | None) -> None:
         for _, graph in flags.graphs_of(memory):
             last = graph.store.view().sequence
             removed += graph.maintenance(now)
-            expired += sum(
-                entry.changes.get("nodes removed", 0) for entry in graph.store.history() if entry.sequence > last
-            )
+            expired += sum(entry.changes.get("nodes removed", 0) for entry in graph.store.history(last))
     text = f"{counted(expired, 'expired memories')} removed; idle edges decayed, {removed} of them were removed"
     flags.emit({"expired": expired, "removed": removed}, text)
 

@@ -15,7 +15,7 @@ from neurogated.cli.flags import METADATA, command, user
 from neurogated.cli.opening import Flags, counted, node_json, picked, recall_json, say_how_it_judges
 from neurogated.context.model import Context
 from neurogated.core.scope import Scope
-from neurogated.errors import InputError, UnknownIdError
+from neurogated.errors import DatasetError, UnknownIdError
 from neurogated.ingestion.document import Document, passages_of
 from neurogated.ingestion.planner import parts_of
 from neurogated.memory import NeuroGraphMemory
@@ -45,7 +45,7 @@ def add(flags: Flags, text: str | None, file: str | None, *, speakers_in_text: b
     metadata = dict(about.pop("metadata"))
     if file is not None and about["id"] is None and len(passages) == 1:
         # Two users may keep the same file.
-        about["id"] = ":".join(filter(None, (flags.owner["user_id"], Path(file).resolve().as_posix())))
+        about["id"] = ":".join(filter(None, (flags.owner["user_id"], _id_of_file(file))))
     markdown = True if file is not None and Path(file).suffix.lower() in _MARKDOWN else None
     document = Document(passages, metadata=metadata, scope=Scope(**flags.owner), markdown=markdown, **about)
     with flags.open(create=True) as memory:
@@ -56,6 +56,11 @@ def add(flags: Flags, text: str | None, file: str | None, *, speakers_in_text: b
         replaced = [name for name, said in before.items() if after.get(name) != said]
         said = [f"{document.id} had another text before, which is replaced"] if replaced else []
         flags.emit({"ids": ids, "replaced": replaced}, "\n".join((*ids, *said)))
+
+
+def _id_of_file(file: str) -> str:
+    """Return the id of the text of a file: its whole path, whatever links and relative paths lead to it."""
+    return Path(file).resolve().as_posix()
 
 
 def _texts_of(memory: NeuroGraphMemory, document_id: str | None) -> dict[str, str]:
@@ -75,7 +80,7 @@ def _text(text: str | None, file: str | None) -> str:
     try:
         return Path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{file} cannot be read as UTF-8 text ({error})") from error
+        raise DatasetError(f"{file} cannot be read as UTF-8 text ({error})") from error
 
 
 @command("ask")
@@ -161,10 +166,20 @@ def delete(flags: Flags, ids: Sequence[str], document: str | None) -> None:
         if user_id is not None:
             count = memory.delete(user_id=user_id)
         elif document is not None:
-            count = memory.delete_document(document)
+            count = _delete_document(memory, document)
         else:
             count = memory.delete(ids)
-    flags.emit({"deleted": count}, counted(count, "memories deleted"))
+    why = "" if count else f"; {'this user has none' if user_id is not None else 'they were deleted before'}"
+    flags.emit({"deleted": count}, counted(count, "memories deleted") + why)
+
+
+def _delete_document(memory: NeuroGraphMemory, document: str) -> int:
+    try:
+        return memory.delete_document(document)
+    except UnknownIdError:
+        with contextlib.suppress(UnknownIdError):
+            return memory.delete_document(_id_of_file(document))
+        raise
 
 
 @command("record")

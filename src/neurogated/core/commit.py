@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import Final
 
 from neurogated.core.abilities import SupportsExclusion
-from neurogated.core.delta import GraphDelta, Owner
+from neurogated.core.delta import LATEST, GraphDelta, HistoryEntry, Owner
 from neurogated.core.ports import GraphStorePort
 
 CAUSE: ContextVar[str | None] = ContextVar("cause", default=None)
@@ -19,6 +19,15 @@ CAUSE: ContextVar[str | None] = ContextVar("cause", default=None)
 
 Plan = Callable[[], GraphDelta]
 """Reads the graph and returns the delta to write."""
+
+
+def newest_first(store: GraphStorePort, before: int = LATEST) -> Iterator[HistoryEntry]:
+    """Yield the changes numbered below `before`, latest first; it reads few more than are taken."""
+    last, size = min(before - 1, store.view().sequence), 16
+    while last > 0:
+        first = max(last - size, 0)
+        yield from reversed(store.history(first, last))
+        last, size = first, 2 * size
 
 
 class Committer:

@@ -82,10 +82,10 @@ def meant(word: str, known: Collection[str]) -> str:
     The words may begin with the signs of a door, as in `:top_n` and `--top_n`.
     """
     plain = {one.lstrip(_SIGNS): one for one in known}
-    ours, sentence = _ARGUMENTS.get(word.lstrip(_SIGNS), ((), ""))
-    right = next((plain[one] for one in ours if one in plain), None)
-    if right is None and not sentence:
-        right = next(iter(difflib.get_close_matches(word[:_LONGEST], known, 1)), None)
+    word = word.lstrip(_SIGNS)[:_LONGEST]
+    ours, sentence = _ARGUMENTS.get(word, ((), ""))
+    near = ours if sentence else difflib.get_close_matches(word, plain, 1)
+    right = next((plain[one] for one in near if one in plain), None)
     return sentence if right is None else f"did you mean {right}?"
 
 

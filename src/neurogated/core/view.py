@@ -176,6 +176,11 @@ class GraphView:
         """Return the scope of the node at `row`."""
         return self.scopes[int(self.scope.at(row))]
 
+    def scope_of_removed(self, node_id: str) -> Scope | None:
+        """Return the scope of a node that was removed; None if it is present, was never there, or was erased."""
+        row = self.rows_by_id.get(node_id, self.node_count)
+        return self.scope_of(row) if row < self.node_count and self.find(node_id) is None else None
+
     def owners(self) -> NDArray[np.int32]:
         """Return (nodes,) numbers that are equal for nodes of the same user and agent."""
         numbers: dict[tuple[str | None, str | None], int] = {}

@@ -84,7 +84,7 @@ class MemoryService(BaseMemoryService):
         """Delete a memory of the user in the app; raises UnknownIdError if there never was one."""
 
         def delete(name: str) -> None:
-            scope = self._memory.get(name).scope
+            scope = self._memory.store.view().scope_of_removed(name) or self._memory.get(name).scope
             if (scope.user_id, scope.agent_id) == (user_id, app_name):
                 self._memory.delete(name)
 

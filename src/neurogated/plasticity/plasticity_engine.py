@@ -15,7 +15,7 @@ import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, from_micros, utc_now
-from neurogated.core.commit import DECAYED, Committer
+from neurogated.core.commit import DECAYED, Committer, newest_first
 from neurogated.core.delta import Access, Decay, GraphDelta, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
@@ -205,11 +205,11 @@ class PlasticityEngine:
 
     def _last_decay(self) -> datetime | None:
         """Return the time up to which edges have faded: the last decay, else the first change, else None."""
-        history = self._store.history()
-        for entry in reversed(history):
+        entry = None
+        for entry in newest_first(self._store):
             if entry.operators:
                 return max(operator.idle_before for operator in entry.operators)
-        return history[0].at if history else None
+        return None if entry is None else entry.at
 
     def _potentiated(
         self, view: GraphView, strengthened: Rows, new: list[MemoryEdge], outcome: float

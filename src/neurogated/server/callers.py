@@ -70,6 +70,11 @@ class Caller:
             raise HTTPException(403, f"the memory {node_id!r} is shared; only a key for all users changes it")
         return node
 
+    def deletable(self, node_id: str) -> str:
+        """Return the id of a memory that the caller may delete, or that was her own and is deleted already."""
+        gone = self.memory.store.view().scope_of_removed(node_id)
+        return node_id if gone is not None and gone.user_id == self.user_id else self.changeable(node_id).id
+
     def signed(self, cursor: str) -> str:
         """Return a cursor for this caller only, until the server ends."""
         owner = f"{self.memory.config.namespace}\0{self.user_id}\0{cursor}"

@@ -11,6 +11,7 @@ from dataclasses import fields, replace
 from itertools import islice
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
+from neurogated.core.commit import newest_first
 from neurogated.core.conflicts import Conflict, Status
 from neurogated.core.delta import LATEST
 from neurogated.core.extras import needs_extra
@@ -31,7 +32,6 @@ with needs_extra("serve"):
 
 router = APIRouter()
 Handler = TypeVar("Handler", bound=Callable[..., Any])
-_AT_ONCE = 1000
 _SECRET, _BYTES = secrets.token_bytes(32), 8
 _EMPTY: Any = inspect.Parameter.empty
 
@@ -126,7 +126,7 @@ def update(caller: Caller, memory_id: str, **changes: Any) -> models.Memory:
 
 @_route()
 def delete(caller: Caller, memory_id: str) -> models.Count:
-    return models.Count(count=caller.memory.delete(caller.changeable(memory_id).id))
+    return models.Count(count=caller.memory.delete(caller.deletable(memory_id)))
 
 
 @_route()
@@ -206,12 +206,8 @@ def _entries(caller: Caller, before: int) -> Iterator[tuple[int, models.MemoryCh
     """Yield the changes numbered below `before`, with their numbers."""
     store = caller.memory.store
     if caller.user_id is None:
-        for last in range(min(before - 1, store.view().sequence), 0, -_AT_ONCE):
-            for one in reversed(store.history(max(last - _AT_ONCE, 0), last)):
-                yield (
-                    one.sequence,
-                    models.MemoryChange(at=one.at, sequence=one.sequence, reason=one.reason, memories=()),
-                )
+        for one in newest_first(store, before):
+            yield one.sequence, models.MemoryChange(at=one.at, sequence=one.sequence, reason=one.reason, memories=())
         return
     for entry, delta, gone in backwards_of(store, caller.user_id, before):
         changed = (*_versions(caller, "written", delta.nodes), *_versions(caller, "deleted", gone))

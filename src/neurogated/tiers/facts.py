@@ -15,7 +15,7 @@ import numpy as np
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.abilities import SupportsCopies
 from neurogated.core.clock import to_micros
-from neurogated.core.commit import DORMANT
+from neurogated.core.commit import DORMANT, newest_first
 from neurogated.core.delta import GraphDelta, NodeChange
 from neurogated.core.energy import LAYERS, EnergyLaw, layers_of
 from neurogated.core.facts import FACTS, Fact, fact_ids, facts_of
@@ -220,8 +220,8 @@ class TierManager:
         view, micros = store.view(), to_micros(now)
         rows = view.live_nodes()
         rows = rows[self._law.dormant(view, rows, micros)]
-        last = next((entry.at for entry in reversed(store.history()) if entry.reason.startswith(DORMANT)), None)
-        if last is not None:
+        ticks = (entry.at for entry in newest_first(store) if entry.reason.startswith(DORMANT))
+        if rows.size and (last := next(ticks, None)) is not None:
             # A memory that was used since the last tick was not idle at that time, by its present columns.
             rows = rows[~self._law.dormant(view, rows, to_micros(last))]
         importance = view.importance.take(rows).tolist()

@@ -11,6 +11,7 @@ from typing_extensions import TypedDict
 
 from neurogated.core.conflicts import Conflict
 from neurogated.core.model import MemoryNode
+from neurogated.core.scope import Scope
 from neurogated.errors import InputError, NeurogatedError, UnknownIdError
 from neurogated.memory import NeuroGraphMemory
 from neurogated.text.strings import composed
@@ -118,10 +119,11 @@ class Tools:
         if action == "resolve":
             settled: Any = self.memory(f"(resolve {json.dumps(id)} {json.dumps(_given(action, text))})")
             return f"resolved: {settled['status']}"
-        self.get(id, own=True)
+        gone = self._memory.store.view().scope_of_removed(id) if action == "forget" else None
+        if gone is None or not self._owns(gone):
+            self.get(id, own=True)
         if action == "forget":
-            self._memory.delete(id)
-            return "forgotten"
+            return "forgotten" if self._memory.delete(id) else "it was forgotten before"
         return f"updated: {self._memory.update(id, _given(action, text)).content}"
 
     def feedback(self, ids: list[str], outcome: Literal["success", "fail"]) -> str:
@@ -155,9 +157,13 @@ class Tools:
         Raises UnknownIdError if the id is not in the scope.
         """
         found = self._memory.find(only_ids=[node_id], **self.owner._asdict())
-        if not found or (own and found[0].scope.user_id != self.owner.user_id):
+        if not found or (own and not self._owns(found[0].scope)):
             raise UnknownIdError(f"there is no memory {node_id!r}")
         return found[0]
+
+    def _owns(self, scope: Scope) -> bool:
+        path = self.owner.path
+        return scope.user_id == self.owner.user_id and scope.path[: len(path)] == path
 
     def _by_keywords(self, query: str, limit: int) -> MemoryList:
         view = self._memory.view(**self.owner._asdict())
