@@ -19,8 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.evaluation.datasets import load_locomo
 from neurogated.evaluation.gold import Collection, Dataset, recall_at
-from neurogated.evaluation.locomo import load_locomo
 from neurogated.evaluation.runner import rank
 from tests.postgres_server import Postgres
 

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 from neurogated.dialogue.analysts import keywords_of
 from neurogated.dialogue.mid_term import Segment, Topics
+from neurogated.evaluation.datasets import load_locomo
 from neurogated.evaluation.gold import Collection
-from neurogated.evaluation.locomo import load_locomo
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import NeuroStore
 from neurogated.text.keywords import split_keywords

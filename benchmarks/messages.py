@@ -22,7 +22,7 @@ from benchmarks.many_users import fill, sample_text
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.embedding.hash_embedder import HashEmbedder
-from neurogated.evaluation.locomo import load_locomo
+from neurogated.evaluation.datasets import load_locomo
 
 _EACH = 100
 _PARTS = 5

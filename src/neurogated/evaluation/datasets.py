@@ -1,17 +1,349 @@
-"""Data sets by name: the formats that can be read, and the bundled data set."""
+"""Data sets by name: the formats of chats, and the bundled data set. Passages of texts are read by `hipporag`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
+from neurogated.core.scope import Scope
 from neurogated.errors import DatasetError
-from neurogated.evaluation.beam import load_beam
-from neurogated.evaluation.gold import SOURCES_KEY, Collection, Dataset, Question
+from neurogated.evaluation.gold import SOURCES_KEY, Collection, Dataset, Question, passage_of
 from neurogated.evaluation.hipporag import load_hipporag
-from neurogated.evaluation.locomo import load_locomo
-from neurogated.evaluation.longmemeval import load_longmemeval, load_longmemeval_sessions
-from neurogated.evaluation.memdaily import load_memdaily
+from neurogated.evaluation.json_records import Record, read_json, read_records, records_of, text_of
+from neurogated.ingestion.document import Document
+
+# --- BEAM ------------------------------------------------------------------------------------------------------------
+# Long chats, each a folder with `chat.json` and `probing_questions/probing_questions.json`.
+# Source: files of mohammadtavakoli78/BEAM, commit 5a64c99.
+
+_SILENT = "abstention"  # The kind of question that the chat does not answer.
+_PLACE = re.compile(r"\s*->->\s*\S+\s*$")
+"""The place in the plan of the chat, which most messages of the user end with."""
+_NUMBER = re.compile(r"\d+")
+_ANSWERS = ("answer", "ideal_answer", "ideal_summary", "ideal_response", "expected_compliance")
+
+
+def load_beam(name: str, folder: Path) -> Dataset:
+    """Read the chats of the folder `<name>`, such as `100K`, for recall of the messages of `source_chat_ids`."""
+    chats = sorted((folder / name).glob("*/chat.json"), key=lambda path: (len(path.parent.name), path.parent.name))
+    if not chats:
+        raise DatasetError(f"{folder / name} has no folder with a chat.json; check --dataset and --dataset_dir")
+    collections, unasked = [], 0
+    for chat in chats:
+        file = chat.parent / "probing_questions" / "probing_questions.json"
+        questions = Record(read_json(file), str(file))
+        unasked += len(questions.value.get(_SILENT, ()))
+        collections.append(_beam_chat(chat, questions))
+    lost = sum(not one.gold for collection in collections for one in collection.questions)
+    notes = (
+        f"{name}: questions without an answer in their chat, which are not asked: {unasked}",
+        f"{name}: questions that name no message with the answer, which recall leaves out: {lost}",
+    )
+    return Dataset(name, tuple(collections), tuple(note for note in notes if not note.endswith(": 0")))
+
+
+def _beam_chat(chat: Path, questions: Record) -> Collection:
+    documents, name, asked = tuple(_beam_messages(read_json(chat), chat)), chat.parent.name, list[Question]()
+    known = {source for one in documents for source in one.passages[0].metadata[SOURCES_KEY]}
+    for kind in questions.value:
+        for one in questions.records(kind) if kind != _SILENT else ():
+            # The numbers are in a list, or in lists by their part in a contradiction or an update.
+            gold = frozenset(_NUMBER.findall(str(one.value.get("source_chat_ids")))) & known
+            answers = [str(one.value[field]) for field in _ANSWERS if one.has(field)]
+            asked.append(Question(f"{name}:{len(asked) + 1}", one.question(), gold, kind, tuple(answers[:1])))
+    return Collection(name, documents, tuple(asked))
+
+
+def _beam_messages(chat: object, path: Path) -> Iterator[Document]:
+    """Yield the messages. The first one of a batch has the day of all; their numbers may repeat in other plans."""
+    for session, batch in enumerate(_beam_batches(chat), start=1):
+        records = [Record(one, f"{path}, batch {session}, message {place}") for place, one in enumerate(batch, start=1)]
+        anchor = next((one.value["time_anchor"] for one in records if one.has("time_anchor")), None)
+        try:
+            day = None if anchor is None else datetime.strptime(str(anchor), "%B-%d-%Y").replace(tzinfo=UTC)
+        except ValueError:
+            raise DatasetError(f"{path}: {anchor!r} is no day such as 'March-15-2024'") from None
+        for place, one in enumerate(records, start=1):
+            role, text = one.get("role", str), one.get("content", str, default="")
+            if text := (_PLACE.sub("", text) if role == "user" else text).strip():
+                passage = passage_of(text, {SOURCES_KEY: [str(one.get("id", (int, str)))]}, one.where, role=role)
+                yield Document((passage,), timestamp=day, scope=Scope(session_id=f"{session}"), id=f"{session}:{place}")
+
+
+def _beam_batches(value: Any) -> Iterator[list[Any]]:  # noqa: ANN401 - JSON
+    """Yield the messages of each batch; the longest chats have a list of batches for each plan."""
+    for one in value if isinstance(value, list) else ():
+        if isinstance(one, dict) and isinstance(one.get("turns"), list):
+            yield [message for turn in one["turns"] for message in (turn if isinstance(turn, list) else [turn])]
+        else:
+            yield from (
+                batch for plan in (one.values() if isinstance(one, dict) else ()) for batch in _beam_batches(plan)
+            )
+
+
+# --- LoCoMo ----------------------------------------------------------------------------------------------------------
+# A list of conversations, each with its own questions.
+
+_ADVERSARIAL = 5
+_LOCOMO_SESSION = re.compile(r"session_(\d+)")
+_DIALOGUE_ID = re.compile(r"D:?(\d+):(\d+)")
+"""Some evidence is written as `D:11:26` or `D30:05`; the turns are `D11:26` and `D30:5`."""
+_SESSION_TIME = "%I:%M %p on %d %B, %Y"
+
+
+def load_locomo(name: str, folder: Path) -> Dataset:
+    """Read `<name>.json`; leave out adversarial questions and those without evidence in their conversation."""
+    path = folder / f"{name}.json"
+    records = read_records(path)
+    collections = tuple(map(_locomo_chat, records))
+    for sample_id, times in Counter(collection.namespace for collection in collections).items():
+        if times > 1:
+            raise DatasetError(f"{path}: sample_id {sample_id!r} occurs {times} times; make them differ")
+    return Dataset(name, collections, tuple(_locomo_notes(path.name, records, collections)))
+
+
+def _locomo_chat(record: Record) -> Collection:
+    name = record.get("sample_id", str)
+    conversation = Record(record.get("conversation", dict), f"{record.where}, conversation")
+    numbers = sorted(int(match[1]) for match in map(_LOCOMO_SESSION.fullmatch, conversation.value) if match)
+    documents = [turn for number in numbers for turn in _locomo_session(conversation, number)]
+    turns = Counter(_locomo_turns(documents))
+    for turn, times in turns.items():
+        if times > 1:
+            raise DatasetError(f"{conversation.where}: dia_id {turn!r} occurs {times} times; make them differ")
+    questions = [_locomo_question(qa, f"{name}:{place}", turns.keys()) for place, qa in enumerate(record.records("qa"))]
+    return Collection(name, tuple(documents), tuple(q for q in questions if q is not None))
+
+
+def _locomo_turns(documents: Iterable[Document]) -> Iterator[str]:
+    """Yield the ids of the turns that contain words."""
+    for document in documents:
+        for passage in document.passages:
+            yield from passage.metadata[SOURCES_KEY]
+
+
+def _locomo_notes(file: str, records: Sequence[Record], collections: Sequence[Collection]) -> Iterator[str]:
+    """Yield a note about evidence that names no turn, and one about questions left out because of it."""
+    strays, silent = [], 0
+    for record, collection in zip(records, collections, strict=True):
+        turns, asked = set(_locomo_turns(collection.documents)), {question.id for question in collection.questions}
+        for place, qa in enumerate(record.records("qa")):
+            if qa.value["category"] != _ADVERSARIAL:
+                strays += [part for part in _locomo_evidence(qa) if part not in turns]
+                silent += f"{collection.namespace}:{place}" not in asked
+    if strays:
+        yield f"{file}: evidence that names no turn of its conversation is left out: {', '.join(map(repr, strays))}"
+    if silent:
+        yield f"{file}: questions without evidence are not asked: {silent}"
+
+
+def _locomo_session(conversation: Record, number: int) -> Iterator[Document]:
+    """Yield the turns of a session, each with its `dia_id` as id, so that indexing it again changes nothing."""
+    moment = None
+    when = conversation.value.get(f"session_{number}_date_time")
+    if when:
+        try:
+            moment = datetime.strptime(when, _SESSION_TIME).replace(tzinfo=UTC)
+        except (TypeError, ValueError):
+            raise DatasetError(f"{conversation.where}: session_{number}_date_time {when!r} is no time") from None
+    scope = Scope(session_id=f"session {number}")
+    for turn in conversation.records(f"session_{number}"):
+        text, caption = turn.get("text", str, default=""), turn.get("blip_caption", str, default="")
+        spoken = " ".join(part for part in (text.strip(), f"[shares {caption}]" if caption else "") if part)
+        if spoken:
+            name = turn.get("dia_id", str)
+            passage = passage_of(spoken, {SOURCES_KEY: [name]}, turn.where, speaker=turn.get("speaker", str))
+            yield Document((passage,), metadata={"session": number}, timestamp=moment, scope=scope, id=name)
+
+
+def _locomo_question(record: Record, question_id: str, turns: AbstractSet[str]) -> Question | None:
+    """Return a question that the conversation answers, None for the others."""
+    category = record.get("category", int)
+    gold = frozenset(part for part in _locomo_evidence(record) if part in turns)
+    if category == _ADVERSARIAL or not gold:
+        return None
+    answer = record.optional("answer", (str, int, float))
+    answers = () if answer is None or not str(answer).strip() else (str(answer),)
+    return Question(question_id, record.question(), gold, f"category {category}", answers)
+
+
+def _locomo_evidence(record: Record) -> list[str]:
+    """Return the ids of turns in a question's evidence; an entry without an id is returned as it is."""
+    if not record.has("evidence"):
+        return []
+    entries = [text_of(value, where) for value, where in record.items("evidence")]
+    found = ([f"D{int(one)}:{int(two)}" for one, two in _DIALOGUE_ID.findall(entry)] or [entry] for entry in entries)
+    return [part for parts in found for part in parts]
+
+
+# --- LongMemEval -----------------------------------------------------------------------------------------------------
+# Questions, each with a history of dated sessions of its own. The files `_s`, `_m` and `_oracle` have the same fields.
+# Source: the README of xiaowu0162/LongMemEval (2024), and files in this shape in public repositories.
+
+_ABSTENTION = "_abs"
+"""The end of the id of a question that the history does not answer."""
+_FORMATS = ("%Y/%m/%d %H:%M", "%Y/%m/%d", "%Y-%m-%d")
+
+
+def load_longmemeval(name: str, folder: Path) -> Dataset:
+    """Read `<name>.json` for recall of turns: those that have `has_answer`."""
+    return _longmemeval(name, folder, by_session=False)
+
+
+def load_longmemeval_sessions(name: str, folder: Path) -> Dataset:
+    """Read `<name>.json` for recall of sessions: those of `answer_session_ids`, found by any of their turns."""
+    return _longmemeval(name, folder, by_session=True)
+
+
+def _longmemeval(name: str, folder: Path, *, by_session: bool) -> Dataset:
+    path = folder / f"{name}.json"
+    records = read_records(path)
+    for question_id, times in Counter(record.get("question_id", str) for record in records).items():
+        if times > 1:
+            raise DatasetError(f"{path}: question_id {question_id!r} occurs {times} times; make them differ")
+    asked = [record for record in records if not record.value["question_id"].endswith(_ABSTENTION)]
+    collections = [_history(record, by_session=by_session) for record in asked]
+    silent = sum(not question.gold for one in collections for question in one.questions)
+    what = "session" if by_session else "turn"
+    notes = {
+        f"{path.name}: questions without an answer in their history, which are not asked": len(records) - len(asked),
+        f"{path.name}: questions that name no {what} with the answer, which recall leaves out": silent,
+    }
+    told = tuple(f"{note}: {count} of {len(records)}" for note, count in notes.items() if count)
+    return Dataset(name, tuple(collections), told)
+
+
+def _history(record: Record, *, by_session: bool) -> Collection:
+    sessions = [value for value, _ in record.items("haystack_sessions")]
+    names = [str(value) for value, _ in record.items("haystack_session_ids")]
+    dates = [_day_and_time(value, where) for value, where in record.items("haystack_dates")]
+    if not len(sessions) == len(names) == len(dates):
+        raise DatasetError(
+            f"{record.where} has {len(sessions)} haystack_sessions, {len(names)} haystack_session_ids and {len(dates)} "
+            "haystack_dates, but must have one of each for a session"
+        )
+    turns = [
+        turn
+        for number in range(len(sessions))
+        for turn in _dated_session(record, number, names[number], dates[number], by_session=by_session)
+    ]
+    if by_session:
+        gold = {str(value) for value, _ in record.items("answer_session_ids")} & set(names)
+    else:
+        gold = {source for turn, has_answer in turns if has_answer for source in turn.passages[0].metadata[SOURCES_KEY]}
+    question_id, answer = record.get("question_id", str), record.optional("answer", (str, int, float))
+    question = Question(
+        question_id,
+        record.question(),
+        frozenset(gold),
+        record.get("question_type", str, default="all"),
+        () if answer is None else (str(answer),),
+        _day_and_time(record.value["question_date"], record.where) if record.has("question_date") else None,
+    )
+    return Collection(question_id, tuple(turn for turn, _ in turns), (question,))
+
+
+def _dated_session(
+    record: Record, number: int, name: str, moment: datetime, *, by_session: bool
+) -> Iterator[tuple[Document, bool]]:
+    """Yield the turns of a session that have words, and whether they have the answer.
+
+    The number of the session is part of the ids, because a history may have one session twice.
+    """
+    where = f"{record.where}, haystack_sessions[{number}]"
+    for place, turn in enumerate(Record({"turns": record.value["haystack_sessions"][number]}, where).records("turns")):
+        text = turn.get("content", str, default="")
+        if text.strip():
+            source = name if by_session else f"{name}:{place + 1}"
+            passage = passage_of(text, {SOURCES_KEY: [source]}, turn.where, role=turn.get("role", str))
+            scope = Scope(session_id=f"{number + 1} {name}")
+            yield (
+                Document((passage,), timestamp=moment, scope=scope, id=f"{number + 1}:{place + 1}"),
+                turn.get("has_answer", bool, default=False),
+            )
+
+
+def _day_and_time(value: object, where: str) -> datetime:
+    """Return a date such as `2023/05/30 (Tue) 23:40`."""
+    words = str(value).split()
+    text = " ".join(word for word in words if not word.startswith("("))
+    for form in _FORMATS:
+        try:
+            return datetime.strptime(text, form).replace(tzinfo=UTC)
+        except ValueError:
+            continue
+    raise DatasetError(f"{where}: {value!r} is no date such as '2023/05/30 (Tue) 23:40'")
+
+
+# --- MemDaily --------------------------------------------------------------------------------------------------------
+# Dated Chinese notes of many users, and a question about those of each.
+# Source: files and `post_process.py` of nuster1128/MemSim, commit 684e7ad.
+
+_FAILED = frozenset({"[ERRORQ]", "[ERRORA]"})
+"""What the generator writes in place of a question or an answer."""
+_TIME = re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})日(?:\s*周\S)?\s*(\d{1,2}):(\d{2})")
+
+
+def load_memdaily(name: str, folder: Path) -> Dataset:
+    """Read `<name>.json`, kinds of questions with their scenarios, or the list of a single scenario.
+
+    The gold passages are the notes of `target_step_id`. Times have no zone and are taken for UTC.
+    """
+    path = folder / f"{name}.json"
+    value = read_json(path)
+    kinds = value if isinstance(value, dict) else {"all": {"all": value}}
+    counts, collections = Counter[str](), []
+    for kind, scenarios in kinds.items():
+        for scenario, users in Record(scenarios, f"{path}, {kind}").value.items():
+            for user in records_of(users or [], path):
+                collections += _notes_of_user(user, kind, f"{kind}-{scenario}", counts)
+    failed = "questions that the generator failed to write, which are not asked"
+    notes = (f"{path.name}: {failed}: {counts[failed]} of {counts.total()}",) if counts[failed] else ()
+    return Dataset(name, tuple(collections), notes)
+
+
+def _notes_of_user(user: Record, kind: str, group: str, counts: Counter[str]) -> list[Collection]:
+    """Return the notes of a user with the questions about them; nothing if none of them can be asked."""
+    name = f"{group}-{user.get('tid', (int, str))}"
+    asked = []
+    for one in [Record(user.value["QA"], f"{user.where}, QA")] if user.has("QA") else user.records("question_list"):
+        answer = str(one.value.get("answer"))
+        if {one.question(), answer} & _FAILED:
+            counts["questions that the generator failed to write, which are not asked"] += 1
+            continue
+        counts["asked"] += 1
+        gold = frozenset(str(mid) for mid, _ in one.items("target_step_id"))
+        key = f"{name}:{one.get('qid', (int, str), default=0)}"
+        asked.append(Question(key, one.question(), gold, kind, (answer,), _moment_of(one)))
+    return [Collection(name, tuple(map(_note, user.records("message_list"))), tuple(asked))] if asked else []
+
+
+def _note(one: Record) -> Document:
+    source = str(one.get("mid", (int, str)))
+    about = {SOURCES_KEY: [source], **({"place": one.value["place"]} if one.has("place") else {})}
+    passage = passage_of(one.get("message", str), about, one.where, role="user")
+    return Document((passage,), timestamp=_moment_of(one), id=source)
+
+
+def _moment_of(one: Record) -> datetime | None:
+    """Return a time such as `2024年04月01日 周一 08:42`."""
+    if not one.has("time"):
+        return None
+    found = _TIME.fullmatch(one.get("time", str).strip())
+    try:
+        year, month, day, hour, minute = map(int, found.groups() if found else ())
+        return datetime(year, month, day, hour, minute, tzinfo=UTC)
+    except ValueError:
+        where, value = one.where, one.value["time"]
+        raise DatasetError(f"{where}: {value!r} is no time such as '2024年04月01日 周一 08:42'") from None
+
+
+# --- By name ---------------------------------------------------------------------------------------------------------
 
 __all__ = ["BUNDLED", "FORMATS", "SOURCES_KEY", "Collection", "Dataset", "Question", "dataset_folder", "load_dataset"]
 

@@ -7,19 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from neurogated.archive.foreign import (
-    agents,
-    assistants,
-    chatgpt,
-    chats,
-    claude,
-    langgraph,
-    letta,
-    mem0,
-    notes,
-    pam,
-    zep,
-)
+from neurogated.archive.foreign import agents, assistants, chats, notes, pam, systems
 from neurogated.archive.foreign.incoming import NO_WORDS, Format, Found, Incoming, IncomingItem, Left, Note, Words
 from neurogated.archive.foreign.stream import MALFORMED, Fault, File, FileEntry, fault_of, files_of
 from neurogated.archive.foreign.values import text_of
@@ -28,9 +16,16 @@ from neurogated.errors import ConfigError, DatasetError
 __all__ = ["EXPORTS", "FORMATS", "PAM", "Fault", "Incoming", "IncomingItem", "Left", "Note", "detect", "read_file"]
 
 _FORMATS = (
-    *(chatgpt.FORMAT, claude.FORMAT, assistants.GEMINI, assistants.AISTUDIO, assistants.GROK, assistants.COPILOT),
+    *(
+        assistants.CHATGPT,
+        assistants.CLAUDE,
+        assistants.GEMINI,
+        assistants.AISTUDIO,
+        assistants.GROK,
+        assistants.COPILOT,
+    ),
     *(agents.CLAUDE_CODE, agents.CODEX, agents.OPENAI_AGENTS, agents.LANGSMITH),
-    *(mem0.FORMAT, langgraph.FORMAT, letta.FORMAT, zep.GRAPHITI, zep.FORMAT, pam.FORMAT),
+    *(systems.MEM0, systems.LANGGRAPH, systems.LETTA, systems.GRAPHITI, systems.ZEP, pam.FORMAT),
     *(notes.MCP_MEMORY, notes.MEMORYOS, chats.SLACK, chats.DISCORD, chats.TELEGRAM, chats.WHATSAPP),
     *(notes.MBOX, notes.VAULT),
 )

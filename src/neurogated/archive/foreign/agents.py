@@ -15,8 +15,8 @@ from functools import partial
 from typing import Any
 
 from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, each_entry, read_one, unseen
-from neurogated.archive.foreign.langgraph import has_tables, tables_of
 from neurogated.archive.foreign.stream import File, FileEntry
+from neurogated.archive.foreign.systems import has_tables, tables_of
 from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
 
 _CALLS, _RESULTS, _THOUGHTS = "calls of tools", "results of tools", "thoughts"

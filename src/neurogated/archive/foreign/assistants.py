@@ -1,17 +1,21 @@
-"""Assistants whose exports are logs: Gemini, AI Studio, Grok and Microsoft Copilot. See docs/formats/."""
+"""Assistants: ChatGPT, Claude, Gemini, AI Studio, Grok and Microsoft Copilot. See docs/formats/."""
 
 from __future__ import annotations
 
 import csv
 import html
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
 from neurogated.archive.foreign.incoming import (
+    Ends,
     Format,
     Found,
     Incoming,
@@ -24,6 +28,269 @@ from neurogated.archive.foreign.incoming import (
 )
 from neurogated.archive.foreign.stream import File, FileEntry
 from neurogated.archive.foreign.values import digest, given, mapping, moment, moment_or_none, objects, text_of
+
+# --- ChatGPT ---------------------------------------------------------------------------------------------------------
+
+# What stands between these characters is shown as a link, as a name, or not at all.
+_MARK = re.compile("( ?)\ue200([^\ue201\ue202]*)\ue202?([^\ue201]*)\ue201| ?【[^】†]*†[^】]*】")
+# Other marks, such as those around a quoted passage.
+_REST = re.compile("[\ue200-\ue206]|:*contentReference\\[oaicite:[^]]*\\](?:\\{[^}]*\\})?")
+_SPOKEN = frozenset({"text", "multimodal_text"})
+_HIDDEN = ("is_visually_hidden_from_conversation", "is_user_system_message")
+_PRIVATE = ("is_do_not_remember", "is_temporary_chat")
+_KINDS_UNSAID = {
+    "code": "calls of tools",
+    "thoughts": "thoughts",
+    "reasoning_recap": "thoughts",
+    "execution_output": "results of tools",
+}
+
+
+def _chatgpt(entry: FileEntry) -> Found:
+    """Yield the messages of a conversation: those of the branch that the user sees, in order, and then the others.
+
+    A conversation is a tree. The seen branch leads from the node `current_node` to the parents; without it, from the
+    newest message that no other follows. A message without a time has the time of the message before it.
+    """
+    conversation, nodes = entry.value, mapping(entry.value["mapping"])
+    about = given(
+        session_id=f"chatgpt-{_chatgpt_name(conversation, nodes)}",
+        metadata=given(conversation=conversation.get("title")),
+    )
+    is_private = any(conversation.get(name) for name in _PRIVATE)
+    parents = {key: node.get("parent") for key, node in nodes.items() if isinstance(node, dict)}
+    times = {key: _time_of(nodes[key]) for key in parents}
+    current = conversation.get("current_node")
+    last = current if current in parents else last_leaf(parents, times)
+    others = unseen(parents, last, keeps_lost=False)
+    ends = ends_of(parents, times, others)
+    time = _time_of({"message": conversation})
+    for key in (*_path(parents, last), *(key for key in nodes if key in others or key not in parents)):
+        place = f"{entry.place}.mapping.{key}"
+        if isinstance(nodes[key], dict) and nodes[key].get("message") is None:
+            continue
+        for one in read_one(nodes[key], place, partial(_chatgpt_message, key=key, about=about)):
+            if not isinstance(one, Incoming):
+                yield one
+                continue
+            time = one.details.get("timestamp") or time
+            details = {**one.details, **given(timestamp=time)}
+            branch, end = others.get(key), ends.get(key) or time
+            yield replace(one, details=details, branch=branch, ended_at=end, is_private=is_private)
+
+
+def _chatgpt_name(conversation: Mapping[str, Any], nodes: Mapping[str, Any]) -> object:
+    """Return the id of a conversation; a hash of its begin if it has none, since ids of nodes may repeat."""
+    first = next((one["message"] for one in nodes.values() if isinstance(one, dict) and one.get("message")), None)
+    unnamed = digest(conversation.get("create_time"), json.dumps(first, sort_keys=True))
+    return conversation.get("conversation_id") or conversation.get("id") or unnamed
+
+
+def _path(parents: Mapping[str, Any], last: str | None) -> list[str]:
+    """Return the keys of the nodes from the root to the last one."""
+    branch: dict[str, None] = {}
+    while isinstance(last, str) and last in parents and last not in branch:
+        branch[last] = None
+        last = parents[last]
+    return list(reversed(branch))
+
+
+def _time_of(node: Mapping[str, Any]) -> datetime | None:
+    """Return the time of a message; None for one that has no time or a malformed one."""
+    message = node.get("message")
+    return moment_or_none(message.get("create_time") or None) if isinstance(message, dict) else None
+
+
+def _chatgpt_message(
+    node: Mapping[str, Any], place: str, *, key: str, about: Mapping[str, Any]
+) -> Incoming | Left | None:
+    message = mapping(node["message"])
+    author, content, flags = (mapping(message.get(name)) for name in ("author", "content", "metadata"))
+    kind, recipient, role = content.get("content_type"), message.get("recipient") or "all", author.get("role")
+    details = {**about, **given(timestamp=moment(message.get("create_time") or None))}
+    own = {name: value for name, value in details.items() if name != "session_id"}
+    if kind == "user_editable_context":
+        return _instructions(content, flags, place, own)
+    if kind == "model_editable_context" or recipient == "bio":
+        text = text_of(content.get("model_set_context")) or _shown_text(content)
+        title = {"title": "Memory of ChatGPT"}
+        return Incoming(place, f"memory-{digest(text)}", text, None, own | title) if text else None
+    if isinstance(recipient, str) and recipient.startswith("canmore."):
+        return _canvas(content, place, key, details)
+    if role in {"system", "developer"} or any(flags.get(name) for name in _HIDDEN):
+        return Left(place, "instructions" if role in {"system", "developer"} else "hidden messages")
+    if role == "tool" or recipient != "all" or kind not in _SPOKEN:
+        return Left(place, "results of tools" if role == "tool" else _KINDS_UNSAID.get(kind or "", "calls of tools"))
+    files = [str(one["name"]) for one in objects(flags.get("attachments")) if one.get("name")]
+    if files:
+        details["metadata"] = {**details.get("metadata", {}), "attachments": files}
+    references = [text_of(one.get("matched_text")) for one in objects(content.get("content_references"))]
+    references += [text_of(one.get("matched_text")) for one in objects(flags.get("content_references"))]
+    parts = content.get("parts")
+    shown = [_shown(one, references) for one in parts] if isinstance(parts, list) else parts
+    return Incoming(place, key, "", role, details, author.get("name") or None, content=shown)
+
+
+def _shown_text(content: Mapping[str, Any]) -> str:
+    parts = content.get("parts")
+    texts = [one for one in parts if isinstance(one, str)] if isinstance(parts, list) else []
+    return text_of("\n".join(texts)) or text_of(content.get("text"))
+
+
+def _instructions(
+    content: Mapping[str, Any], flags: Mapping[str, Any], place: str, own: Mapping[str, Any]
+) -> Incoming | None:
+    """Return what the user wrote about himself and how to answer. Every conversation repeats it."""
+    data = mapping(flags.get("user_context_message_data"))
+    about = text_of(data.get("about_user_message")) or text_of(content.get("user_profile"))
+    wish = text_of(data.get("about_model_message")) or text_of(content.get("user_instructions"))
+    text = "\n".join(filter(None, (about, wish)))
+    own = {**{name: value for name, value in own.items() if name != "metadata"}, "title": "Custom instructions"}
+    return Incoming(place, f"instructions-{digest(text)}", text, "user", own) if text else None
+
+
+def _canvas(content: Mapping[str, Any], place: str, key: str, details: Mapping[str, Any]) -> Incoming | Left:
+    """Return the document that a canvas begins with. Its later changes are patterns and replacements."""
+    made = json.loads(content.get("text") or _shown_text(content) or "{}")
+    text = text_of(made.get("content")) if isinstance(made, dict) else ""
+    if not text:
+        return Left(place, "changes of a canvas")
+    return Incoming(place, key, f"[document: {made.get('name', 'canvas')}]\n{text}", "assistant", details)
+
+
+def _shown(part: object, references: list[str]) -> object:
+    """Return a part of a message without the marks of citations, and with the names of entities."""
+    if not isinstance(part, str):
+        return part
+    part = _MARK.sub(_as_shown, part)
+    for reference in references:
+        if any(sign in reference for sign in "\ue200【") or "oaicite" in reference:
+            part = part.replace(reference, "")
+    return _REST.sub("", part)
+
+
+def _as_shown(found: re.Match[str]) -> str:
+    """Return the name within the mark of an entity, as in `["drink","rooibos","tea"]`, or the title of a link."""
+    if found[2] in {"url", "link_title"}:
+        return f"{found[1]}{found[3].partition(chr(0xE202))[0]}"
+    if found[2] != "entity":
+        return ""
+    try:
+        return f"{found[1]}{json.loads(found[3])[1]}"
+    except (ValueError, TypeError, LookupError, RecursionError):
+        return ""
+
+
+CHATGPT = Format("chatgpt", "an export of ChatGPT", lambda value: isinstance(value.get("mapping"), dict), _chatgpt)
+
+
+# --- Claude ----------------------------------------------------------------------------------------------------------
+
+_ROLES = {"human": "user", "assistant": "assistant"}
+_PARENT = "parent_message_uuid"
+_DERIVED = {"derived": True}
+"""Marks what Claude wrote about conversations."""
+# What the export writes where a device shows something else.
+_UNSUPPORTED = re.compile(r"(?:```\n)?This block is not supported on your current device yet\.(?:\n```)?\n*")
+
+
+def _claude(entry: FileEntry) -> Found:
+    value, place = entry.value, entry.place
+    if "chat_messages" in value:
+        yield from _claude_chat(value, place)
+    elif "docs" in value:
+        yield from _project(value, place)
+    else:
+        texts = {"conversations": value.get("conversations_memory"), **mapping(value.get("project_memories"))}
+        texts |= {
+            str(one.get("path") or one.get("name")): one.get("content") for one in objects(value.get("memory_files"))
+        }
+        for name, text in texts.items():
+            yield _noted(f"{place}.{name}", f"memory-{name}", text, "Memory of Claude", metadata=_DERIVED)
+
+
+def _claude_chat(value: Mapping[str, Any], place: str) -> Found:
+    """Yield the messages of a conversation with their branches. The last message is at the end of the seen one."""
+    messages, name = value["chat_messages"], value["uuid"]
+    about = given(session_id=f"claude-{name}", metadata=given(conversation=value.get("name")))
+    listed = {one["uuid"]: one for one in objects(messages) if isinstance(one.get("uuid"), str)}
+    parents = {key: one[_PARENT] for key, one in listed.items() if isinstance(one.get(_PARENT), str)}
+    times = {key: moment_or_none(listed[key].get("created_at")) for key in parents}
+    last = value.get("current_leaf_message_uuid")
+    last = last if last in parents else next(reversed(parents), last_leaf(parents, times))
+    others = unseen(parents, last)
+    ends = ends_of(parents, times, others)
+    yield from read_each(
+        messages, f"{place}.chat_messages", partial(_claude_message, about=about, others=others, ends=ends)
+    )
+    if summary := text_of(value.get("summary")):
+        title = f"Summary of {value.get('name') or 'a conversation'}"
+        yield _noted(f"{place}.summary", f"summary-{name}", summary, title, metadata=_DERIVED)
+
+
+def _claude_message(
+    message: Mapping[str, Any], place: str, *, about: Mapping[str, Any], others: Mapping[str, str], ends: Ends
+) -> Incoming | Left | None:
+    """Return what is said, with the texts of attached files. Thoughts, calls of tools and their results are not."""
+    role, key, said = _ROLES.get(message["sender"]), message["uuid"], message.get("content")
+    if role is None:
+        return Left(place, f"messages of {message['sender']!r:.40}")
+    said = said if isinstance(said, list) and said else [said or message.get("text") or ""]
+    said = [_supported(one) for one in said]
+    files = [name for one in objects(message.get("files")) if (name := text_of(one.get("file_name")))]
+    details = {**about, **given(timestamp=moment(message.get("created_at")))}
+    if files:
+        details["metadata"] = {**about.get("metadata", {}), "attachments": files}
+    text = "\n".join(_attached(message.get("attachments")))
+    return Incoming(place, key, text, role, details, content=said, branch=others.get(key), ended_at=ends.get(key))
+
+
+def _supported(part: object) -> object:
+    """Return a part of a message without the words that stand for a block of another kind."""
+    if isinstance(part, str):
+        return _UNSUPPORTED.sub("", part)
+    if isinstance(part, dict) and isinstance(part.get("text"), str):
+        return {**part, "text": _UNSUPPORTED.sub("", part["text"])}
+    return part
+
+
+def _attached(attachments: object) -> list[str]:
+    """Return the texts of attached files, each below its name."""
+    texts = [(text_of(one.get("file_name")), text_of(one.get("extracted_content"))) for one in objects(attachments)]
+    return [f"[document: {name}]\n{text}" if name else text for name, text in texts if text]
+
+
+def _noted(place: str, key: str, text: object, title: str, **details: object) -> Incoming | Left:
+    """Return a text that stands for itself."""
+    if not text_of(text):
+        return Left(place, "empty texts")
+    return Incoming(place, key, text_of(text), details=given(title=title, **details))
+
+
+def _project(value: Mapping[str, Any], place: str) -> Found:
+    """Yield the description, the instructions and the documents of a project."""
+    name, time = value.get("name") or "a project", moment(value.get("updated_at") or value.get("created_at"))
+    for key, title in (("description", str(name)), ("prompt_template", f"Instructions of {name}")):
+        if text_of(value.get(key)):
+            yield _noted(f"{place}.{key}", f"{value['uuid']}-{key}", value[key], title, timestamp=time)
+
+    def document(one: Mapping[str, Any], place: str) -> Incoming | Left:
+        title = f"{one.get('filename') or 'a document'} ({name})"
+        key = one.get("uuid") or digest(value["uuid"], one.get("filename"))
+        return _noted(place, key, one.get("content"), title, timestamp=moment(one.get("created_at")) or time)
+
+    yield from read_each(value["docs"], f"{place}.docs", document)
+
+
+CLAUDE = Format(
+    "claude",
+    "an export of Claude",
+    lambda value: (
+        "chat_messages" in value or "conversations_memory" in value or {"uuid", "name", "docs"} <= value.keys()
+    ),
+    _claude,
+)
+
 
 # --- Gemini ----------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,321 @@
+"""Other memories: mem0, stores of LangGraph, Letta, Zep and Graphiti. See docs/formats/."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from datetime import UTC
+from functools import partial
+from typing import Any, NamedTuple
+
+from neurogated.archive.foreign.incoming import Format, Found, Incoming, IncomingItem, Left, read_each, read_one
+from neurogated.archive.foreign.stream import File, FileEntry
+from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
+from neurogated.core.clock import read_expiration, to_utc
+
+# --- mem0 ------------------------------------------------------------------------------------------------------------
+
+_MEM0_PAGES = frozenset({20, 100})
+"""How many memories `get_all` returns unless told otherwise, by version."""
+_MEM0_KEPT = ("created_at", "updated_at", "categories", "actor_id", "attributed_to", "expiration_date")
+_SPEAKERS = frozenset({"user", "assistant"})
+
+
+def _mem0(memory: Mapping[str, Any], place: str) -> Incoming | None:
+    """Return a memory. Its time is that of its last change, when its text was written."""
+    text, by = text_of(memory["memory"]), memory.get("attributed_to")
+    end = read_expiration("expiration_date", memory.get("expiration_date") or None)
+    details = given(
+        user_id=memory.get("user_id"),
+        agent_id=memory.get("agent_id"),
+        session_id=memory.get("run_id"),
+        expires_at=end and to_utc(end, UTC),
+        timestamp=moment(memory.get("updated_at")) or moment(memory.get("created_at")),
+        metadata={**mapping(memory.get("metadata")), **given(**{name: memory.get(name) for name in _MEM0_KEPT})},
+    )
+    role = memory.get("role") or (by if by in _SPEAKERS else None)
+    speaker = memory.get("actor_id") or (by if isinstance(by, str) and by not in _SPEAKERS else None)
+    return Incoming(place, memory["id"], text, role, details, speaker or None) if text else None
+
+
+def _mem0_note(count: int) -> str | None:
+    return (
+        count in _MEM0_PAGES
+        and (
+            f"the file has exactly {count} memories, the most that mem0's get_all returns unless told otherwise; "
+            "if there are more, get them with a higher limit and import them, too"
+        )
+    ) or None
+
+
+MEM0 = Format(
+    "mem0",
+    "memories of mem0",
+    lambda value: {"id", "memory"} <= value.keys(),
+    lambda entry: read_one(entry.value, entry.place, _mem0),
+    note=_mem0_note,
+)
+
+
+# --- LangGraph -------------------------------------------------------------------------------------------------------
+
+
+def _item(item: Mapping[str, Any], place: str) -> IncomingItem:
+    """Return an item. JavaScript spells its times in camel case."""
+    namespace, key = item["namespace"], item["key"]
+    if not (isinstance(namespace, list) and all(isinstance(one, str) and one for one in (*namespace, key))):
+        raise ValueError(f"its namespace {namespace!r:.80} and its key {key!r:.80} must be texts")
+    created, updated = (item.get(f"{name}_at") or item.get(f"{name}At") for name in ("created", "updated"))
+    times = moment(created), moment(updated)
+    if (ttl := item.get("ttl_minutes")) is not None:
+        ttl = float(ttl)
+    return IncomingItem(
+        place, tuple(namespace), key, mapping(item["value"]), *times, ttl=ttl, expires_at=moment(item.get("expires_at"))
+    )
+
+
+def _tables(file: File) -> Found:
+    """Yield the rows of the table `store`, whose times are in UTC. A dot joins the names of a namespace."""
+    with file.on_disk() as path, closing(sqlite3.connect(path)) as database:
+        # Older tables have no lifetimes.
+        rows = database.execute("SELECT * FROM store ORDER BY rowid")
+        names = [column for column, *_ in rows.description]
+        for number, row in enumerate(rows):
+            place = f"{file.name}: store[{number}]"
+            yield from read_one(
+                dict(zip(names, row, strict=True)), place, lambda item, place: _item(_opened_row(item), place)
+            )
+        if "checkpoints" in tables_of(database):
+            (count,) = database.execute("SELECT count(*) FROM checkpoints").fetchone()
+            yield Left(f"{file.name}: checkpoints", "checkpoints, which only LangGraph can read", count)
+
+
+def _opened_row(row: Mapping[str, Any]) -> dict[str, Any]:
+    return {**row, "namespace": row["prefix"].split("."), "value": json.loads(row["value"])}
+
+
+def has_tables(file: File, *wanted: str) -> bool:
+    """Return whether a file is an SQLite database with these tables."""
+    if not file.head.startswith(b"SQLite format 3\0"):
+        return False
+    with file.on_disk() as path, closing(sqlite3.connect(path)) as database:
+        try:
+            return tables_of(database) >= set(wanted)
+        except sqlite3.DatabaseError:
+            return False
+
+
+def tables_of(database: sqlite3.Connection) -> set[str]:
+    """Return the names of the tables of a database."""
+    return {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+
+LANGGRAPH = Format(
+    "langgraph",
+    "items of a LangGraph store",
+    lambda value: {"namespace", "key", "value"} <= value.keys(),
+    lambda entry: read_one(entry.value, entry.place, _item),
+    lambda file: has_tables(file, "store"),
+    _tables,
+)
+
+
+# --- Letta -----------------------------------------------------------------------------------------------------------
+
+_SEND_MESSAGE = "send_message"
+"""The tool with which agents of older kinds answer. The text beside their calls is thought, not said."""
+_NEWER = "letta_v1"
+
+
+class _Agent(NamedTuple):
+    name: str
+    born: str
+    """Tells agents of one name apart: a hash of when the agent began, empty if the file does not say it."""
+    speaks: bool
+    """Whether the text beside a call of a tool is said."""
+
+
+def _letta(entry: FileEntry) -> Found:
+    """Yield the texts of each agent in the file. An older file is an agent itself."""
+    blocks = {block["id"]: block for block in objects(entry.value.get("blocks"))}
+    for number, agent in enumerate(entry.value.get("agents", [entry.value])):
+        messages = agent.get("messages") or []
+        first: Mapping[str, Any] = next(iter(objects(messages)), {})
+        # The system message names the blocks, which change.
+        is_system = first.get("role") == "system"
+        born = digest(first.get("created_at"), "" if is_system else _joined(first.get("content"))) if first else ""
+        is_newer = str(agent.get("agent_type") or "").startswith(_NEWER)
+        known = _Agent(agent["name"], born if is_system else "", is_newer)
+        place = f"{entry.place}.agents[{number}]"
+        yield from read_each(messages, f"{place}.messages", partial(_letta_message, agent=known))
+        own = [blocks[key] for key in agent.get("block_ids") or [] if key in blocks]
+        own += agent.get("core_memory") or agent.get("memory_blocks") or []
+        yield from read_each(own, f"{place}.blocks", partial(_letta_block, agent=known._replace(born=born)))
+
+
+def _letta_block(block: Mapping[str, Any], place: str, *, agent: _Agent) -> Incoming | Left:
+    text, label = text_of(block.get("value")), block["label"]
+    time = moment(block.get("updated_at") or block.get("created_at"))
+    details = given(agent_id=agent.name, title=label, timestamp=time)
+    key = f"{agent.name}\0{agent.born}\0{label}"
+    return Incoming(place, key, text, details=details) if text else Left(place, "empty texts")
+
+
+def _letta_message(message: Mapping[str, Any], place: str, *, agent: _Agent) -> Incoming | Left | None:
+    """Return what is said. Its time and text identify it, since its id is only its number in the file."""
+    role, time = message["role"], message.get("created_at")
+    session = f"letta-{agent.name}-{agent.born}" if agent.born else f"letta-{agent.name}"
+    details = given(session_id=session, agent_id=agent.name, timestamp=moment(time))
+    body = message.get("content")
+    if role == "summary" or "following is a summary of the previous" in str(body):
+        text = _unwrapped(_joined(body), "message")
+        return Incoming(place, f"{time}\0{text}", text, details={**details, "metadata": {"derived": "summary"}})
+    if role == "approval":
+        return Left(place, "calls of tools")
+    if role == "user":
+        body = _user_text(body)
+        if body is None:
+            return Left(place, "events")
+    elif role == "assistant" and (calls := message.get("tool_calls")):
+        calls = [mapping(call)["function"] for call in calls]
+        said = [json.loads(call["arguments"]).get("message") for call in calls if call["name"] == _SEND_MESSAGE]
+        said = [*([_joined(body)] if agent.speaks else []), *said]
+        body = "\n".join(filter(None, map(text_of, said)))
+        if not body:
+            return Left(place, "calls of tools")
+    key = f"{time}\0{_joined(body)}"
+    return Incoming(place, key, "", role, details, message.get("name") if role == "user" else None, content=body or "")
+
+
+def _joined(body: object) -> str:
+    return (
+        "\n".join(one["text"] for one in objects(body) if text_of(one.get("text")))
+        if isinstance(body, list)
+        else text_of(body)
+    )
+
+
+def _user_text(body: object) -> object:
+    """Return the words of the user, which older versions wrap in JSON; None for other JSON with a type, an event."""
+    try:
+        wrapped = json.loads(_joined(body))
+    except (ValueError, RecursionError):
+        return body
+    if not isinstance(wrapped, dict) or "type" not in wrapped:
+        return body
+    return text_of(wrapped.get("message")) if wrapped["type"] == "user_message" else None
+
+
+def _unwrapped(text: str, key: str) -> str:
+    try:
+        wrapped = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    return text_of(wrapped.get(key)) if isinstance(wrapped, dict) else text
+
+
+LETTA = Format(
+    "letta",
+    "an agent file of Letta",
+    lambda value: isinstance(value.get("agents"), list) or {"agent_type", "core_memory"} <= value.keys(),
+    _letta,
+    note=lambda _: (
+        "agent files hold no archival passages, and at most 50 messages of an agent; get those from Letta's API"
+    ),
+)
+
+
+# --- Zep and Graphiti ------------------------------------------------------------------------------------------------
+
+_LISTS = ("messages", "facts", "edges", "episodes")
+_ZEP_SESSION = ("session_id", "thread_id", "thread_uuid")
+_IDS = ("uuid", "uuid_")
+_ROLES: dict[str | None, str | None] = {"norole": None, "human": "user", "ai": "assistant", "function": "tool"}
+_ZEP_ROLES = frozenset({"user", "assistant", "system", "tool", None})
+
+
+def _is_record(value: Mapping[str, Any]) -> bool:
+    return bool(value.keys() & set(_IDS)) and bool(value.keys() & {"fact", "content"}) and "docs" not in value
+
+
+def _is_zep(value: Mapping[str, Any]) -> bool:
+    if "agent_type" in value or "schema" in value:
+        return False
+    lists = [one for name in _LISTS for one in objects(value.get(name))[:1]]
+    return (
+        _is_record(value)
+        or any(map(_is_record, lists))
+        or (bool(value.keys() & set(_ZEP_SESSION)) and isinstance(value.get("messages"), list))
+    )
+
+
+def _zep(entry: FileEntry) -> Found:
+    """Yield the texts of a session, or a single message or fact."""
+    value = entry.value
+    user = given(user_id=value.get("user_id") or entry.head.get("user_id"))
+    outer = value if _zep_session(value) else entry.head
+    reader = partial(_zep_text, user=user, session=_zep_session(outer))
+    if _is_record(value):
+        yield from read_one(value, entry.place, reader)
+    for name in _LISTS:
+        yield from read_each(value.get(name), f"{entry.place}.{name}", reader)
+    if nodes := objects(value.get("nodes")):
+        yield Left(f"{entry.place}.nodes", "nodes are not imported", len(nodes))
+
+
+def _zep_session(value: Mapping[str, Any]) -> object:
+    return next((value[name] for name in _ZEP_SESSION if value.get(name)), None)
+
+
+def _zep_text(
+    item: Mapping[str, Any], place: str, *, user: Mapping[str, Any], session: object
+) -> Incoming | Left | None:
+    """Return a message, with the time that its developer gave before that of its receipt; or a fact.
+
+    A fact is true from `valid_at` until `invalid_at`, or until it expired.
+    """
+    unnamed = digest(item.get("role"), item.get("created_at"), item.get("fact"), item.get("content"))
+    key = next((item[name] for name in _IDS if item.get(name)), unnamed)
+    group = given(agent_id=None if user else item.get("group_id") or None)
+    times = ("reference_time", "valid_at", "created_at")
+    if "fact" in item:
+        begin, end = moment(item.get("valid_at")), moment(item.get("invalid_at")) or moment(item.get("expired_at"))
+        time = moment(item.get("reference_time") or item.get("created_at"))
+        if begin and end and end <= begin:
+            return Left(place, "facts that held at no time")
+        valid = given(valid_from=begin, valid_to=end)
+        about = given(metadata=given(relation=item.get("name"), source=item.get("source_node_uuid")))
+        text = text_of(item["fact"])
+        return (
+            Incoming(place, key, text, None, {**user, **group, **given(timestamp=time), **valid, **about})
+            if text
+            else None
+        )
+    time = moment(next((item[name] for name in times if item.get(name)), None))
+    session = _zep_session(item) or session
+    told = item.get("role_type") or item.get("role")
+    role = _ROLES.get(told, told)
+    name = item.get("role_name") or item.get("name") if item.get("source") in {None, "message"} else None
+    if "role_type" in item and item.get("role") not in {None, "", told}:
+        name = name or item["role"]
+    if role not in _ZEP_ROLES:
+        name, role = name or role, None
+    if "entity_edges" in item:
+        # Graphiti names its episodes.
+        name = None
+    about = given(metadata={**mapping(item.get("metadata")), **given(source=item.get("source_description"))})
+    details = {**user, **group, **given(session_id=session and f"zep-{session}", timestamp=time), **about}
+    return Incoming(place, key, "", role, details, name or None, content=item["content"] or "")
+
+
+ZEP = Format("zep", "conversations or facts of Zep", _is_zep, _zep)
+GRAPHITI = Format(
+    "graphiti",
+    "episodes or edges of Graphiti",
+    lambda value: (
+        "group_id" in value and bool(value.keys() & {"entity_edges", "source_node_uuid"}) and _is_record(value)
+    ),
+    _zep,
+)
