@@ -398,11 +398,7 @@ def user_lines(namespace: str, store: GraphStorePort, user_id: str) -> Iterator[
 
 def _fields(node: MemoryNode) -> dict[str, Any]:
     values: dict[str, Any] = {name: getattr(node, name) for name in _PLAIN}
-    values |= {name: _text(getattr(node, name)) for name in _TIMES}
+    values |= {name: (moment := getattr(node, name)) and moment.isoformat() for name in _TIMES}
     values |= {"agent_id": node.scope.agent_id, "session_id": node.scope.session_id, "path": list(node.scope.path)}
     values |= {"tags": list(node.tags), "metadata": dict(node.metadata), "found": node.found.to_json()}
     return {name: value for name, value in values.items() if value not in (None, [], {})}
-
-
-def _text(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat()

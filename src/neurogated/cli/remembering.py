@@ -102,7 +102,9 @@ def ask(flags: Flags, query: str, explain: str | None, **options: Any) -> None: 
 def context(flags: Flags, query: str, **options: Any) -> None:  # noqa: ANN401 - of `get_context`
     with flags.open() as memory:
         found = memory.get_context(query, **flags.owner, **options)
-    flags.emit(_context_json(found), _context_text(found))
+    shown = picked(found, "text tokens budget excerpts choices notes confidence")
+    shown |= {"memories": found.ids, "conflicts": [picked(one, "id question") for one in found.conflicts]}
+    flags.emit(shown, _context_text(found))
 
 
 def _context_text(found: Context) -> str:
@@ -111,11 +113,6 @@ def _context_text(found: Context) -> str:
     reasons = [f"{name}\n    {choice}" for name, choice in found.choices.items()]
     used = f"{found.tokens} of {found.budget} tokens"
     return "\n".join((found.text, used, *questions(found.conflicts), *reasons))
-
-
-def _context_json(found: Context) -> dict[str, object]:
-    shown = picked(found, "text tokens budget excerpts choices notes confidence")
-    return {**shown, "memories": found.ids, "conflicts": [picked(one, "id question") for one in found.conflicts]}
 
 
 @command("list")

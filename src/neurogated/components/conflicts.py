@@ -112,7 +112,9 @@ class Conflicts(Component):
         store, scope = self._session.store, ScopeFilter(self._session.of_user(user_id))
         stored = conflicts_in(store.view(), store.find(Filter(kinds=(CONFLICT,), scope=scope)))
         computed = (one for one in store.disputes() if scope.admits(one.scope))
-        found = [one for one in sorted((*stored, *computed), key=_found_at) if status in {None, one.status}]
+        latest = datetime.max.replace(tzinfo=UTC)
+        by_time = sorted((*stored, *computed), key=lambda one: one.created_at or latest)
+        found = [one for one in by_time if status in {None, one.status}]
         return self._session.explained(found[::-1][:limit])
 
     def resolve(
@@ -180,7 +182,3 @@ class Conflicts(Component):
         if not found or owner not in (ANY_USER, found[0].scope.user_id):
             raise UnknownIdError(f"there is no conflict {conflict_id!r}; conflicts.list() lists them")
         return found[0]
-
-
-def _found_at(conflict: Conflict) -> datetime:
-    return conflict.created_at or datetime.max.replace(tzinfo=UTC)

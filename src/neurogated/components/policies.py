@@ -66,7 +66,9 @@ class Policies(Component):
         Raises:
             ExpressionError: the expression is no policy.
         """
-        policy_call(checked_text("a policy", expression), _probe(checked_text("the event of a policy", when)), {})
+        # The id with which a policy of an event is checked.
+        probe = "it" if checked_text("the event of a policy", when) == REMEMBER else None
+        policy_call(checked_text("a policy", expression), probe, {})
         owner, now = Scope(**scope), self._session.clock()
         self._session.of_user(owner.user_id)
         name = _id_of(owner, when, expression)
@@ -169,11 +171,6 @@ def run_policies(session: Session, notice: Notice) -> None:
         Policies(session).run(REMEMBER, notice.about[0])
     elif notice.event == "ticked":
         Policies(session).run(TICK)
-
-
-def _probe(when: str) -> str | None:
-    """Return an id with which a policy of an event is checked."""
-    return "it" if when == REMEMBER else None
 
 
 def _id_of(owner: Scope, when: object, expression: str) -> str:

@@ -63,7 +63,10 @@ class OfflineAnalyst:
     def describe(self, page: DialoguePage, previous: DialoguePage | None, similarity: float) -> Description:
         """Describe a page, given the one before it in its session and their cosine."""
         keywords = keywords_of(page.text)
-        continues = previous is not None and (similarity >= _NEAR or _has_cue(page, previous))
+        cue = _CUE.match(page.user or page.assistant)
+        continues = previous is not None and (
+            similarity >= _NEAR or (page.said - previous.said <= _PAUSE and cue is not None)
+        )
         return Description(continues, summary_of(page.text, keywords), keywords)
 
     def knowledge(self, pages: Sequence[DialoguePage]) -> Mapping[str, Sequence[ProfileLearned]]:  # noqa: ARG002 - see the class
@@ -157,10 +160,6 @@ def summary_of(text: str, keywords: Sequence[str]) -> str:
     sentences = split_sentences(text) or [text]
     best = max(sentences, key=lambda one: len(words.intersection(split_words(one))) / (len(one) + 80) ** 0.5)
     return " ".join(best.split())[:_SUMMARY]
-
-
-def _has_cue(page: DialoguePage, previous: DialoguePage) -> bool:
-    return page.said - previous.said <= _PAUSE and _CUE.match(page.user or page.assistant) is not None
 
 
 def _lines(texts: Sequence[str], speaker: str | None = None) -> str:

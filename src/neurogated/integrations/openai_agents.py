@@ -85,17 +85,15 @@ class MemorySession(Session):
         """Return the input of the model with memories for the last message of the user after the instructions."""
         given = data.model_data
         # A nested handoff gives the next agent a summary, without the message of the user.
-        question = last_question(given.input) or await self._run(self._asked)
+        question = last_question(given.input) or await self._run(
+            lambda: last_question(self._conversation.originals(_LATEST))
+        )
         if question and question != self._recalled[0]:
             memory = self._conversation.memory
             text = await self._run(context_for, memory, question, self._owner, self._budget, self._options)
             self._recalled = (question, text)
         parts = filter(None, (given.instructions, self._recalled[1] if question else ""))
         return ModelInputData(input=given.input, instructions="\n\n".join(parts) or None)
-
-    def _asked(self) -> str:
-        """Return the last message of the user in the session."""
-        return last_question(self._conversation.originals(_LATEST))
 
     async def _run(self, call: Any, *given: Any) -> Any:  # noqa: ANN401
         return await self._conversation.memory.aio.run(call, *given)

@@ -139,17 +139,14 @@ class _State:
 
     def use(self, now: int, gain: float, *, wakes: bool = False) -> float:
         """Add a use to the charge, or to the base energy if it wakes the node, and return that part."""
-        base, charge = self._parts(now)
+        base = self.base * 2 ** (-max(0, now - self.energy_at) / self.half_life)
+        charge = self.charge * 2 ** (-max(0, now - self.charged_at) / self.half_life)
         part = min(1.0, (base if wakes else charge) + max(0.0, 1 - base - charge) * gain)
         if wakes:
             self.base, self.energy_at = part, now
         else:
             self.charge, self.charged_at = part, now
         return part
-
-    def _parts(self, now: int) -> tuple[float, float]:
-        base = self.base * 2 ** (-max(0, now - self.energy_at) / self.half_life)
-        return base, self.charge * 2 ** (-max(0, now - self.charged_at) / self.half_life)
 
 
 def _states(view: GraphView, rows: Rows, law: EnergyLaw) -> Iterator[_State]:

@@ -24,7 +24,6 @@ from neurogated.version import __version__
 with needs_extra("serve"):
     from fastapi import APIRouter, Depends, FastAPI, HTTPException
     from fastapi.responses import PlainTextResponse
-    from fastapi.routing import APIRoute
     from starlette.routing import Route
     from starlette.staticfiles import StaticFiles
 
@@ -57,7 +56,7 @@ def create_app(
         description="Memory for AI agents as a graph of typed edges.",
         docs_url=None,
         redoc_url=None,
-        generate_unique_id_function=_operation_id,
+        generate_unique_id_function=lambda route: route.name,
         lifespan=lambda _: protocol.running(),
     )
     names = {grant.namespace for grant in keys.grants.values()} - {own}
@@ -90,10 +89,6 @@ class _Files(StaticFiles):
 
     def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
         return ("", None) if path.endswith(".j2") else super().lookup_path(path)
-
-
-def _operation_id(route: APIRoute) -> str:
-    return route.name
 
 
 def _about(metrics: Metrics, namespace: str) -> APIRouter:

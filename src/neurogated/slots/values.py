@@ -204,12 +204,8 @@ _SIGNS = re.compile(r"[\W_]+")
 def _numbers() -> dict[str, float]:
     """Return the numbers of words, and the factors of units to the first of their dimension."""
     lists = packaged_table()["numbers"]
-    return {name: float(number) for words in lists.values() for name, number in map(_pair, words.split("|"))}
-
-
-def _pair(entry: str) -> tuple[str, str]:
-    name, _, number = entry.strip().rpartition(" ")
-    return name, number
+    entries = (entry.strip().rpartition(" ") for words in lists.values() for entry in words.split("|"))
+    return {name: float(number) for name, _, number in entries}
 
 
 def date_of(text: str, said: datetime | None = None) -> Span | None:

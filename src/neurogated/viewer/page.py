@@ -231,7 +231,7 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
         finalize=lambda value: _printable(value) if isinstance(value, str) else value,
     )
-    made.filters |= {"number": _number}
+    made.filters |= {"number": lambda value: _FORMAT.format(value).replace("-", "\N{MINUS SIGN}")}
     return made
 
 
@@ -247,10 +247,6 @@ def _printable(text: str) -> str:
     if hasattr(text, "__html__"):
         return text
     return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
-def _number(value: float) -> str:
-    return _FORMAT.format(value).replace("-", "\N{MINUS SIGN}")
 
 
 def _share(value: float | None, largest: float) -> float:

@@ -247,12 +247,11 @@ def texts_of(op: PutOp, fields: Sequence[str]) -> list[str]:
     if op.value is None or chosen is False:
         return []
     paths = fields if chosen is None else chosen
-    found = [text for path in paths for text in _texts_at(op.value, path)]
+    value = dict(op.value)
+    found = chain.from_iterable(
+        ["\n".join(leaves(value))] if path == WHOLE else get_text_at_path(value, path) for path in paths
+    )
     return list(dict.fromkeys(text for text in found if text.strip()))
-
-
-def _texts_at(value: Mapping[str, Any], path: str) -> list[str]:
-    return ["\n".join(leaves(value))] if path == WHOLE else get_text_at_path(dict(value), path)
 
 
 _ANY = "*"

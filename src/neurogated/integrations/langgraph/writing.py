@@ -143,7 +143,11 @@ class ItemWriter:
         session, last = self._session, {id_of(op.namespace, op.key): op for op in ops}
         with session.runtime.work("putting items"):
             # The nodes of the items, with vectors, as if none of the items existed.
-            texts = {name: self._chunks(op) for name, op in last.items()}
+            split = self._chunker.split
+            texts = {
+                name: [chunk for text in texts_of(op, self._fields) for chunk in split(text)]
+                for name, op in last.items()
+            }
             distinct = list(dict.fromkeys(text for chunks in texts.values() for text in chunks))
             vectors = self._session.parts.embedder.embed_documents(distinct) if distinct else np.empty((0, 0))
             by_text = dict(zip(distinct, vectors, strict=True))
@@ -177,9 +181,6 @@ class ItemWriter:
             self._session.notify(Notice("deleted", (list(removed),)))
         if put:
             self._session.notify(Notice("added", (list(put),), view=self._session.store.view()))
-
-    def _chunks(self, op: PutOp) -> list[str]:
-        return [chunk for text in texts_of(op, self._fields) for chunk in self._chunker.split(text)]
 
     def _nodes(self, name: str, op: PutOp, chunks: Sequence[str], vectors: Mapping[str, Vector]) -> list[MemoryNode]:
         if op.value is None:

@@ -79,11 +79,11 @@ class Messages:
             await JSONResponse(refusal, 400)(scope, receive, send)
             return
         unread = [message]
-        await self._app(scope, lambda: _next(unread, whole), send)
 
+        async def receive_rest() -> Message:
+            return unread.pop() if unread else await whole()
 
-async def _next(unread: list[Message], receive: Receive) -> Message:
-    return unread.pop() if unread else await receive()
+        await self._app(scope, receive_rest, send)
 
 
 def too_long(most: int) -> str:

@@ -9,7 +9,6 @@ from typing import Any, Literal, NamedTuple, NotRequired  # pydantic reads no ot
 
 from typing_extensions import TypedDict
 
-from neurogated.core.conflicts import Conflict
 from neurogated.core.model import MemoryNode
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError, NeurogatedError, UnknownIdError
@@ -141,7 +140,10 @@ class Tools:
         return {
             "text": context.text,
             "ids": [memory.id for memory in context],
-            "conflicts": [_question(conflict) for conflict in context.conflicts],
+            "conflicts": [
+                {"id": one.id, "question": one.question, "first": one.first, "second": one.second}
+                for one in context.conflicts
+            ],
             "confidence": round(context.confidence, 2),
             "notes": list(context.notes),
         }
@@ -184,10 +186,6 @@ def _shown(node: MemoryNode) -> MemoryEntry:
     if node.timestamp is not None:
         shown["time"] = node.timestamp.isoformat()
     return shown
-
-
-def _question(conflict: Conflict) -> OpenConflict:
-    return {"id": conflict.id, "question": conflict.question, "first": conflict.first, "second": conflict.second}
 
 
 def _given(action: str, text: str | None) -> str:

@@ -325,7 +325,8 @@ class GraphIndex:
         put, view = {node.id: row for row, node in nodes.items()}, self.topology.view()
         conflicts = [(row, node) for row, node in nodes.items() if node.kind == CONFLICT]
         outcomes = _outcomes_of(conflicts, lambda name: put.get(name, view.find(name)))
-        entries = {row: entry_of(node, row) for row, node in nodes.items()} if self._has_slots(nodes.values()) else {}
+        has_slots = bool(self.validity.outcomes.slots) or any(node.kind in FACTS for node in nodes.values())
+        entries = {row: entry_of(node, row) for row, node in nodes.items()} if has_slots else {}
         sides = {side for one in outcomes.values() if one is not None for side in one.sides}
         known_sides = self.validity.outcomes.sides
         known = {row: times_of(node) for row, node in nodes.items() if row in sides or row in known_sides}
@@ -346,9 +347,6 @@ class GraphIndex:
             )
             for row, kind, scope, record in found
         }
-
-    def _has_slots(self, nodes: Iterable[MemoryNode]) -> bool:
-        return bool(self.validity.outcomes.slots) or any(node.kind in FACTS for node in nodes)
 
     def load_outcomes(self, changed: Rows, removed: Rows, records: Records) -> None:
         """Load the outcomes of changed nodes, of which the columns are loaded."""
