@@ -14,9 +14,11 @@ from rich.table import Table
 
 from neurogated.cli.flags import command, dataset_dir, dataset_format, top_n
 from neurogated.cli.opening import Flags, counted, recall_json, say_how_it_judges
+from neurogated.core.extras import import_extra
 from neurogated.core.quoting import day_of
 from neurogated.evaluation.datasets import Dataset, dataset_folder, load_dataset
 from neurogated.evaluation.gold import BASELINES
+from neurogated.evaluation.report import write_report
 from neurogated.evaluation.runner import RunReport, config_for, measure
 from neurogated.evaluation.runner import index as index_dataset
 from neurogated.evaluation.workers import index_in_processes
@@ -101,16 +103,20 @@ def bench() -> None:
 @dataset_format
 @top_n
 @click.option("--baseline", default="", metavar="NAMES", help=f"plain searches beside it: {','.join(BASELINES)}")
-def bench_run(flags: Flags, *, baseline: str) -> None:
+@click.option("--report", is_flag=True, help="also write a page with plots, report.html; needs matplotlib")
+def bench_run(flags: Flags, *, baseline: str, report: bool) -> None:
     config = flags.config()
     plain = list(filter(None, map(str.strip, baseline.split(","))))
     if unknown := [name for name in plain if name not in BASELINES]:
         raise click.UsageError(f"--baseline {unknown[0]} is not one of {', '.join(BASELINES)}")
+    if report:
+        import_extra("matplotlib", "plots")
     data = _dataset(flags, str(flags.dataset))
     with NeuroGraphMemory(config_for(data, config)) as memory:
         say_how_it_judges(memory)
-        report = measure(data, memory, baselines=plain)
-    flags.emit({**report.metrics(), "folder": str(report.folder)}, _report(report))
+        done = measure(data, memory, baselines=plain)
+    page = {"report": str(write_report(done.folder))} if report else {}
+    flags.emit({**done.metrics(), "folder": str(done.folder), **page}, _report(done))
 
 
 bench.add_command(bench_run)

@@ -284,13 +284,14 @@ def _write(report: RunReport, results: Sequence[_Result], config: MemoryConfig, 
                 "ranked": result.ranked,
                 "memories": recalled,
                 "confidence": round(result.recall.confidence, 4),
+                "ms": round(1000 * (sum(result.recall.seconds.values()) - result.recall.seconds["embed"]), 3),
             }
             scores = scores_of(result.ranked, asked.gold, RECALL_CUTOFFS) if asked.gold else {}
             line |= scores | ({"baselines": result.plain} if result.plain else {})
             if result.answer is not None:
                 line["answer"] = result.answer
             lines.write(json.dumps(line, ensure_ascii=False) + "\n")
-            rows.append({"id": asked.id, "kind": asked.kind, "question": asked.text, **scores})
+            rows.append({"id": asked.id, "kind": asked.kind, "question": asked.text, "ms": line["ms"], **scores})
     with (report.folder / "questions.csv").open("w", encoding="utf-8", newline="") as file:
         table = csv.DictWriter(file, max(rows, key=len, default={}))
         table.writeheader()
