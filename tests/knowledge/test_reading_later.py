@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import subprocess
 import sys
 import threading
@@ -159,63 +158,6 @@ def test_names_and_causes_come_with_the_claims(later: MemoryConfig, model: Model
         assert memory.get(first).found.entities == memory.get(second).found.entities == ("the old mill",)
         assert memory.store.get_edge(first, second, EdgeType.CAUSE).weight == 1.0
         assert memory.admin.check() == []
-
-
-def renamed(answer: dict[str, Any]) -> str:
-    names = {"attribute": "relation", "value": "object", "quote": "evidence", "message": "id"}
-    return json.dumps(
-        {"facts": [{names.get(key, key): value for key, value in one.items()} for one in answer["claims"]]}
-    )
-
-
-def changed(answer: dict[str, Any], **fields: object) -> str:
-    return json.dumps({**answer, "claims": [{**one, **fields} for one in answer["claims"]]})
-
-
-def without(answer: dict[str, Any], *names: str) -> str:
-    claims = [{key: value for key, value in one.items() if key not in names} for one in answer["claims"]]
-    return json.dumps({**answer, "claims": claims})
-
-
-MESSY: dict[str, Callable[[dict[str, Any]], str]] = {
-    "another key": lambda answer: changed(answer, certainty="high"),
-    "a comma too many": lambda answer: json.dumps(answer).replace("}]", "},]", 1),
-    "a bare list": lambda answer: json.dumps(answer["claims"]),
-    "in a fence, with words around it": lambda answer: f"Sure!\n```json\n{json.dumps(answer)}\n```\nAnything else?",
-    "other names of fields": renamed,
-    "numbers as text": lambda answer: re.sub(r'("message": )(\d+)', r'\1"\2"', json.dumps(answer)),
-    "null dates": lambda answer: changed(answer, since=None, until=None),
-    "missing dates": lambda answer: without(answer, "since", "until"),
-    "no state": lambda answer: without(answer, "state"),
-    "no quotation": lambda answer: without(answer, "quote"),
-    "a quotation in other words": lambda answer: changed(answer, quote="the speaker enjoys it as a pastime"),
-    "only claims": lambda answer: json.dumps({"claims": answer["claims"]}),
-    "one useless claim among them": lambda answer: json.dumps(
-        {**answer, "claims": [*answer["claims"], {"message": 1, "subject": None}, "no claim", {"message": 99}]}
-    ),
-}
-
-
-@pytest.mark.parametrize("kind", MESSY)
-def test_all_that_can_be_understood_of_an_answer_counts(later: MemoryConfig, model: ModelServer, kind: str) -> None:
-    model.form = MESSY[kind]
-    with NeuroGraphMemory(later) as memory:
-        say_hobbies(memory)
-        assert memory.flush() == 0
-        assert hobbies(memory) == set(HOBBIES)
-        assert len(model.read) == 1
-
-
-def test_memories_of_an_answer_that_is_cut_off_are_read_alone(later: MemoryConfig, model: ModelServer) -> None:
-    def cut(answer: dict[str, Any]) -> str:
-        text = json.dumps(answer)
-        return text[: len(text) * 2 // 3] if len(answer["claims"]) > 1 else text
-
-    model.form = cut
-    with NeuroGraphMemory(later) as memory:
-        say_hobbies(memory)
-        assert memory.flush() == 0
-        assert hobbies(memory) == set(HOBBIES)
 
 
 def test_what_is_whole_in_the_answer_about_one_memory_counts(later: MemoryConfig, model: ModelServer) -> None:

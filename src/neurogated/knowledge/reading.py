@@ -6,7 +6,7 @@ import json
 import logging
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, time
 from typing import Any, NamedTuple
@@ -40,6 +40,8 @@ _CLAIMS = 16
 
 TOGETHER = 8
 """Memories in one call, so that the answer about all of them stays below the usual limit of tokens."""
+_NUMBER = re.compile(r"\D*(\d{1,3})(?:\.0)?")
+"""The number of a message, as in `3`, `3.0` and `message 3`."""
 _DATE = re.compile(r"\d{4}(?:-\d\d){0,2}")
 _CHANGES = {"begins": Change.BEGINS, "ends": Change.ENDS}
 _HOLDS = "holds"
@@ -55,12 +57,24 @@ _OTHER_NAMES: Mapping[str, Sequence[str]] = {
     "until": ("end", "to", "valid_to"),
 }
 """Names that small models give to the fields of an answer."""
+_CLAIM = {"$ref": "#/$defs/claim"}
 _ACCEPTED: Mapping[str, Any] = {
     "type": "object",
-    "properties": {"claims": {"type": "array"}},
+    "properties": {
+        name: {"type": "array", "anyOf": [{"const": []}, _CLAIM]} for name in ("claims", *_OTHER_NAMES["claims"])
+    },
     "anyOf": [{"required": [name]} for name in ("claims", *_OTHER_NAMES["claims"], "names", "causes")],
+    "$defs": {
+        "claim": {
+            "anyOf": [
+                {"type": "object", "anyOf": [{"required": [name]} for name in ("value", *_OTHER_NAMES["value"])]},
+                {"type": "object", "not": {"additionalProperties": {"not": _CLAIM}}},
+                {"type": "array", "contains": _CLAIM},
+            ]
+        }
+    },
 }
-"""What is read of an answer; each entry is checked by itself."""
+"""What is read of an answer: no claims, or at least one thing with a value, at any depth; each is checked by itself."""
 _SPEAKER = frozenset({USER, "i", "me", "we", "speaker", "我"})
 
 
@@ -150,7 +164,7 @@ class _Answer:
         for entry in self._entries("claims"):
             place = self._place(entry, "message")
             claim = None if place is None else self._claim(entry, self._nodes[place])
-            if place is not None and claim is not None and len(claims[place]) < _CLAIMS:
+            if place is not None and claim is not None and len(claims[place]) < _CLAIMS and claim not in claims[place]:
                 claims[place].append(claim)
         for entry in self._entries("names"):
             if (place := self._place(entry, "message")) is not None:
@@ -160,7 +174,7 @@ class _Answer:
                 names[place].update(dict.fromkeys(name for name in found if name.strip() and name in said))
         for entry in self._entries("causes"):
             cause, effect = self._place(entry, "cause"), self._place(entry, "effect")
-            strength = _words(entry, "strength")
+            strength = _words(entry, "strength").casefold()
             if cause is not None and effect is not None and cause != effect and strength in STRENGTHS:
                 effects[cause].append((self._nodes[effect].id, strength))
         if self._dropped:
@@ -169,16 +183,16 @@ class _Answer:
             self._all_dropped.update(self._dropped)
         return [Read(claims[place], tuple(names[place]), effects[place]) for place in range(len(self._nodes))]
 
-    def _entries(self, name: str) -> list[dict[str, Any]]:
-        given = _under(self._answer, name)
-        entries = given if isinstance(given, list) else [] if given is None else [given]
-        return [one for one in entries if isinstance(one, dict)]
+    def _entries(self, name: str) -> Iterator[dict[str, Any]]:
+        for one in (name, *_OTHER_NAMES.get(name, ())):
+            yield from _entries_in(self._answer.get(one) or (), {})
 
     def _place(self, entry: Mapping[str, Any], name: str) -> int | None:
         """Return the place of the memory that an entry names; of a single memory, the number may be missing."""
         number = _words(entry, name)
-        if number.isdecimal() and 0 < int(number) <= len(self._nodes):
-            return int(number) - 1
+        found = _NUMBER.fullmatch(number)
+        if found and 0 < int(found[1]) <= len(self._nodes):
+            return int(found[1]) - 1
         if not number and len(self._nodes) == 1:
             return 0
         self._dropped["no message of that number"] += 1
@@ -190,6 +204,26 @@ class _Answer:
             self._dropped[claim] += 1
             return None
         return claim
+
+
+def _entries_in(given: Any, around: Mapping[str, Any]) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - as the model gave it
+    """Yield the innermost objects, each with the fields of those around it: a model may list claims by message."""
+    if isinstance(given, Mapping):
+        inner = [value for value in given.values() if isinstance(value, Mapping) or _has_objects(value)]
+        fields = {**around, **{name: value for name, value in given.items() if value not in inner}}
+        if not inner:
+            yield fields
+        for one in inner:
+            yield from _entries_in(one, fields)
+    elif isinstance(given, Sequence) and not isinstance(given, str):
+        for one in given:
+            yield from _entries_in(one, around)
+    else:
+        yield dict(around)
+
+
+def _has_objects(value: object) -> bool:
+    return isinstance(value, list) and any(isinstance(one, Mapping) for one in value)
 
 
 def _under(entry: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 - as the model gave it
@@ -217,7 +251,7 @@ def _claim(entry: Mapping[str, Any], node: MemoryNode) -> Claim | str:
     """Return the claim of an entry of the answer, or why it does not say what the text says."""
     text, value = _text(node), _words(entry, "value")
     subject, attribute = _subject(_words(entry, "subject"), node, text), _words(entry, "attribute")
-    state = _words(entry, "state") or _HOLDS
+    state = _words(entry, "state").casefold() or _HOLDS
     if not subject or not attribute:
         return "no subject of the text, or no attribute"
     if not value or len(value) > _VALUE or not _is_said(value, text, moment_of(node)):

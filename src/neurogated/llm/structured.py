@@ -48,6 +48,9 @@ class _Fitting(NamedTuple):
 class _UnfitAnswerError(Exception):
     """An answer holds no fitting JSON object. The message is written for the model."""
 
+    is_cut_off = False
+    """Whether a part of several is missing, which the model would leave out again."""
+
 
 class StructuredLLM:
     """Wraps a model as a `core.ports.LanguageModel`."""
@@ -73,7 +76,8 @@ class StructuredLLM:
         Args:
             messages: what the model is asked.
             schema: that of the answer, as the server is told.
-            accepts: a looser schema of what is accepted. A bare list is taken for its first property.
+            accepts: a looser schema of what is accepted. The lists of several objects are joined, and a bare list and
+                objects of other forms are taken for entries of its first list.
 
         Raises:
             UnusableAnswerError: the answer was cut off, or two answers did not fit.
@@ -91,15 +95,15 @@ class StructuredLLM:
         validator = Draft202012Validator(without_bounds(schema if accepts is None else accepts))
         text, meta = ask(self._llm, messages, schema)
         try:
-            return self._counted(_fitting_object(text, validator))
+            return self._counted(_fitting_object(text, validator, joined=accepts is not None))
         except _UnfitAnswerError as error:
             repair = [*messages, *_repair_turns(text, error, schema)]
-            if meta.get("finish_reason") == LENGTH or (accepts is not None and _is_cut_off(_spoken(text))):
+            if meta.get("finish_reason") == LENGTH or error.is_cut_off:
                 self._forget([messages], schema)
                 raise self._cut_off(text, validator) from error
         text, meta = ask(self._llm, repair, schema)
         try:
-            return self._counted(_fitting_object(text, validator))
+            return self._counted(_fitting_object(text, validator, joined=accepts is not None))
         except _UnfitAnswerError as error:
             self._forget([messages, repair], schema)
             if meta.get("finish_reason") == LENGTH:
@@ -152,7 +156,16 @@ def _spoken(text: str) -> str:
     return _THOUGHT_BEGIN.split(after_thoughts)[0].strip()
 
 
-def _fitting_object(text: str, validator: Draft202012Validator) -> _Fitting:
+def _fitting_object(text: str, validator: Draft202012Validator, *, joined: bool = False) -> _Fitting:
+    try:
+        return _fitting(text, validator, joined=joined)
+    except RecursionError:
+        raise _UnfitAnswerError("it is nested too deeply") from None
+
+
+def _fitting(text: str, validator: Draft202012Validator, *, joined: bool) -> _Fitting:
+    if joined:
+        return _joined(_spoken(text), validator)
     complaints: list[str] = []
     spoken, first_list = _spoken(text), _first_list(validator)
     repaired = () if _is_cut_off(spoken) else _repaired(spoken, first_list)
@@ -163,8 +176,49 @@ def _fitting_object(text: str, validator: Draft202012Validator) -> _Fitting:
             pruned, dropped = _without_unknown_keys(found, validator)
             if dropped and pruned and validator.is_valid(pruned):
                 return _Fitting(pruned, dropped, is_repaired)
-            complaints.append(f"at {error.json_path}, {error.message}")
+            complaints.append(f"at {error.json_path}, {error.message[:_SHOWN]}")
     raise _UnfitAnswerError(complaints[0] if complaints else "it holds no whole JSON object")
+
+
+def _joined(text: str, validator: Draft202012Validator) -> _Fitting:
+    """Return one object with the lists of all in a text; objects that do not fit are entries of its first list."""
+    first_list = str(_first_list(validator))
+    is_faulty, is_cut_off = _faults(text, first_list)
+    if is_cut_off:
+        error = _UnfitAnswerError("it was cut off")
+        error.is_cut_off = True
+        raise error
+    wholes = list[_Fitting]()
+    for is_repaired, objects in ((False, _objects(text, first_list)), (True, _repaired(text, first_list))):
+        whole: dict[str, Any] = {}
+        for found in objects if is_faulty or not is_repaired else ():
+            for name, value in (found if validator.is_valid(found) else {first_list: [found]}).items():
+                known = whole.get(name)
+                whole[name] = [*known, *value] if isinstance(known, list) and isinstance(value, list) else value
+        if validator.is_valid(whole):
+            wholes.append(_Fitting(whole, 0, is_repaired))
+    if not wholes:
+        raise _UnfitAnswerError("it holds no whole JSON object that fits")
+    # Of a text with faults, the reading counts that has the most objects.
+    return max(wholes, key=lambda one: json.dumps(one.value).count("{"))
+
+
+def _faults(text: str, first_list: str) -> tuple[bool, bool]:
+    """Return whether an object of a text cannot be decoded, and whether one of these begins and does not end."""
+    at, seen, is_faulty = _begin(text, 0, first_list), 0, False
+    unclosed = {pair: text.count(pair[0]) - text.count(pair[1]) for pair in ("{}", "[]")}
+    while at >= 0:
+        try:
+            _, end = _DECODER.raw_decode(text, at)
+        except ValueError:
+            end, is_faulty = at + 1, True
+            for pair in unclosed:
+                unclosed[pair] -= text.count(pair[0], seen, at) - text.count(pair[1], seen, at)
+            seen = at
+            if max(unclosed.values()) > 0:
+                return True, True
+        at = _begin(text, end, first_list)
+    return is_faulty, False
 
 
 def _first_list(validator: Draft202012Validator) -> str | None:

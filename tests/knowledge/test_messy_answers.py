@@ -1,0 +1,119 @@
+"""Answers in the many forms that small models give them: every valid claim counts, and unread memories are named."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from tests.knowledge.model_server import ModelServer, Pair, said
+
+Answer = dict[str, Any]
+
+TOLD: Mapping[str, Mapping[str, str]] = {
+    "I moved to York in March, and my sister Nora helped.": {"home": "York", "sister": "Nora"},
+    "We pay 1,250 euros of rent, and our landlord's name is O'Brien.": {"rent": "1,250 euros", "landlord": "O'Brien"},
+    'My band is called "The {Braces}", and I sing.': {"band": "The {Braces}"},
+    "Ich arbeite seit zwei Jahren bei Bosch; mein Büro ist in Köln-Süd.": {"employer": "Bosch", "office": "Köln-Süd"},
+    "我对花生过敏，我的猫叫小米。": {"allergy": "花生", "cat": "小米"},
+    "Vivo en Málaga con mi hermano Íñigo.": {"city": "Málaga", "brother": "Íñigo"},
+    "The car is a Škoda, bought on 3 May 2023.": {"car": "Škoda", "purchase": "3 May 2023"},
+    "My blood type is 0 negative.": {"blood_type": "0 negative"},
+    "C:\\music is the folder of my songs.": {"folder": "C:\\music"},
+    "My dentist is Dr. Okafor, at 14:30 on Tuesdays.": {"dentist": "Dr. Okafor", "visit": "14:30 on Tuesdays"},
+    "I take 5 mg of bisoprolol; no, really, not 10.": {"medicine": "bisoprolol"},
+    "Meine Katze heißt Frau Müller, sie ist 7.": {"german_cat": "Frau Müller"},
+    "我在学校教数学。": {"job": "教数学"},
+    "Mi correo es ana+casa@example.org, escríbeme.": {"email": "ana+casa@example.org"},
+    "I play the cello & the viola [badly].": {"instrument": "cello", "second_instrument": "viola"},
+    "Our wifi password is hunter2: don't tell.": {"wifi": "hunter2"},
+    "My size is 38/40, in shoes 7½.": {"size": "38/40", "shoes": "7½"},
+    "Wir heiraten am 12. Juni in Wien.": {"wedding": "12. Juni", "wedding_place": "Wien"},
+    "I read 'Middlemarch' for the 3rd time.": {"book": "Middlemarch"},
+    "Null is my surname, True story.": {"surname": "Null"},
+}
+CLAIMS = {(text, value) for text, told in TOLD.items() for value in told.values()}
+
+
+def claims_of(message: Pair) -> list[Answer]:
+    """Return what a message says, as the prompt asks for it."""
+    parts = {"message": message["message"], "subject": "user", "state": "holds", "since": "", "until": ""}
+    told = TOLD[message["text"]].items()
+    return [{**parts, "attribute": name, "value": value, "quote": message["text"]} for name, value in told]
+
+
+def changed(answer: Answer, change: Callable[[Answer], Answer]) -> Answer:
+    return {**answer, "claims": [change(one) for one in answer["claims"]]}
+
+
+def renamed(one: Answer) -> Answer:
+    names = {"attribute": "relation", "value": "object", "quote": "evidence", "message": "id"}
+    return {names.get(name, name): value for name, value in one.items()}
+
+
+def by_message(answer: Answer) -> Answer:
+    numbers = {one["message"] for one in answer["claims"]}
+    bare = [(one["message"], {k: v for k, v in one.items() if k != "message"}) for one in answer["claims"]]
+    return {"messages": [{"message": n, "claims": [one for at, one in bare if at == n]} for n in sorted(numbers)]}
+
+
+def cut_off(answer: Answer) -> str:
+    text = json.dumps(answer)
+    return text[: len(text) * 2 // 3] if len({one["message"] for one in answer["claims"]}) > 1 else text
+
+
+def refused_for_one(answer: Answer) -> str:
+    return "I must not speak of passwords." if "hunter2" in str(answer) else json.dumps(answer)
+
+
+FORMS: dict[str, Callable[[Answer], str]] = {
+    "as asked": json.dumps,
+    "with another key": lambda answer: json.dumps(changed(answer, lambda one: {**one, "certainty": "high"})),
+    "with a comma too many": lambda answer: json.dumps(answer).replace("}]", "},]").replace('"}', '",}'),
+    "with a fault in one claim": lambda answer: json.dumps(answer).replace('"}, ', '",}, ', 1),
+    "cut off": cut_off,
+    "cut off in a list": lambda answer: cut_off(answer)[len('{"claims": ') :],
+    "a bare list": lambda answer: json.dumps(answer["claims"]),
+    "with other names": lambda answer: json.dumps({"facts": list(map(renamed, answer["claims"]))}),
+    "with numbers as text": lambda answer: re.sub(r'("message": )(\d+)', r'\1"\2"', json.dumps(answer)),
+    "with null dates": lambda answer: json.dumps(changed(answer, lambda one: {**one, "since": None, "until": None})),
+    "with less": lambda answer: json.dumps(
+        changed(answer, lambda one: {name: one[name] for name in ("message", "subject", "attribute", "value")})
+    ),
+    "with useless claims": lambda answer: json.dumps(
+        {**answer, "claims": [{"message": 1, "subject": None}, *answer["claims"], "no claim", {"message": 99}]}
+    ),
+    "in a fence": lambda answer: f"```json\n{json.dumps(answer, indent=1)}\n```",
+    "in chat": lambda answer: f"Sure, {{here}} it is: {json.dumps(answer)} Is there anything else?",
+    "after thoughts": lambda answer: f'<think>{{"claims": []}} or so?</think>{json.dumps(answer)}',
+    "with other words quoted": lambda answer: json.dumps(
+        changed(answer, lambda one: {**one, "quote": "the speaker says so in other words"})
+    ),
+    "twice": lambda answer: f"{json.dumps(answer)}\n\n{json.dumps(answer)}",
+    "in two parts": lambda answer: json.dumps({"claims": answer["claims"]}) + "\n" + json.dumps({"names": []}),
+    "a claim a line": lambda answer: "\n".join(map(json.dumps, answer["claims"])),
+    "as Python": lambda answer: str(changed(answer, lambda one: {**one, "since": None})),
+    "in an object more": lambda answer: json.dumps({"result": answer}),
+    "by message": lambda answer: json.dumps(by_message(answer)),
+    "in capitals": lambda answer: json.dumps(changed(answer, lambda one: {**one, "state": "Holds"})),
+    "nothing about one message": refused_for_one,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_claim_counts_whatever_the_form_of_the_answer(
+    config: MemoryConfig, model: ModelServer, form: str
+) -> None:
+    model.claims, model.form = claims_of, FORMS[form]
+    settings = {"read_claims": "model", "conflict_uncertain": 0}
+    lost = {one for one in CLAIMS if form == "nothing about one message" and one[1] == "hunter2"}
+    with NeuroGraphMemory(config.replace(metabolism=settings, llm={"wait": False, "gather_seconds": 1e6})) as memory:
+        texts = {said(memory, text, day): text for day, text in enumerate(TOLD)}
+        memory.flush()
+        facts = memory.facts.list(user_id="ana")
+        assert {(texts[name], one.value) for one in facts for name in one.sources} == CLAIMS - lost
+        assert [texts[name] for name in memory.learning.parked()] == [text for text, _ in lost]
