@@ -7,7 +7,7 @@ from concurrent.futures import Future
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.retrieval import neuro_retriever
+from neurogated.retrieval import neuro_retriever, turns
 from neurogated.retrieval.dormancy import Scored
 from neurogated.retrieval.queries import started
 
@@ -22,6 +22,8 @@ def test_a_thread_searches_only_beside_a_slow_embedder(
         begun.append(search)
         return started(search)
 
+    # A memory of few texts is measured as a whole, without a search.
+    monkeypatch.setattr(turns, "_FEW_NODES", 0)
     monkeypatch.setattr(neuro_retriever, "_SLOW_EMBEDDING", slow)
     monkeypatch.setattr(neuro_retriever, "started", begin)
     with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:

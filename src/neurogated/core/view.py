@@ -395,6 +395,10 @@ def best_places(view: GraphView, rows: Rows, scores: NDArray[np.floating], count
     (equal,) = (best[1:] == best[:-1]).nonzero()
     if equal.size:
         tied = distinct(np.concatenate((equal, equal + 1)))
-        possible[tied] = sorted(possible[tied].tolist(), key=lambda place: (-scores[place], view.ids[int(rows[place])]))
+        places = possible[tied]
+        names = [view.ids[row] for row in rows[places].tolist()]
+        possible[tied] = [
+            place for _, _, place in sorted(zip((-scores[places]).tolist(), names, places.tolist(), strict=True))
+        ]
     found: list[int] = possible[:count].tolist()
     return found

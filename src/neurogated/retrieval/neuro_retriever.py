@@ -206,13 +206,14 @@ class NeuroRetriever:
         admissions = [Admission(view, present, law, groups, is_short) for _ in queries]
         samples, shared = Samples(reader, self._similarity_config), Stopwatch()
         keywords = [without_times(query, day) for query in queries]
-        search = partial(first_phase, reader, self._similarity_config, keywords, depth=depth)
+        searches = samples.few_rows is None
+        search = partial(first_phase, reader, self._similarity_config, keywords, depth=depth) if searches else None
         vectors, kernels, found_first = self._read(queries, search, shared)
         with self._turn():
             shared.skip()
-            closest = reader.nearest(list(vectors), depth) if samples.few_rows is None else repeat(None)
-            when = map(repeat, (present, zone))
-            asked = list(map(Asked, given, plain, queries, vectors, kernels, closest, *when, keywords, found_first()))
+            closest = reader.nearest(list(vectors), depth) if searches else repeat(None)
+            first, when = found_first() if found_first else repeat(None), map(repeat, (present, zone))
+            asked = list(map(Asked, given, plain, queries, vectors, kernels, closest, *when, keywords, first))
             shared.lap("search")
             found = list(map(self._find, asked, admissions, repeat(samples), repeat(wanted)))
             shared.skip()
@@ -247,14 +248,14 @@ class NeuroRetriever:
         return plain, [corrected(query, existing, self._embedder.count_tokens, holding) for query in plain]
 
     def _read(
-        self, queries: Sequence[str], search: Callable[[], list[Scored]], watch: Stopwatch
-    ) -> tuple[NDArray[np.float32], list[Kernel], Callable[[], list[Scored]]]:
+        self, queries: Sequence[str], search: Callable[[], list[Scored]] | None, watch: Stopwatch
+    ) -> tuple[NDArray[np.float32], list[Kernel], Callable[[], list[Scored]] | None]:
         """Embed the questions, choose their kernels, and return a function that returns the first phase.
 
         If the last questions took long to embed, a thread runs the first phase meanwhile. Beside a quick embedder, a
         thread costs more time than it saves.
         """
-        finish = started(search).result if self._embeds_slowly else search
+        finish = started(search).result if search and self._embeds_slowly else search
         vectors = self._embedder.embed_queries(queries)
         watch.lap("embed")
         self._embeds_slowly = watch.seconds["embed"] > _SLOW_EMBEDDING
@@ -414,12 +415,11 @@ class Stopwatch:
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
-        self.skip()
+        self._begin = time.perf_counter()
 
     def lap(self, stage: str) -> None:
         """Count the time since the last call for this stage."""
-        begin = self._begin
-        self.skip()
+        begin, self._begin = self._begin, time.perf_counter()
         self.seconds[stage] = self._begin - begin
 
     def skip(self) -> None:

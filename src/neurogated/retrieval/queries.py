@@ -69,8 +69,8 @@ class Asked(NamedTuple):
     """The zone of the user's days."""
     keywords: str
     """`query` without relative words for days, which texts of other days have, too."""
-    first: Scored
-    """The rows that keyword search found, with their BM25."""
+    first: Scored | None
+    """The rows that keyword search found, with their BM25; None if all memories are measured."""
 
     def notes(self) -> Iterator[str]:
         """Yield the remarks of `Recall.notes` on how the question was read."""

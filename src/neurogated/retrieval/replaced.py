@@ -458,7 +458,8 @@ def _without_names(
     for name in {*names} - {None}:
         (direction,) = embed([said_by(str(name))])
         at = np.array([one == name for one in names])
-        first, second = (reader.similarities(direction, rows[at]) for rows in pairs)
+        both = np.concatenate([rows[at] for rows in pairs])
+        first, second = reader.similarities(direction, both).reshape(2, -1)
         rest = np.sqrt((1 - first**2) * (1 - second**2))
         found[at] = (cosines[at] - first * second) / np.maximum(rest, 1e-6)
     return found

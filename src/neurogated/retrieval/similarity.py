@@ -19,13 +19,14 @@ from neurogated.core.speakers import named_places
 from neurogated.core.turns import call_tag, role_tag
 from neurogated.core.view import GraphView, Rows, best_places
 from neurogated.retrieval.dormancy import NOTHING, Admission, Scored
-from neurogated.retrieval.turns import Samples, Turns, roles_called
+from neurogated.retrieval.turns import ROLES, Samples, Turns, roles_called
 from neurogated.text.keywords import fold, split_words, without_final_s
 
 PARTS = ("cosine", "keywords", "neighbours", "message", "subject", "tags")
 """The parts of the similarity of a memory."""
 Values = NDArray[np.float64]
 _NO_ROWS = np.empty(0, dtype=np.int64)
+_ROLES = frozenset(map(role_tag, ROLES))
 
 
 class Similarities(NamedTuple):
@@ -158,10 +159,11 @@ class QuestionSimilarity:
         """
         if self._few is not None:
             self._admission.decide(self._few)
-        search = self._nearest if self._few is None else self._nearest_of_few()
-        nearest = self._admission.best(count, search, nearest)
+        few = self._few
+        nearest = self._admission.best(count, self._nearest if few is None else self._nearest_of_few(few), nearest)
         if self.keyword_weight:
-            by_keywords = self._admission.best(count, self._with_keywords, by_keywords)
+            search = self._with_keywords if few is None else self._with_keywords_of_few(few)
+            by_keywords = self._admission.best(count, search, by_keywords)
             # A fact has the words of several memories, so its BM25 is no measure for theirs.
             originals = ~is_derived(self._view, by_keywords[0])
             self._best_keywords = float(by_keywords[1].max(initial=0.0, where=originals))
@@ -179,10 +181,8 @@ class QuestionSimilarity:
         (found,) = self._reader.nearest([self._vector], count)
         return found
 
-    def _nearest_of_few(self) -> Callable[[int], Scored]:
+    def _nearest_of_few(self, rows: Rows) -> Callable[[int], Scored]:
         """Measure the cosines of all nodes that the recall may find, and return the search among them."""
-        assert self._few is not None  # noqa: S101 - the caller checked it
-        rows = self._few
         cosines = self._reader.similarities(self._vector, rows, np.nan)
         has_vector = ~np.isnan(cosines)
         if not has_vector.all():
@@ -190,12 +190,13 @@ class QuestionSimilarity:
             rows, cosines = rows[has_vector], cosines[has_vector]
         else:
             self._cosine.add(rows, cosines)
+        return partial(_best_of, self._view, (rows, cosines))
 
-        def search(count: int) -> Scored:
-            best = best_places(self._view, rows, cosines, count)
-            return rows[best], cosines[best]
-
-        return search
+    def _with_keywords_of_few(self, rows: Rows) -> Callable[[int], Scored]:
+        """Measure the BM25 of all nodes that the recall may find, and return the search among them."""
+        scores = self._keyword.of(rows)
+        (found,) = scores.nonzero()
+        return partial(_best_of, self._view, (rows[found], scores[found]))
 
     def _with_keywords(self, count: int) -> Scored:
         return self._reader.keyword_search(self._asked_words, count)
@@ -285,7 +286,10 @@ class QuestionSimilarity:
 def _names(
     words: Sequence[str], existing: Callable[[Iterable[str]], frozenset[str]]
 ) -> tuple[frozenset[str], list[str]]:
-    """Return the tags of the names among the words of a question, and the words by which turns address somebody."""
+    """Return the tags of the names among the words of a question, and the words by which turns address somebody.
+
+    Without turns of both roles, no turn has a role of which somebody else is called.
+    """
     both = [words, without_final_s(words)]
     calls = {call_tag(word): word for word in dict.fromkeys(chain(*both))}
     known: frozenset[str] | None = None
@@ -294,12 +298,18 @@ def _names(
         nonlocal known
         if known is not None:
             return existing(tags)
-        # One lookup finds the beginnings of names and the calls.
-        known = existing({*tags, *calls})
+        # One lookup finds the beginnings of names, the calls and the roles.
+        known = existing({*tags, *calls, *_ROLES})
         return known
 
     named = frozenset[str]().union(*names_in(both, found))
-    return named, [word for tag, word in calls.items() if tag in (known or ())]
+    return named, [word for tag, word in calls.items() if tag in known] if known and known >= _ROLES else []
+
+
+def _best_of(view: GraphView, scored: Scored, count: int) -> Scored:
+    rows, values = scored
+    best = best_places(view, rows, values, count)
+    return rows[best], values[best]
 
 
 def shares_of_sources(view: GraphView, rows: Rows, admits: Callable[[Rows], NDArray[np.bool_]]) -> NDArray[np.float64]:

@@ -19,7 +19,8 @@ from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, call_tag, r
 from neurogated.core.view import GraphView, Rows
 from neurogated.text.keywords import split_keywords, split_words
 
-_ROLES = ("user", "assistant")
+ROLES = ("user", "assistant")
+"""The roles whose names are learned."""
 # A name that occurs in one address only may be the name of another person.
 _LEAST_CALLS = 2
 # People rarely say their own name. A speaker who says a name more often than this share of the addresses means another
@@ -213,7 +214,7 @@ def roles_called(reader: GraphReader, calls: Sequence[str]) -> list[str]:
 
 def _called(reader: GraphReader, word: str) -> str | None:
     """Return the role that has this name, None if it is no name."""
-    for caller, other in (_ROLES, _ROLES[::-1]):
+    for caller, other in (ROLES, ROLES[::-1]):
         calls = reader.rows_with([call_tag(word), role_tag(caller)]).size
         if calls < _LEAST_CALLS:
             continue

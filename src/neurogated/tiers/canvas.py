@@ -269,8 +269,7 @@ class LocalCanvases:
                 self._complete.add(key)
             # As on a server: a canvas that is not complete may hold one more.
             most = size + (key not in self._complete)
-            # Few leave, so finding these is quicker than finding those that stay.
-            for name, _ in heapq.nsmallest(len(held) - most, held.items(), key=_BY_SCORE):
+            for name, _ in sorted(held.items(), key=_BY_SCORE)[: max(0, len(held) - most)]:
                 del held[name]
             while len(self._canvases) > self._most:
                 dropped, _ = self._canvases.popitem(last=False)
