@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from typing import Any
 
+import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from neurogated import ANY_USER, EdgeType, GraphDelta, MemoryConfig, MemoryNode, NeuroGraphMemory, Scope
+from neurogated import ANY_USER, EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory, Scope
+from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import InputError
+from neurogated.integrations.conversation import add_new
+from neurogated.parts import Parts
+from neurogated.retrieval.kernel_generator import UniformKernelSource
 from tests.sessions import LONG, NOON, following_of, memories_of, message_of, order_of, turns_of
 
 OTHER = "A heron stood by the mill. The mill was closed on Sunday."
@@ -194,3 +202,54 @@ def test_nobody_takes_or_learns_the_id_of_the_text_of_another_user(memory: Neuro
 
 
 # Refusals
+
+
+class Meanwhile(HashEmbedder):
+    """Does something once while it embeds, when no lock is held."""
+
+    def __init__(self) -> None:
+        self.act: Callable[[], object] | None = None
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        act, self.act = self.act, None
+        if act is not None:
+            act()
+        return super().embed_documents(texts)
+
+
+def said(text: str, **more: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON
+    return {"role": "user", "content": text, **more}
+
+
+def test_a_text_that_is_not_to_replace_leaves_one_that_is_added_at_the_same_time() -> None:
+    embedder, long = Meanwhile(), "A heron stands in the reeds and waits. " * 60
+    parts = Parts(GraphStore(), embedder, UniformKernelSource())
+    with NeuroGraphMemory(MemoryConfig(storage="memory"), parts=parts) as memory:
+        embedder.act = lambda: memory.add([said("First.", id="a"), said(long, id="b")], user_id="ana")
+        later = [said("Second.", id="a"), said("Short.", id="b"), said("New.", id="c")]
+        added = memory.add(later, replace=False, user_id="ana")
+        texts = {one.id: one.content for one in memory.list(user_id="ana")}
+        assert set(added) == set(texts)
+        assert texts.pop("a") == "First."
+        assert texts.pop("c") == "New."
+        assert " ".join(texts.values()).count("heron") >= 60
+        before = memory.store.view().sequence
+        assert memory.add(later, replace=False, user_id="ana").notes == ()
+        assert memory.store.view().sequence == before
+        with pytest.raises(InputError, match="not free"):
+            memory.add("Mine.", id="a", replace=False, user_id="bo")
+
+
+def test_messages_of_frameworks_are_stored_once_by_whoever_comes_first() -> None:
+    embedder = Meanwhile()
+    parts = Parts(GraphStore(), embedder, UniformKernelSource())
+    with NeuroGraphMemory(MemoryConfig(storage="memory"), parts=parts) as memory:
+        old = {"m": said("Old.")}
+
+        def add_and_correct() -> None:
+            add_new(memory, old, {"user_id": "ana"})
+            memory.update("m", "Corrected.")
+
+        embedder.act = add_and_correct
+        add_new(memory, old, {"user_id": "ana"})
+        assert [one.content for one in memory.list(user_id="ana")] == ["Corrected."]

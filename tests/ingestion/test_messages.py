@@ -232,6 +232,19 @@ def test_a_new_message_takes_the_parts_of_the_old_one_away(memory: NeuroGraphMem
         memory.add("Mine.", id="z#call")
 
 
+def test_a_pair_of_texts_is_a_role_and_what_it_says(memory: NeuroGraphMemory) -> None:
+    (name,) = memory.add(("user", "I keep bees."))
+    assert (memory.get(name).role, memory.get(name).content) == ("user", "I keep bees.")
+
+
+def test_a_byte_order_mark_stays_in_no_text(memory: NeuroGraphMemory) -> None:
+    marked: list[Any] = ["\ufeffOne.", ("user", "\ufeffTwo."), {"role": "user", "content": "\ufeffThree."}]
+    names = [*memory.add(marked), *memory.add_document("\ufeffFour.")]
+    texts = [memory.get(name).content for name in names]
+    texts.append(memory.update(names[0], "\ufeffFive.").content)
+    assert texts == ["One.", "Two.", "Three.", "Four.", "Five."]
+
+
 @pytest.mark.parametrize(
     "bad",
     [

@@ -102,9 +102,11 @@ def test_no_view_shows_a_value_of_the_program(told: Reader, view: str) -> None:
 def test_a_contradiction_is_resolved_and_the_fact_before_stays_in_its_history(told: Reader) -> None:
     told.open("Questions")
     told.see("as true no longer")
+    told.miss("false")
     told.press("The second is right")
     told.see("Answered.")
     told.see("as wrong")
+    told.miss("false")
     told.press("Undo")
     told.see("Undone.")
     told.miss("as wrong")

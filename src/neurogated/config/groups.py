@@ -150,7 +150,9 @@ class ManifestSettings:
 
     update_threshold: int = setting(100, "new memories after which a manifest and its text are rebuilt", low=1)
     cache_ttl_ms: int = setting(
-        30_000, "milliseconds after which a manifest is rebuilt if anything has changed; its text stays", low=0
+        30_000,
+        "milliseconds after which a manifest is rebuilt if anything has changed; its text waits for update_threshold",
+        low=0,
     )
 
     def __post_init__(self) -> None:

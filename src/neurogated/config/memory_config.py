@@ -83,7 +83,10 @@ class MemoryConfig:
         "'neurogated[multilingual]'; a sentence-transformers name or path such as nvidia/NV-Embed-v2; openai:NAME; "
         "or hash (instant, no model, words only)",
     )
-    llm_name: str = setting("gpt-4o-mini", "language model for kernels, causes, names and answers")
+    llm_name: str = setting(
+        "gpt-4o-mini",
+        "language model that judges questions, reads what is said, and answers; llm.use says when there is one",
+    )
     llm_base_url: str | None = setting(
         None, "address of an OpenAI-compatible server, which needs the extra 'openai'; none: the model's own"
     )
@@ -91,7 +94,10 @@ class MemoryConfig:
     max_new_tokens: int = setting(2048, "maximum length of a language model's answer, in tokens", low=1)
 
     # Where the memory is
-    save_dir: str = setting("outputs", "folder of all files; the memory is in its subfolder 'memory'")
+    save_dir: str = setting(
+        "outputs",
+        "folder of all files, in the current folder if it is relative; the memory is in its subfolder 'memory'",
+    )
     storage: str = setting(
         "sqlite",
         "store of the graph; sqlite: a file; memory: RAM only; or a database, as "

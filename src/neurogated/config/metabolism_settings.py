@@ -80,7 +80,7 @@ class MetabolismSettings:
     )
 
     # Conflicts
-    check_conflicts: bool = setting(True, "compare the facts of new memories, and record contradictions")
+    check_conflicts: bool = setting(True, "compare new facts with the known ones, and record contradictions")
 
     # Facts from speech need a language model (ADR 47).
     read_claims: str = setting(
@@ -114,7 +114,7 @@ class MetabolismSettings:
     # Echoes
     find_echoes: bool = setting(True, "link messages of the assistant to recalled memories that they repeat")
     skip_echoes: bool = setting(
-        False, "leave out the blocks of memories in messages, made by `as_text` or `get_context`"
+        False, "do not store again the memories that a message repeats as a block of `get_context` or `as_text`"
     )
 
     def __post_init__(self) -> None:

@@ -135,8 +135,9 @@ class RetrievalSettings:
     # @tag: the weight 0–1 of a tag that a memory should have. If left out, @span, @place and @sentiment are 1.
     kernels: str | None = setting(
         None,
-        "other kernels by kind of question (fact, why, consequence, when, next, like, latest), with semicolons "
-        "between, as in why: CAUSE=2.0/1.0, @cause=1.0; like: SIM=0.5",
+        "other weights of edge types, 0–2, by kind of question (fact, why, consequence, when, next, like, latest), as "
+        "in why: CAUSE=2.0/1.0, @cause=1.0; like: SIM=0.5. After a slash stands the weight against the direction of an "
+        "edge; a name after @ is a tag, with a weight of 0–1",
     )
 
     switches: RetrievalSwitches = group(RetrievalSwitches, "parts that an ablation turns off", listed=False)

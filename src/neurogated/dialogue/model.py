@@ -148,7 +148,7 @@ class Pages(Protocol):
     """Stores the pages of users. A page is written once, as a whole."""
 
     def add(self, user_id: str, page: DialoguePage) -> None:
-        """Store a page; when it returns, the page is durable and searches find it."""
+        """Store a page; when it returns, the page is durable and searches find it. One with its key stays as it is."""
 
     def after(self, user_id: str, mark: Any, known: Collection[str]) -> News:  # noqa: ANN401 - each store has its own
         """Return what happened after a mark, given the keys of the known pages; from the beginning if it is None."""

@@ -105,8 +105,9 @@ class Contents(list[Document]):
         past = sum(to_utc(one.expires_at, zone) <= now for one in self if one.expires_at is not None)
         if past:
             notes += [f"{past} of the texts {'has' if past == 1 else 'have'} expired already, and no call finds it"]
-        given = {one.id: one.scope for one in self if one.id is not None}
-        if again := sum(one.id is not None for one in self) - len(given):
+        named = [one for one in self if one.id is not None and one.replace]
+        given = {one.id: one.scope for one in named}
+        if again := len(named) - len(given):
             notes += [
                 f"{again} of the texts {'has' if again == 1 else 'have'} the id of a later one, which replaces it"
             ]

@@ -114,6 +114,8 @@ class Details(TypedDict, total=False):
 
     The id of a long text names its first memory, and all of them in `delete` and `update`.
     """
+    replace: bool
+    """False: a memory that has the `id` already stays as it is, whoever adds it at the same time. Default: true."""
     title: str | None
     """The subject of the text; it is embedded with the text."""
     metadata: Mapping[str, Any] | None
@@ -221,6 +223,8 @@ class Document:
     The id of a text of several chunks names its first chunk, and all of them in `delete` and `update`. The same holds
     for the calls of tools of a message, and for their results.
     """
+    replace: bool = True
+    """Whether it replaces a memory that has its id already, or leaves that one as it is."""
     statement: Statement | None = None
     """The parts of a fact; its text is stored as one memory, however long it is."""
     outcome: float | None = None
@@ -232,7 +236,7 @@ class Document:
         if not self.passages:
             raise InputError("a document has no passage; give it at least one")
         if self.title is not None:
-            title = repaired_text("a title", self.title)
+            title = repaired_text("a title", self.title).lstrip("\ufeff")
             object.__setattr__(self, "title", title if title.strip() else None)
         if self.id is not None and len({passage.part for passage in self.passages}) < len(self.passages):
             raise InputError(f"the id {self.id!r} is given for {len(self.passages)} passages, but names one memory")

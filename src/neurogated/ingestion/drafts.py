@@ -96,11 +96,11 @@ class Revision:
         if all(getattr(self, name) is None for name in self.__slots__):
             raise InputError("the update is empty; give a content, a title, metadata or a time")
         if self.content is not None:
-            object.__setattr__(self, "content", repaired_text("the new content", self.content))
+            object.__setattr__(self, "content", repaired_text("the new content", self.content).lstrip("\ufeff"))
             if not self.content.strip():
                 raise InputError("the new content is blank; to forget the memory, delete it")
         if self.title is not None:
-            object.__setattr__(self, "title", repaired_text("the new title", self.title))
+            object.__setattr__(self, "title", repaired_text("the new title", self.title).lstrip("\ufeff"))
         if self.metadata is not None:
             checked_metadata(self.metadata)
         given_kind(self.kind)
@@ -277,6 +277,8 @@ class DocumentPart:
     """All chunks of the document. Its parts share this list, in which the planner replaces taken ids."""
     begin: int
     end: int
+    replaces: bool = True
+    """Whether it replaces what is stored under the id of the document."""
 
     @property
     def is_last(self) -> bool:

@@ -66,7 +66,7 @@ class Planner:
         drafts = self._drafts(document)
         size = self._config.indexing.batch_size if document.id is None else len(drafts)
         for begin in range(0, len(drafts), size):
-            yield DocumentPart(drafts, begin, min(begin + size, len(drafts)))
+            yield DocumentPart(drafts, begin, min(begin + size, len(drafts)), document.replace)
 
     def revision(self, node_id: str, change: Revision, at: datetime) -> list[DocumentPart]:
         """Return the part that changes a memory at `at`.
@@ -100,11 +100,12 @@ class Planner:
             drafts.append(Draft.of(new, found))
         return [DocumentPart(drafts, 0, len(drafts))]
 
-    def plan(self, parts: Sequence[DocumentPart], removed: Sequence[str] = ()) -> Batch:
+    def plan(self, every: Sequence[DocumentPart], removed: Sequence[str] = ()) -> Batch:
         """Return the batch that stores parts and removes texts, by their ids, for the present state of the store."""
         reader = self._store.reader()
         view = reader.view
-        old = self._stored(parts, view)
+        old = self._stored(every, view)
+        parts = [part for part in every if part.replaces or not self._is_stored(part.document[0], old)]
         # Of several texts with one id, the last one is current.
         last = {part.document[0].id: part for part in parts if part.document[0].named}
         current = [part for part in parts if last.get(part.document[0].id, part) is part]
@@ -132,7 +133,12 @@ class Planner:
         old |= stored(self._store, chain.from_iterable(around))
         to_write = [one for one in drafts.values() if one.id not in old or one.changes(old[one.id])]
         gone = [name for name in gone if name in old]
-        return Batch(parts, old, to_write, gone, [*chains, *around], parted, joined, view)
+        return Batch(every, old, to_write, gone, [*chains, *around], parted, joined, view)
+
+    @staticmethod
+    def _is_stored(draft: Draft, old: Mapping[str, MemoryNode]) -> bool:
+        node = old.get(draft.id)
+        return draft.named and node is not None and node.scope.user_id == draft.scope.user_id
 
     def _merged(
         self, parts: Sequence[DocumentPart], current: Sequence[DocumentPart], old: Mapping[str, MemoryNode]

@@ -35,7 +35,7 @@ from neurogated.ingestion.edge_builder import RecentNodes
 from neurogated.ingestion.importance import Focus
 from neurogated.ingestion.linking import Check, Linker, unchecked
 from neurogated.ingestion.mentions import text_edges
-from neurogated.ingestion.planner import Planner, document_of, stored, stored_with
+from neurogated.ingestion.planner import Planner, document_of, parts_of, stored, stored_with
 
 _log = logging.getLogger(__name__)
 
@@ -337,7 +337,8 @@ class Writer:
         self._put(lambda: self._planner.plan(batch.parts), embedding, "add", batch)
         for part in batch.parts:
             if part.is_last:
-                yield [draft.id for draft in part.document]
+                ids = [draft.id for draft in part.document]
+                yield ids if part.replaces else parts_of(self._store, ids[0])
 
     def _put(
         self, plan: Callable[[], Batch], embedding: EmbeddingAhead, reason: str, batch: Batch | None = None

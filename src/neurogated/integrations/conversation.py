@@ -114,18 +114,23 @@ def add_new(memory: NeuroGraphMemory, messages: Mapping[str, Mapping[str, Any]],
         messages: messages in the format of OpenAI or Anthropic by their ids from `message_ids`.
         owner: their scope.
     """
-    known = {node.id for node in memory.store.get_nodes(list(messages), missing_ok=True)}
-    add_said(memory, [{**one, "id": name} for name, one in messages.items() if name not in known], owner)
+    add_said(memory, [{**one, "id": name} for name, one in messages.items()], owner, replace=False)
 
 
-def add_said(memory: NeuroGraphMemory, messages: Iterable[Mapping[str, Any]], owner: ConversationOwner) -> None:
+def add_said(
+    memory: NeuroGraphMemory,
+    messages: Iterable[Mapping[str, Any]],
+    owner: ConversationOwner,
+    *,
+    replace: bool = True,
+) -> None:
     """Store messages in the format of OpenAI or Anthropic, with the present time if they have none.
 
     Frameworks let agents choose roles of their own, such as `critic`. Such a role is the name of an assistant, and the
     log has a warning. The model has answered already, so no part is refused: a message with one that is not known is
     stored with its original.
     """
-    memory.add([_whole(_with_known_role(one)) for one in messages], **owner)
+    memory.add([_whole(_with_known_role(one)) for one in messages], replace=replace, **owner)
 
 
 def _whole(message: Mapping[str, Any]) -> Mapping[str, Any]:

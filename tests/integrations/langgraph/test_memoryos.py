@@ -7,6 +7,8 @@ import runpy
 import sys
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,6 +19,7 @@ from langgraph.store.base import BaseStore, Op, PutOp, Result
 from langgraph.store.memory import InMemoryStore
 from langgraph.store.postgres import PostgresStore
 
+from neurogated.dialogue.model import DialoguePage
 from neurogated.errors import ConfigError, InputError
 from neurogated.integrations.langgraph.dialogue import StoreRecords
 from neurogated.integrations.langgraph.memoryos import MemoryOS
@@ -137,6 +140,18 @@ def test_saving_a_named_pair_again_changes_nothing(opened: Open, tmp_path: Path)
         memory.save_memory(user, "s", f"I am {user}.", "Hello.", page_id="first")
     assert [page["user"] for page in exported(memory, tmp_path, "short_term")["pages"]] == ["I am ana."]
     assert [page["user"] for page in exported(memory, tmp_path, "short_term", "bo")["pages"]] == ["I am bo."]
+
+
+def test_of_pairs_with_one_name_that_are_stored_at_once_the_first_stays(opened: Open) -> None:
+    kept = opened()._pages
+    day = datetime(2027, 1, 1, tzinfo=UTC)
+    pages = [DialoguePage("first", f"{n:016}-{n}", "s", f"I am {n}.", "Hello.", day) for n in range(4)]
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(partial(kept.add, "ana"), pages))
+    found = kept.get("ana", ["first"])["first"]
+    assert [page.user for page in pages].count(found.user) == 1
+    kept.add("ana", pages[found.user == pages[0].user])
+    assert kept.get("ana", ["first"])["first"] == found
 
 
 def test_a_search_writes_nothing() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 from functools import partial
@@ -112,9 +113,18 @@ class StorePages:
     def __init__(self, store: BaseStore, embed: Embed) -> None:
         self._store = store
         self._ranking = _Ranking(store, embed)
+        self._lock = threading.Lock()
 
     def add(self, user_id: str, page: DialoguePage) -> None:
-        """Store a page as one item."""
+        """Store a page as one item. If several processes put one with its key at the same time, the last one stays."""
+        if page.key == page.order:
+            self._put(user_id, page)
+            return
+        with self._lock:
+            if not self.get(user_id, [page.key]):
+                self._put(user_id, page)
+
+    def _put(self, user_id: str, page: DialoguePage) -> None:
         value = {
             "user": page.user, "assistant": page.assistant, "session_id": page.session_id, "order": page.order,
             "said": page.said.isoformat(), "arrived": int(page.order[:_DIGITS]),
@@ -178,7 +188,8 @@ class GraphPages:
             if text.strip()
         ]
         label, path = escaped(user_id), namespace(user_id, _PAGES)
-        self._memory.add(messages, user_id=label, path=path, session_id=page.session_id, timestamp=page.said)
+        session, said_at = page.session_id, page.said
+        self._memory.add(messages, user_id=label, path=path, session_id=session, timestamp=said_at, replace=False)
 
     def after(self, user_id: str, mark: _Mark | None, known: Collection[str]) -> News:
         """Return the pages whose turns come after the mark."""
