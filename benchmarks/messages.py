@@ -1,6 +1,6 @@
 """The time to add one message to a large memory, besides embedding, and whether a search finds it at once.
 
-python -m benchmarks.messages --memories 100000 --messages 1000 --conversations ../shared/data/locomo_conv0-4.json
+python -m benchmarks.messages --memories 100000 --messages 1000 --conversations DATA/locomo_conv0-4.json
 """
 
 from __future__ import annotations

@@ -73,10 +73,15 @@ def test_the_first_command_of_a_page_runs_in_a_process_of_its_own(folder: Path) 
 @pytest.mark.filterwarnings("default::neurogated.fallback.FallbackWarning")
 @pytest.mark.parametrize("name", _pages_with("python"))
 def test_the_examples_of_a_page_run_one_after_the_other(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    names = {"__name__": "__main__"}
-    for code in _blocks(name, "python"):
+    """Each prints what stands below it, if there is anything."""
+    names, said = {"__name__": "__main__"}, ""
+    pattern = r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?"
+    for code, shown in re.findall(pattern, TEXTS[name], flags=re.MULTILINE | re.DOTALL):
         exec(compile(code, name, "exec"), names)  # noqa: S102 - the page is ours
-    assert capsys.readouterr().out, name
+        printed = capsys.readouterr().out
+        assert shown in ("", printed), name
+        said += printed
+    assert said, name
 
 
 @pytest.mark.parametrize("name", _pages_with("py(?:thon)?"))
