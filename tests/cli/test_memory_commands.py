@@ -243,6 +243,11 @@ def test_every_path_to_a_file_names_the_same_text(run: Run, tmp_path: Path, monk
     names = {run("add", "--file", path) for path in ("notes.txt", "./notes.txt", "link", str(tmp_path / "notes.txt"))}
     assert names == {(0, f"{Path('notes.txt').resolve()}\n")}
     assert _json(run, "list")["total"] == 1
+    # A memory that was moved knows the file, too.
+    (tmp_path / "agent").rename(tmp_path / "moved")
+    (tmp_path / "agent").symlink_to("moved")
+    assert _json(run, "add", "--file", "link")["replaced"] == []
+    assert _json(run, "list")["total"] == 1
     assert _json(run, "delete", "--document", "./link") == {"deleted": 1}
 
 
