@@ -1,12 +1,17 @@
 """Which calls run first when many wait."""
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from starlette.requests import ClientDisconnect
 
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.server.queue import CallQueue
+from neurogated.text.strings import give_way, giving_way
 
 
 def lasting(seconds: float, done: list[str], name: str) -> Callable[[], Awaitable[None]]:
@@ -243,3 +248,55 @@ def test_beside_others_a_user_leaves_them_a_place(others: list[str], monkeypatch
         return ran
 
     assert asyncio.run(run()) == (["ben", "ana", "ana"] if others else ["ben", "ben"])
+
+
+@pytest.mark.parametrize(
+    ("older", "younger", "is_first"),
+    [(3600.0, "ben", "short"), (0.0, "ben", "long"), (3600.0, "ana", "long")],
+    ids=["old", "no time to give", "same user"],
+)
+def test_a_long_call_gives_way_to_a_short_one_of_another_user(
+    older: float, younger: str, is_first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, done, runs, went_on = [0.0], list[str](), threading.Event(), threading.Event()
+    monkeypatch.setattr("neurogated.server.queue.time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr("neurogated.server.queue._LONG", 0)
+
+    def work() -> None:
+        runs.wait()
+        give_way()
+        done.append("long")
+        went_on.set()
+
+    async def run() -> None:
+        queue = CallQueue()
+        long = asyncio.create_task(queue.run("key", "add", lambda: asyncio.to_thread(work), user="ana"))
+        await queue.run("key", "recall", lasting(0.01, [], ""), user=younger)
+        # However slow the machine, the next call does not become a long one.
+        monkeypatch.setattr("neurogated.server.queue._LONG", 3600)
+        now[0] = older
+
+        async def short() -> None:
+            runs.set()
+            await asyncio.to_thread(went_on.wait, 0.1 if is_first == "short" else 20)
+            done.append("short")
+
+        async with asyncio.timeout(20):
+            await queue.run("key", "recall", short, user=younger)
+            await long
+
+    asyncio.run(run())
+    assert done[0] == is_first
+
+
+def test_a_long_text_gives_way_in_each_of_its_steps_but_not_while_it_is_written(tmp_path: Path) -> None:
+    text = "Ann moved to Lyon in May. " * 1_200
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
+        steps = list[None]()
+        with giving_way(lambda: steps.append(None)):
+            ids = memory.add(text)
+            taken = len(steps)
+            with memory.session.exclusively():
+                give_way()
+        assert taken > 3 * len(ids) > 30
+        assert len(steps) == taken

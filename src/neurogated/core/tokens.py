@@ -20,7 +20,7 @@ import regex
 
 from neurogated.core.contexts import remembered
 from neurogated.core.extras import packaged_json
-from neurogated.text.strings import matches
+from neurogated.text.strings import give_way, matches
 
 TokenCounter = Callable[[Sequence[str]], list[int]]
 """Returns the number of tokens of each text."""
@@ -52,7 +52,11 @@ _PROMPT_TOKENS_A_TOKEN = 3
 
 def prompt_tokens(texts: Sequence[str]) -> list[int]:
     """Return how many tokens each text has at most for a language model, about as OpenAI's o200k would count."""
-    return [sum(map(_cost, matches(_ASCII_PIECE if text.isascii() else _UNICODE_PIECE, text))) for text in texts]
+    costs = []
+    for text in texts:
+        give_way()
+        costs.append(sum(map(_cost, matches(_ASCII_PIECE if text.isascii() else _UNICODE_PIECE, text))))
+    return costs
 
 
 def window_tokens(count: TokenCounter) -> TokenCounter:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from itertools import groupby
 from typing import Protocol
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from neurogated.embedding.openvino_runtime import OpenVINOSession
 from neurogated.embedding.vectors import unit_vectors
+from neurogated.text.strings import give_way
 
 # Texts are padded to a multiple of this many tokens. Half precision rounds sums by blocks of this size. If all blocks
 # are complete, the vector of a text does not depend on the other texts in its batch, to the last bit.
@@ -60,12 +62,17 @@ class ExportedModel:
         batches = list(self._batches(encodings))
 
         def fill(rows: list[int]) -> None:
+            give_way()
             vectors[rows] = self._session.run(self._inputs([encodings[row] for row in rows]))
 
         if len(batches) > 1:
             with ThreadPoolExecutor(min(self._session.concurrency, len(batches))) as threads:
                 # Reading the results raises the errors of the threads.
-                list(threads.map(fill, batches))
+                list(
+                    threads.map(
+                        lambda rows, context: context.run(fill, rows), batches, (copy_context() for _ in batches)
+                    )
+                )
         else:
             for rows in batches:
                 fill(rows)

@@ -28,7 +28,7 @@ from neurogated.ingestion.drafts import Analysed, Batch
 from neurogated.ingestion.edge_builder import sequence_edges
 from neurogated.ingestion.importance import Encoder, Focus
 from neurogated.text.names import names_in
-from neurogated.text.strings import checked_names
+from neurogated.text.strings import checked_names, give_way
 
 ALONE = 2
 """Up to this many texts are embedded when they are taken, since the background thread would cost more than it saves."""
@@ -155,6 +155,7 @@ class Analysis:
         """Return the result of each task; None for a task that failed and stays pending."""
 
         def attempt(task: PendingTask) -> T | LLMError:
+            give_way()
             try:
                 return judge(task)
             except LLMError as error:

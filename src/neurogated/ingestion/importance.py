@@ -36,7 +36,7 @@ from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.keywords import split_keywords, words_of
 from neurogated.text.language import table_of
 from neurogated.text.normalise import plain_sentences, tokens_of
-from neurogated.text.strings import SECTION, checked_name
+from neurogated.text.strings import SECTION, checked_name, give_way
 from neurogated.text.times import find_times
 
 _TABLE = table_of(__package__, "importance_words")
@@ -312,6 +312,7 @@ class Encoder:
 
     def _encoded(self, node: MemoryNode, importance: float, focus: Focus) -> MemoryNode:
         """Return the node with the energy it starts with: its importance, and more if it is relevant to the task."""
+        give_way()
         importance = checked_unit("importance of node", node.id, importance)
         gain = _FOCUS_GAIN * focus.relevance(node)
         energy = importance + (1.0 - importance) * gain

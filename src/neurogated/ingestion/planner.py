@@ -26,6 +26,7 @@ from neurogated.ingestion.edge_builder import RecentNodes, UserGraph
 from neurogated.ingestion.sessions import SessionTurns, followers_without, turn_ids
 from neurogated.ingestion.titles import find_names
 from neurogated.text.keywords import count_words
+from neurogated.text.strings import give_way
 from neurogated.text.times import find_times
 from neurogated.utils.hash_utils import arrival_id, compute_mdhash_id
 
@@ -318,6 +319,7 @@ class Planner:
             chunks = [passage.text] if document.statement else self._chunks(document, passage, names)
             words = count_words([passage.text])[0] if document.in_session and len(chunks) > 1 else None
             for place, chunk in enumerate(chunks):
+                give_way()
                 part = None if words is None else (place, words)
                 if document.id is not None or passage.part:
                     node_id = f"{base}{passage.part}" + (f"#{place}" if place else "")

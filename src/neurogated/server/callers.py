@@ -88,12 +88,12 @@ class Caller:
         return cursor
 
 
-def grant_in(request: Request) -> Grant:
+async def grant_in(request: Request) -> Grant:
     """Return the grant of a request's key; answers 401 without a known key."""
     return known_grant(request.state.grant)
 
 
-def caller_of(
+async def caller_of(
     grant: Annotated[Grant, Depends(grant_in)],
     request: Request,
     user_id: Annotated[str | None, Query(description="The user, with a key for all users or without keys.")] = None,

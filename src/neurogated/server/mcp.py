@@ -66,7 +66,7 @@ class McpServers:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request as the user of its key."""
         request = Request(scope)
-        caller = caller_of(grant_in(request), request, request.query_params.get("user_id"))
+        caller = await caller_of(await grant_in(request), request, request.query_params.get("user_id"))
         await (await self._server_of(caller)).answer(scope, receive, send)
 
     async def _server_of(self, caller: Caller) -> _Server:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Hashable, Iterable
-from typing import NamedTuple, TypeVar
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TypeVar
 
 from neurogated.core.extras import needs_extra
+from neurogated.text.strings import giving_way
 
 with needs_extra("serve"):
     from starlette.requests import ClientDisconnect
@@ -32,29 +36,38 @@ _RECENT = 0.1
 """The weight of the last duration in the mean of its kind, and in that of all calls."""
 
 
-class _Waiting(NamedTuple):
-    """A call that waits."""
+@dataclass(eq=False, slots=True)
+class _Call:
+    """A call that waits or runs."""
 
-    since: float
+    key: Hashable
+    user: Hashable
     kind: str
-    turn: asyncio.Future[None]
+    since: float = field(default_factory=time.perf_counter)
+    """When it came, and then when its turn came."""
+    turn: asyncio.Future[None] | None = None
+    passed: threading.Event = field(default_factory=threading.Event)
+    """Set when it has ended or taken long."""
+    given: float = 0.0
+    """Seconds in which it gave way to others."""
 
 
 class CallQueue:
     """Runs few calls at once. Keys take turns; of one key, the shortest kinds run first, and its users take turns.
 
-    A call that has waited for long runs before shorter ones, so none starves.
+    A call that has waited for long runs before shorter ones, so none starves. One that has taken long pauses in
+    `give_way` while a call of another user runs that has not, for at most half of its time.
     """
 
     def __init__(self) -> None:
         # By key, and by key and user.
         self._running = Counter[Hashable]()
-        # The kinds and the users of the running calls, without those that have taken long.
-        self._kinds, self._placed = Counter[str](), Counter[Hashable]()
+        # The running calls without those that have taken long.
+        self._short = set[_Call]()
         # When each key and user asked last, the latest last; without those that are no longer present.
         self._asked: dict[Hashable, float] = {}
         # The calls of each user of each key in the order they came; the key and the user whose turn is next are first.
-        self._waiting: dict[Hashable, dict[Hashable, list[_Waiting]]] = {}
+        self._waiting: dict[Hashable, dict[Hashable, list[_Call]]] = {}
         self._seconds: dict[str, float] = {}
         self._mean = 0.0
 
@@ -79,27 +92,27 @@ class CallQueue:
         Raises:
             ClientDisconnect: nobody waits any more, so it was not called.
         """
-        has_waited = await self._turn(key, user, kind)
-        loop, begin = asyncio.get_running_loop(), time.perf_counter()
-        release = loop.call_later(_LONG, self._release, key, user, kind)
+        this = _Call(key, user, kind)
+        has_waited = await self._turn(this)
+        this.since = time.perf_counter()
+        release = asyncio.get_running_loop().call_later(_LONG, self._release, this)
 
         async def wanted() -> T:
             if has_waited and is_gone is not None and await is_gone():
                 raise ClientDisconnect
-            return await call()
+            with giving_way(partial(self._give_way, this)):
+                return await call()
 
         def end(task: asyncio.Task[T]) -> None:
-            seconds = time.perf_counter() - begin
+            seconds = time.perf_counter() - this.since
             if not self._seconds:
                 self._mean = seconds
             mean = self._seconds.get(kind, seconds)
             self._seconds[kind] = mean + _RECENT * (seconds - mean)
             self._mean += _RECENT * (seconds - self._mean)
-            self._leave(key, user)
-            is_long = loop.time() >= release.when()
-            if not is_long:
-                release.cancel()
-            self._release(key, user, None if is_long else kind)
+            self._leave(this)
+            release.cancel()
+            self._release(this)
             if not task.cancelled():
                 # Nobody else looks at the error of a call whose client has gone.
                 task.exception()
@@ -109,30 +122,41 @@ class CallQueue:
         running.add_done_callback(end)
         return await asyncio.shield(running)
 
-    async def _turn(self, key: Hashable, user: Hashable, kind: str) -> bool:
+    def _give_way(self, call: _Call) -> None:
+        """Wait in the thread of a call that has taken long for those of other users that have not."""
+        if call in self._short:
+            return
+        for other in tuple(self._short):
+            now = time.perf_counter()
+            left = now - call.since - 2 * call.given
+            if left > 0 and (other.key, other.user) != (call.key, call.user):
+                other.passed.wait(left)
+                call.given += time.perf_counter() - now
+
+    async def _turn(self, call: _Call) -> bool:
         """Wait for the turn of a call; return whether that took time."""
-        self._note(key, user)
-        if self._may_run(key, user, kind):
-            self._take(key, user, kind)
+        self._note(call.key, call.user)
+        if self._may_run(call):
+            self._take(call)
             return False
-        turn = asyncio.get_running_loop().create_future()
-        waiting = self._waiting.setdefault(key, {}).setdefault(user, [])
-        waiting.append(_Waiting(time.perf_counter(), kind, turn))
+        call.turn = asyncio.get_running_loop().create_future()
+        self._waiting.setdefault(call.key, {}).setdefault(call.user, []).append(call)
         try:
-            await turn
+            await call.turn
         except asyncio.CancelledError:
-            if not turn.cancelled():
-                self._leave(key, user)
-                self._release(key, user, kind)
+            if not call.turn.cancelled():
+                self._leave(call)
+                self._release(call)
             raise
         return True
 
-    def _may_run(self, key: Hashable, user: Hashable, kind: str) -> bool:
-        if self._kinds.total() >= _AT_ONCE or self._running[key] >= _OF_KEY or self._running[key, user] >= _OF_USER:
+    def _may_run(self, call: _Call) -> bool:
+        key, user = call.key, call.user
+        if len(self._short) >= _AT_ONCE or self._running[key] >= _OF_KEY or self._running[key, user] >= _OF_USER:
             return False
-        if self._placed[key, user] and len(self._asked) > 1:
+        if len(self._asked) > 1 and any((one.key, one.user) == (key, user) for one in self._short):
             return False
-        return not (self._is_slow(kind) and any(map(self._is_slow, +self._kinds)))
+        return not (self._is_slow(call.kind) and any(self._is_slow(one.kind) for one in self._short))
 
     def _note(self, key: Hashable, user: Hashable) -> None:
         """Note that a user asks, and forget those who have not asked for some seconds."""
@@ -144,50 +168,42 @@ class CallQueue:
     def _is_slow(self, kind: str) -> bool:
         return self._seconds.get(kind, 0.0) > _SLOW * self._mean
 
-    def _take(self, key: Hashable, user: Hashable, kind: str) -> None:
-        self._running.update((key, (key, user)))
-        self._kinds[kind] += 1
-        self._placed[key, user] += 1
+    def _take(self, call: _Call) -> None:
+        self._running.update((call.key, (call.key, call.user)))
+        self._short.add(call)
 
-    def _leave(self, key: Hashable, user: Hashable) -> None:
-        self._running.subtract((key, (key, user)))
+    def _leave(self, call: _Call) -> None:
+        self._running.subtract((call.key, (call.key, call.user)))
         # Users may be many.
         self._running = +self._running
 
-    def _release(self, key: Hashable, user: Hashable, kind: str | None) -> None:
+    def _release(self, call: _Call) -> None:
         """Free the place of a call, if it still has one, and give the free places to calls that wait."""
-        if kind is not None:
-            self._kinds[kind] -= 1
-            self._placed.subtract(((key, user),))
-            self._placed = +self._placed
+        self._short.discard(call)
+        call.passed.set()
         while (found := self._next()) is not None:
-            key, user, call = found
-            users = self._waiting.pop(key)
-            calls = users.pop(user)
-            calls.remove(call)
+            # The key and the user take their next turn after the others.
+            users = self._waiting.pop(found.key)
+            calls = users.pop(found.user)
+            calls.remove(found)
             if calls:
-                users[user] = calls
+                users[found.user] = calls
             if users:
-                self._waiting[key] = users
-            if not call.turn.done():
-                self._take(key, user, call.kind)
-                call.turn.set_result(None)
+                self._waiting[found.key] = users
+            if found.turn is not None and not found.turn.done():
+                self._take(found)
+                found.turn.set_result(None)
 
-    def _next(self) -> tuple[Hashable, Hashable, _Waiting] | None:
-        """Return the waiting call that runs next, with its key and its user; None if none may run now."""
-        for key, users in self._waiting.items():
-            found = [
-                (key, user, call)
-                for user, waiting in users.items()
-                if (call := self._first(call for call in waiting if self._may_run(key, user, call.kind)))
-            ]
-            if found:
-                # Users behind a key take turns among calls of a kind.
-                first = self._first(call for *_, call in found)
-                return next(one for one in found if one[2] is first)
+    def _next(self) -> _Call | None:
+        """Return the waiting call that runs next; None if none may run now."""
+        for users in self._waiting.values():
+            # Users behind a key take turns among calls of a kind.
+            firsts = (self._first(filter(self._may_run, waiting)) for waiting in users.values())
+            if (found := self._first(call for call in firsts if call is not None)) is not None:
+                return found
         return None
 
-    def _first(self, calls: Iterable[_Waiting]) -> _Waiting | None:
+    def _first(self, calls: Iterable[_Call]) -> _Call | None:
         """Return the shortest of some calls, of equal ones the first, or else one that has waited for long."""
         known = list(calls)
         late = [call for call in known if time.perf_counter() - call.since > _MOST]

@@ -47,6 +47,7 @@ from neurogated.storage.log.log import (
     TransactionBlock,
 )
 from neurogated.storage.log.memory_log import last_before, replayed_past
+from neurogated.text.strings import giving_way
 from neurogated.utils.background import is_free, take, while_alive
 
 
@@ -159,7 +160,7 @@ class LiveGraph:
         """Run a block that reads the graph and acts on it while nobody else writes; see `SupportsExclusion`."""
         if patience is not None and not is_free(self.lock, patience):
             raise MemoryLockedError("another thread of this process is writing; try again later")
-        with self.lock:
+        with self.lock, giving_way(None):
             if self._in_turn.locked():
                 # The outer block has caught up.
                 self.require_open()

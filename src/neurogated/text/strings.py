@@ -1,11 +1,13 @@
-"""Checks that every store and file can hold a text; composes and shortens texts."""
+"""Checks that every store and file can hold a text; composes and shortens texts; reads long ones while others run."""
 
 from __future__ import annotations
 
 import re
 import textwrap
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from html import escape
 from typing import Any, Protocol
 
@@ -52,9 +54,34 @@ def composed(text: str) -> str:
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
+_wait: ContextVar[Callable[[], None] | None] = ContextVar("neurogated_wait", default=None)
+
+
+def give_way() -> None:
+    """Let others run, if the work of this context should. Work on many texts calls this for each of them."""
+    if (wait := _wait.get()) is not None:
+        wait()
+
+
+@contextmanager
+def giving_way(wait: Callable[[], None] | None) -> Iterator[None]:
+    """Run a block in which `give_way` calls `wait`; None for a block that holds what others wait for."""
+    token = _wait.set(wait)
+    try:
+        yield
+    finally:
+        _wait.reset(token)
+
+
 def matches(pattern: _Pattern, text: str) -> Iterable[str]:
     """Return the matches of a pattern without groups. In a long text they are found one by one; see `SECTION`."""
-    return pattern.findall(text) if len(text) <= SECTION else (match[0] for match in pattern.finditer(text))
+    return pattern.findall(text) if len(text) <= SECTION else _one_by_one(pattern, text)
+
+
+def _one_by_one(pattern: _Pattern, text: str) -> Iterator[str]:
+    for match in pattern.finditer(text):
+        give_way()
+        yield match[0]
 
 
 def checked_name(what: str, name: str) -> str:
