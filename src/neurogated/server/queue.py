@@ -30,6 +30,8 @@ _MOST = 5.0
 """Seconds after which a waiting call passes shorter ones."""
 _LONG = 0.25
 """Seconds after which a running call no longer keeps others waiting."""
+_GIVEN = 3.0
+"""Seconds that a call which has taken long pauses at most for others, for each second that it has run."""
 _BESIDE = 5.0
 """Seconds that a user counts as present after asking. Beside others, a user has one call that has not taken long."""
 _RECENT = 0.1
@@ -56,7 +58,7 @@ class CallQueue:
     """Runs few calls at once. Keys take turns; of one key, the shortest kinds run first, and its users take turns.
 
     A call that has waited for long runs before shorter ones, so none starves. One that has taken long pauses in
-    `give_way` while a call of another user runs that has not, for at most half of its time.
+    `give_way` while a call of another user runs that has not.
     """
 
     def __init__(self) -> None:
@@ -128,7 +130,7 @@ class CallQueue:
             return
         for other in tuple(self._short):
             now = time.perf_counter()
-            left = now - call.since - 2 * call.given
+            left = _GIVEN * (now - call.since - call.given) - call.given
             if left > 0 and (other.key, other.user) != (call.key, call.user):
                 other.passed.wait(left)
                 call.given += time.perf_counter() - now
