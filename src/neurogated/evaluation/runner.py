@@ -288,8 +288,7 @@ def _write(report: RunReport, results: Sequence[_Result], config: MemoryConfig, 
             }
             scores = scores_of(result.ranked, asked.gold, RECALL_CUTOFFS) if asked.gold else {}
             line |= scores | ({"baselines": result.plain} if result.plain else {})
-            if result.answer is not None:
-                line["answer"] = result.answer
+            line |= {} if result.answer is None else {"answer": result.answer}
             lines.write(json.dumps(line, ensure_ascii=False) + "\n")
             rows.append({"id": asked.id, "kind": asked.kind, "question": asked.text, "ms": line["ms"], **scores})
     with (report.folder / "questions.csv").open("w", encoding="utf-8", newline="") as file:
