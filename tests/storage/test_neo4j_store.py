@@ -209,6 +209,21 @@ def test_vectors_of_another_model_replace_all_versions_or_none(url: str) -> None
         assert other.check() == []
 
 
+def test_vectors_reach_no_graph_that_was_made_after_their_texts_were_read(url: str) -> None:
+    with Neo4jStore.open(url) as store, Neo4jStore.open(url, "third") as other:
+        store.bind_embedder("one", 2)
+        for name in ("first", "second"):
+            store.in_namespace(name).add_node(MemoryNode("a", f"the {name} text", [1.0, 0.0]))
+        read = list(store.embedded_versions())
+        fresh = [(version.key, [float("first" in version.content), 2.0, 3.0]) for version in read]
+        other.drop_namespace("first")
+        other.in_namespace("first").add_node(MemoryNode("a", "another text", [0.0, 1.0]))
+        with pytest.raises(InputError, match="gets no vector"):
+            store.replace_vectors("two", 3, fresh, GraphDelta())
+        assert same_vector(other.in_namespace("second").get_node("a").embedding, [1.0, 0.0])
+        assert other.check() == []
+
+
 # The nodes and relationships
 
 

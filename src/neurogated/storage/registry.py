@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsNamespaces, SupportsTransaction
@@ -21,14 +21,6 @@ if TYPE_CHECKING:
 _FOLDER = "memory"
 _FILE = "memory.db"
 _COPY = "copy.snapshot"
-
-
-@runtime_checkable
-class _SupportsStillCopy(Protocol):
-    """Ability of a store: to read one state of a database while others continue to write."""
-
-    def still_copy(self) -> contextlib.AbstractContextManager[GraphStorePort]:
-        """Give a store in which no graph changes until the block ends."""
 
 
 def memory_exists(config: MemoryConfig) -> bool:
@@ -137,6 +129,7 @@ def consistent_snapshot(store: GraphStorePort, folder: Path) -> Iterator[GraphSt
     Raises:
         StorageError: there is no room for the snapshot.
     """
+    from neurogated.storage.database_store import DatabaseStore
     from neurogated.storage.sqlite_store import SqliteStore
 
     if isinstance(store, SqliteStore):
@@ -144,7 +137,7 @@ def consistent_snapshot(store: GraphStorePort, folder: Path) -> Iterator[GraphSt
         with SqliteStore.open(folder / _COPY, read_only=True) as copy:
             yield copy
         return
-    if isinstance(store, _SupportsStillCopy):
+    if isinstance(store, DatabaseStore):
         with store.still_copy() as copy:
             yield copy
         return

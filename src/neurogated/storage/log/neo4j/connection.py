@@ -41,6 +41,8 @@ class BoltAddress:
     """Its memory; a database may hold several."""
     user: str | None = None
     password: str = field(default="", repr=False)
+    url: str = field(default="", repr=False)
+    """As it was given."""
 
     @classmethod
     def of(cls, url: str, environ: Mapping[str, str] = os.environ) -> Self:
@@ -66,7 +68,7 @@ class BoltAddress:
         user = unquote(parts.username or "") or environ.get("NEO4J_USERNAME") or environ.get("NEO4J_USER")
         password = unquote(parts.password or "") or environ.get("NEO4J_PASSWORD", "")
         server = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-        return cls(server, database or None, memory, user or None, password)
+        return cls(server, database or None, memory, user or None, password, url)
 
     def __str__(self) -> str:
         return f"{self.server}/{self.database or ''}?memory={self.memory}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import secrets
@@ -15,15 +14,14 @@ from typing import Any, Final, cast
 
 import neo4j
 
-from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.clock import from_micros, to_micros
-from neurogated.core.codec import decode, encode
-from neurogated.core.delta import LATEST, Decay, GraphDelta, HistoryEntry, JournalEntry
+from neurogated.core.clock import to_micros
+from neurogated.core.codec import encode
+from neurogated.core.delta import GraphDelta, JournalEntry
 from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.errors import CorruptMemoryError, FormatVersionError, MemoryClosedError, MemoryLockedError, StorageError
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
-from neurogated.storage.log.checkpointed import CheckpointedFollower, RewrittenError
+from neurogated.storage.log.delta_log import GONE, DeltaLog, Line, line_of
 from neurogated.storage.log.log import Position, wanted
 from neurogated.storage.log.neo4j.connection import (
     CLEAR_MEMORY,
@@ -70,51 +68,8 @@ _DROP_EARLIER: Final = (
 )
 
 
-class BoltCheckpoint:
-    """The checkpoint of one graph; see `CheckpointTable`."""
-
-    def __init__(self, connection: Connection, namespace: str) -> None:
-        self._connection = connection
-        self._namespace = namespace
-
-    def read(self, epoch: int) -> tuple[int, Iterable[bytes]]:
-        """Return the number of the last delta in the checkpoint, and its deltas; see `CheckpointTable`."""
-        for row in self._ask(_FIND, epoch=epoch):
-            return row["sequence"], self._parts(row["name"], row["parts"])
-        return 0, ()
-
-    def _parts(self, name: str, parts: int) -> Iterator[bytes]:
-        for number in range(1, parts + 1):
-            rows = self._ask(_READ, name=name, number=number)
-            if not rows:
-                raise CorruptMemoryError(f"part {number} of {parts} is missing")
-            yield rows[0]["body"]
-
-    def write(self, position: Position, deltas: Iterator[bytes]) -> None:
-        """Replace the checkpoint, part by part; see `CheckpointTable`."""
-        name = f"{position.sequence:020d}-{secrets.token_hex(8)}"
-        given, parts = {"name": name, "epoch": position.epoch}, 0
-        for parts, body in enumerate(deltas, start=1):
-            if not self._ask(_WRITE, **given, number=parts, body=body):
-                break
-        else:
-            self._ask(_FINISH, **given, sequence=position.sequence, parts=parts)
-        self._ask(_DROP_EARLIER, name=name)
-
-    def _ask(self, text: str, **values: object) -> list[dict[str, Any]]:
-        return self._connection.read(text, namespace=self._namespace, **values)
-
-
-_AT_ONCE = 200
-"""How many deltas are read at once."""
 _UNKNOWN: tuple[float, dict[str, Any]] = -math.inf, {}
-_NO_GRAPH = Head(epoch=-1)
-
-
-def memory_exists(address: BoltAddress) -> bool:
-    """Return whether a database has a memory; raises StorageError."""
-    with contextlib.closing(Connection(address)) as connection:
-        return bool(connection.read(MEMORY))
+_NO_GRAPH = Head(*GONE)
 
 
 class Neo4jEngine:
@@ -169,6 +124,11 @@ class Neo4jEngine:
         self.lock = cast("threading.RLock", InheritedLock())
         self.turn.disown()
 
+    @property
+    def url(self) -> str:
+        """The address of the memory, with the password."""
+        return self.connection.address.url
+
     def while_waiting(self, call: Callable[[], None]) -> None:
         self.turn.while_waiting = call
 
@@ -218,6 +178,9 @@ class Neo4jEngine:
         """Return the deltas that the transaction under way has appended to a graph."""
         entries = () if (work := self._known) is None else work.entries
         return [entry for name, entry in entries if name == namespace]
+
+    def claim_all(self) -> None:
+        """Do nothing: a transaction has the lock of all graphs; see `DatabaseEngine`."""
 
     def namespaces(self) -> list[str]:
         with self.lock:
@@ -345,122 +308,109 @@ class Neo4jEngine:
         self.connection.close()
 
 
-class Neo4jFollower(CheckpointedFollower):
-    """Replays a checkpoint and the deltas after it."""
+class Neo4jLog(DeltaLog):
+    """The journal of one graph; see `Log`. The same transactions write the nodes and relationships of a delta."""
 
-    def __init__(
-        self, engine: Neo4jEngine, log: Neo4jLog, config: MemoryConfig, current: Callable[[], GraphIndex | None]
-    ) -> None:
-        table = BoltCheckpoint(engine.connection, log.namespace)
-        super().__init__(engine, log.namespace, log, table, config=config, current=current, read_only=engine.read_only)
-        self._turn = engine.turn
+    def __init__(self, engine: Neo4jEngine, name: str) -> None:
+        self.engine: Neo4jEngine = engine
+        self.name = name
+
+    @property
+    def number(self) -> int:
+        """The epoch, which no other graph of the memory has or had."""
+        return self.position().epoch
+
+    def position(self) -> Position:
+        head = self.engine.head(self.name) or _NO_GRAPH
+        return Position(head.epoch, head.sequence)
+
+    def end(self) -> tuple[Position, list[JournalEntry]]:
+        with self.engine.lock:
+            return super().end()
+
+    def uncommitted(self) -> list[JournalEntry]:
+        return self.engine.uncommitted(self.name)
 
     def unchanged_since(self) -> float:
         """Return when this process took its turn to write, or else the present."""
-        return self._turn.began or time.monotonic()
-
-
-class Neo4jLog:
-    """The journal of one graph; see `Log`. The same transactions write the nodes and relationships of a delta."""
-
-    def __init__(self, engine: Neo4jEngine, namespace: str) -> None:
-        self._engine = engine
-        self.namespace = namespace
-
-    def position(self) -> Position:
-        head = self._engine.head(self.namespace) or _NO_GRAPH
-        return Position(head.epoch, head.sequence)
+        return self.engine.turn.began or time.monotonic()
 
     def append(self, plan: Plan, index: GraphIndex) -> int:
         delta = plan.delta
-        with self._engine.transaction() as work:
+        reason, changes, operators = line_of(delta)
+        with self.engine.transaction() as work:
             head = self._head(work)
             head = replace(head, sequence=head.sequence + 1)
             work.add(
                 CREATE_DELTA,
-                namespace=self.namespace,
+                namespace=self.name,
                 values={
                     "sequence": head.sequence,
                     "commit": work.commit,
                     "body": encode(delta),
                     "at": to_micros(delta.at),
                     "at_text": delta.at.isoformat(),
-                    "reason": delta.reason,
-                    "changes": json.dumps(delta.changes),
-                    "operators": json.dumps([operator.to_json() for operator in delta.operators]),
+                    "reason": reason,
+                    "changes": json.dumps(changes),
+                    "operators": json.dumps(operators),
                 },
             )
-            work.statements += projection_of(self.namespace, plan, index)
-            work.heads[self.namespace] = head
-            work.first = work.first or (self.namespace, head.sequence)
-            work.entries.append((self.namespace, JournalEntry(head.sequence, delta)))
+            work.statements += projection_of(self.name, plan, index)
+            work.heads[self.name] = head
+            work.first = work.first or (self.name, head.sequence)
+            work.entries.append((self.name, JournalEntry(head.sequence, delta)))
         return head.sequence
 
     def _head(self, work: Work) -> Head:
-        if (head := work.head(self.namespace)) is None:
+        if (head := work.head(self.name)) is None:
             raise MemoryClosedError("this namespace was dropped; ask in_namespace for a new one")
         return head
 
-    def entries(self, after: int = 0, up_to: int = LATEST) -> Iterator[JournalEntry]:
-        """Yield the deltas numbered above `after`, to `up_to`; see `Log`. Deltas appended meanwhile are left out.
+    def bodies(self, epoch: int, first: int, last: int) -> list[tuple[int, bytes]]:
+        return [(row["sequence"], row["body"]) for row in self._ask(DELTAS, first=first, last=last, epoch=epoch)]
 
-        Raises:
-            RewrittenError: another process compacted or dropped the graph meanwhile.
-            CorruptMemoryError: a delta is damaged.
-        """
-        with self._engine.lock:
-            end = self.position()
-            uncommitted = self._engine.uncommitted(self.namespace)
-        stored = min(end.sequence - len(uncommitted), up_to)
-        for first in range(after + 1, stored + 1, _AT_ONCE):
-            last = min(first + _AT_ONCE - 1, stored)
-            rows = self._engine.connection.read(
-                DELTAS, namespace=self.namespace, first=first, last=last, epoch=end.epoch
-            )
-            if len(rows) != last - first + 1:
-                head = self._engine.stored_head(self.namespace)
-                if head is not None and head.epoch == end.epoch:
-                    raise CorruptMemoryError(f"changes between {first} and {last} are missing; restore a backup")
-                raise RewrittenError(f"the history of {self.namespace!r} was rewritten meanwhile; read it again")
-            for row in rows:
-                yield JournalEntry(row["sequence"], decode(row["body"]))
-        yield from (entry for entry in uncommitted if after < entry.sequence <= up_to)
-
-    def history(self, after: int = 0, up_to: int = LATEST) -> list[HistoryEntry]:
-        rows = self._engine.connection.read(HISTORY, namespace=self.namespace, after=after, up_to=up_to)
-        stored = [
-            HistoryEntry(
-                row["sequence"],
-                from_micros(row["at"]),
-                row["reason"],
-                json.loads(row["changes"]),
-                tuple(map(Decay.from_json, json.loads(row["operators"]))),
-            )
-            for row in rows
-        ]
-        uncommitted = [
-            HistoryEntry(one.sequence, one.delta.at, one.delta.reason, one.delta.changes, one.delta.operators)
-            for one in self._engine.uncommitted(self.namespace)
-            if after < one.sequence <= up_to
-        ]
-        return stored + uncommitted
+    def lines(self, after: int, up_to: int) -> Iterator[tuple[int, int, Line]]:
+        for row in self._ask(HISTORY, after=after, up_to=up_to):
+            yield row["sequence"], row["at"], (row["reason"], json.loads(row["changes"]), json.loads(row["operators"]))
 
     def rewrite(self, deltas: Sequence[GraphDelta]) -> None:
-        with self._engine.transaction() as work:
+        with self.engine.transaction() as work:
             bodies = [{"sequence": number, "body": encode(delta)} for number, delta in enumerate(deltas, start=1)]
-            self._engine.add_epoch(work, self.namespace, self._head(work))
+            self.engine.add_epoch(work, self.name, self._head(work))
             for statement in DROP_CHECKPOINT:
-                work.add(statement, namespace=self.namespace)
-            work.statements += in_portions(SET_BODIES, self.namespace, bodies)
-            work.entries = [one for one in work.entries if one[0] != self.namespace]
-            work.entries += [(self.namespace, JournalEntry(number, one)) for number, one in enumerate(deltas, start=1)]
-
-    def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> Neo4jFollower:
-        return Neo4jFollower(self._engine, self, config, current)
+                work.add(statement, namespace=self.name)
+            work.statements += in_portions(SET_BODIES, self.name, bodies)
+            work.entries = [one for one in work.entries if one[0] != self.name]
+            work.entries += [(self.name, JournalEntry(number, one)) for number, one in enumerate(deltas, start=1)]
 
     def erased_up_to(self) -> int:
-        return (self._engine.head(self.namespace) or _NO_GRAPH).erased
+        return (self.engine.head(self.name) or _NO_GRAPH).erased
 
     def record_erased(self, up_to: int) -> None:
-        with self._engine.transaction() as work:
-            self._engine.set_head(work, self.namespace, replace(self._head(work), erased=up_to))
+        with self.engine.transaction() as work:
+            self.engine.set_head(work, self.name, replace(self._head(work), erased=up_to))
+
+    def read_checkpoint(self, epoch: int) -> tuple[int, Iterable[bytes]]:
+        for row in self._ask(_FIND, epoch=epoch):
+            return row["sequence"], self._parts(row["name"], row["parts"])
+        return 0, ()
+
+    def _parts(self, name: str, parts: int) -> Iterator[bytes]:
+        for number in range(1, parts + 1):
+            rows = self._ask(_READ, name=name, number=number)
+            if not rows:
+                raise CorruptMemoryError(f"part {number} of {parts} is missing")
+            yield rows[0]["body"]
+
+    def write_checkpoint(self, position: Position, deltas: Iterator[bytes]) -> None:
+        name = f"{position.sequence:020d}-{secrets.token_hex(8)}"
+        given, parts = {"name": name, "epoch": position.epoch}, 0
+        for parts, body in enumerate(deltas, start=1):
+            if not self._ask(_WRITE, **given, number=parts, body=body):
+                break
+        else:
+            self._ask(_FINISH, **given, sequence=position.sequence, parts=parts)
+        self._ask(_DROP_EARLIER, name=name)
+
+    def _ask(self, text: str, **values: object) -> list[dict[str, Any]]:
+        return self.engine.connection.read(text, namespace=self.name, **values)

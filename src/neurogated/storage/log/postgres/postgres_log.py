@@ -14,16 +14,15 @@ from typing import LiteralString, NamedTuple, cast
 
 from psycopg.pq import TransactionStatus
 
-from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.clock import from_micros, to_micros
-from neurogated.core.codec import decode, encode
-from neurogated.core.delta import LATEST, Decay, GraphDelta, HistoryEntry, JournalEntry
+from neurogated.core.clock import to_micros
+from neurogated.core.codec import encode
+from neurogated.core.delta import GraphDelta
 from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.errors import MemoryLockedError, StorageError
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
-from neurogated.storage.log.checkpointed import CheckpointedFollower, RewrittenError
+from neurogated.storage.log.delta_log import GONE, DeltaLog, Line, line_of
 from neurogated.storage.log.log import Engine, Position
 from neurogated.storage.log.memory_log import replayed_past
 from neurogated.storage.log.postgres.server import Connection, ConnectionLostError, Row, Server
@@ -191,65 +190,16 @@ class LockedWriter:
         self._server.forget()
 
 
-GONE = Position(-1, 0)
-"""The position in a graph that another process dropped."""
-
 # A transaction of this process may wait for this thread, so the thread must not wait for the transaction.
 _HURRY = "SELECT set_config('lock_timeout', '1s', false)"
-_READ = "SELECT sequence, deltas FROM checkpoints WHERE namespace = %s AND epoch = %s"
+_READ_CHECKPOINT = "SELECT sequence, deltas FROM checkpoints WHERE namespace = %s AND epoch = %s"
 # The lock on the head row makes a compaction either wait, and then delete this row, or prevent it.
-_WRITE = """
+_WRITE_CHECKPOINT = """
     INSERT INTO checkpoints SELECT namespace, epoch, %s, %b FROM heads WHERE namespace = %s AND epoch = %s FOR SHARE
     ON CONFLICT (namespace) DO UPDATE
     SET epoch = excluded.epoch, sequence = excluded.sequence, deltas = excluded.deltas
     WHERE (checkpoints.epoch, checkpoints.sequence) < (excluded.epoch, excluded.sequence)
 """
-
-
-class _Checkpoint:
-    """The checkpoint of one graph, in one row; see `CheckpointTable`."""
-
-    def __init__(self, engine: PostgresEngine, log: PostgresLog) -> None:
-        self._engine, self._log = engine, log
-
-    def read(self, epoch: int) -> tuple[int, Iterable[bytes]]:
-        """Return the number of the last delta in the checkpoint, and its deltas; see `CheckpointTable`."""
-        for sequence, deltas in self._engine.fetch(_READ, (self._log.namespace, epoch)):
-            return sequence, deltas
-        return 0, ()
-
-    def write(self, position: Position, deltas: Iterator[bytes]) -> None:
-        """Replace the checkpoint, unless the table has a later one; see `CheckpointTable`."""
-        values = position.sequence, list(deltas), self._log.namespace, position.epoch
-        server = self._engine.server
-        with server.session() as connection:
-            server.execute(connection, _HURRY)
-            server.execute(connection, _WRITE, values)
-
-
-class PostgresFollower(CheckpointedFollower):
-    """Replays the deltas in the database; other processes may compact or drop the graph at any time."""
-
-    def __init__(
-        self, engine: PostgresEngine, log: PostgresLog, config: MemoryConfig, current: Callable[[], GraphIndex | None]
-    ) -> None:
-        table, read_only = _Checkpoint(engine, log), engine.server.read_only
-        super().__init__(engine, log.name, log, table, config=config, current=current, read_only=read_only)
-
-    def has_graph(self) -> bool:
-        """Return whether the graph was not dropped, without reading the names of all graphs."""
-        return self._log.position() != GONE
-
-    def unchanged_since(self) -> float:
-        """Return the present: only the database knows."""
-        return time.monotonic()
-
-    def is_end(self, sequence: int) -> bool:
-        """Return whether the log ends with this delta, apart from uncommitted deltas of another thread."""
-        return self._log.position() == (self._epoch, sequence)
-
-
-_PAGE = 200
 _TOKEN_BYTES = 16
 _FROZEN, _EMBEDDER, _DIMENSION = "frozen", "embedder", "dimension"
 _CREATE = """
@@ -266,16 +216,13 @@ _APPEND = """
     SELECT namespace, sequence, %s, %s, %s, %b, %b FROM head RETURNING sequence
 """
 _HEAD = "SELECT epoch, sequence FROM heads WHERE namespace = %s"
-_ENTRIES = """
-    SELECT h.epoch, d.sequence, d.body FROM heads h JOIN LATERAL (
-        SELECT sequence, body FROM deltas
-        WHERE namespace = h.namespace AND sequence > %s AND sequence <= %s ORDER BY sequence LIMIT %s
-    ) d ON true WHERE h.namespace = %s ORDER BY d.sequence
+_BODIES = """
+    SELECT d.sequence, d.body FROM heads h JOIN deltas d ON d.namespace = h.namespace
+    WHERE h.namespace = %s AND h.epoch = %s AND d.sequence >= %s AND d.sequence <= %s ORDER BY d.sequence
 """
 _HISTORY = """
     SELECT sequence, at, entry FROM deltas WHERE namespace = %s AND sequence > %s AND sequence <= %s ORDER BY sequence
 """
-_NUMBERS = "SELECT sequence FROM deltas WHERE namespace = %s ORDER BY sequence"
 _REPLACE = "UPDATE deltas SET body = %b WHERE namespace = %s AND sequence = %s"
 _SETTING = "SELECT value FROM settings WHERE name = %s"
 _RECORD_BOTH = """
@@ -291,7 +238,7 @@ class PostgresEngine:
     def __init__(self, server: Server, patience: float) -> None:
         """Take a server with the tables of a memory, and how many seconds a write waits for other processes."""
         self.lock = threading.RLock()
-        self.server = server
+        self.server, self.read_only = server, server.read_only
         self._patience = patience
         self._writer: LockedWriter | None = None
         self._writing_thread: int | None = None
@@ -303,6 +250,11 @@ class PostgresEngine:
         self.lock = cast("threading.RLock", InheritedLock())
         self._writer = self._writing_thread = None
         self.server.disown()
+
+    @property
+    def url(self) -> str:
+        """The address of the memory, with the password."""
+        return self.server.address.url
 
     @property
     def writer(self) -> LockedWriter | None:
@@ -363,7 +315,7 @@ class PostgresEngine:
             yield
 
     def claim_all(self) -> None:
-        """Keep others from writing to any graph and from making one, until the transaction under way ends, if any."""
+        """Lock all graphs, and their table; see `DatabaseEngine`."""
         if (writer := self.writer) is not None and writer.is_in_transaction:
             writer.execute("LOCK TABLE namespaces IN SHARE ROW EXCLUSIVE MODE")
             for (namespace,) in writer.execute("SELECT namespace FROM namespaces ORDER BY namespace"):
@@ -393,39 +345,43 @@ class PostgresEngine:
         self.server.close()
 
 
-class PostgresLog:
-    """The journal of one graph; see `Log`."""
+class PostgresLog(DeltaLog):
+    """The journal of one graph; see `Log`. Its number is 0 if the memory is read-only and has no such graph."""
+
+    number = 0
 
     def __init__(self, engine: PostgresEngine, name: str) -> None:
-        self._engine = engine
+        self.engine: PostgresEngine = engine
         self.name = name
-        self.namespace = self._number()
-        """The number of the graph; 0 if the memory is read-only and has no such graph."""
+        self._find()
 
-    def _number(self) -> int:
+    def _find(self) -> None:
         encoded = self.name.encode()
-        if not self._engine.server.read_only and not self._engine.fetch(_FIND, (encoded,)):
-            self._engine.change(_CREATE, (encoded,))
-        rows = self._engine.fetch(_FIND, (encoded,))
-        return int(rows[0][0]) if rows else 0
+        if not self.engine.read_only and not self.engine.fetch(_FIND, (encoded,)):
+            self.engine.change(_CREATE, (encoded,))
+        for (number,) in self.engine.fetch(_FIND, (encoded,)):
+            self.number = int(number)
 
     def claim(self) -> None:
         """Lock the graph for the block of `Engine.writing` in which this is called; see `SupportsClaiming`."""
-        if not self._engine.server.read_only:
-            with self._engine.writing() as writer:
-                writer.claim(self.namespace)
+        if not self.engine.read_only:
+            with self.engine.writing() as writer:
+                writer.claim(self.number)
 
     def position(self) -> Position:
-        writer = self._engine.writer
-        return self._read_position() if writer is None else writer.position(self.namespace, self._read_position)
+        writer = self.engine.writer
+        return self._read_position() if writer is None else writer.position(self.number, self._read_position)
 
     def _read_position(self) -> Position:
-        if not self.namespace:
-            self.namespace = self._number()
-        rows = self._engine.fetch(_HEAD, (self.namespace,))
+        if not self.number:
+            self._find()
+        rows = self.engine.fetch(_HEAD, (self.number,))
         if not rows:
-            return GONE if self.namespace else Position(0, 0)
+            return GONE if self.number else Position(0, 0)
         return Position(*rows[0])
+
+    def ends_at(self, position: Position) -> bool:
+        return self.position() == position
 
     def append(self, plan: Plan, index: GraphIndex) -> int:
         """Append the delta of a plan; see `Log`.
@@ -434,55 +390,47 @@ class PostgresLog:
             StorageError: nothing was written, or the message says that this is unknown.
         """
         delta, last = plan.delta, index.topology.sequence
-        made = Append(self.namespace, last + 1, secrets.token_bytes(_TOKEN_BYTES))
-        values = to_micros(delta.at), delta.tells_of_uses_only, _line(delta), made.token, encode(delta)
-        with self._engine.writing() as writer:
-            writer.claim(self.namespace)
-            if not writer.append(_APPEND, (self.namespace, last, *values), made):
-                raise StorageError(f"{self._engine.server.address} has other changes than this process; open it again")
+        made = Append(self.number, last + 1, secrets.token_bytes(_TOKEN_BYTES))
+        line = json.dumps(line_of(delta))
+        values = to_micros(delta.at), delta.tells_of_uses_only, line, made.token, encode(delta)
+        with self.engine.writing() as writer:
+            writer.claim(self.number)
+            if not writer.append(_APPEND, (self.number, last, *values), made):
+                raise StorageError(f"{self.engine.server.address} has other changes than this process; open it again")
         return made.sequence
 
-    def entries(self, after: int = 0, up_to: int = LATEST) -> Iterator[JournalEntry]:
-        """Yield the deltas numbered above `after`, to `up_to`; see `Log`. Deltas appended meanwhile are left out.
+    def bodies(self, epoch: int, first: int, last: int) -> list[Row]:
+        return self.engine.fetch(_BODIES, (self.number, epoch, first, last))
 
-        Raises:
-            RewrittenError: another process compacted or dropped the graph meanwhile.
-            CorruptMemoryError: a delta is damaged.
-        """
-        end = self.position()
-        return self._entries(after, end._replace(sequence=min(end.sequence, up_to)))
-
-    def _entries(self, after: int, end: Position) -> Iterator[JournalEntry]:
-        while after < end.sequence:
-            rows = self._engine.fetch(_ENTRIES, (after, end.sequence, _PAGE, self.namespace))
-            if not rows or rows[0][0] != end.epoch:
-                raise RewrittenError(f"the history of {self.name!r} was rewritten while it was read; read it again")
-            for _, number, body in rows:
-                yield JournalEntry(number, decode(body))
-            after = rows[-1][1]
-
-    def history(self, after: int = 0, up_to: int = LATEST) -> list[HistoryEntry]:
-        rows = self._engine.fetch(_HISTORY, (self.namespace, after, up_to))
-        return [_entry(*row) for row in rows]
+    def lines(self, after: int, up_to: int) -> Iterator[tuple[int, int, Line]]:
+        for number, at, line in self.engine.fetch(_HISTORY, (self.number, after, up_to)):
+            yield number, at, json.loads(line)
 
     def erased_up_to(self) -> int:
-        rows = self._engine.fetch("SELECT erased_up_to FROM heads WHERE namespace = %s", (self.namespace,))
+        rows = self.engine.fetch("SELECT erased_up_to FROM heads WHERE namespace = %s", (self.number,))
         return int(rows[0][0]) if rows else 0
 
     def record_erased(self, up_to: int) -> None:
-        self._engine.change("UPDATE heads SET erased_up_to = %s WHERE namespace = %s", (up_to, self.namespace))
+        self.engine.change("UPDATE heads SET erased_up_to = %s WHERE namespace = %s", (up_to, self.number))
 
     def rewrite(self, deltas: Sequence[GraphDelta]) -> None:
-        with self._engine.transaction(), self._engine.writing() as writer:
-            writer.claim(self.namespace)
-            numbers = writer.execute(_NUMBERS, (self.namespace,))
-            for (number,), delta in zip(numbers, deltas, strict=True):
-                writer.execute(_REPLACE, (encode(delta), self.namespace, number))
-            writer.execute("UPDATE heads SET epoch = epoch + 1 WHERE namespace = %s", (self.namespace,))
-            writer.execute("DELETE FROM checkpoints WHERE namespace = %s", (self.namespace,))
+        with self.engine.transaction(), self.engine.writing() as writer:
+            writer.claim(self.number)
+            for number, delta in enumerate(deltas, start=1):
+                writer.execute(_REPLACE, (encode(delta), self.number, number))
+            writer.execute("UPDATE heads SET epoch = epoch + 1 WHERE namespace = %s", (self.number,))
+            writer.execute("DELETE FROM checkpoints WHERE namespace = %s", (self.number,))
 
-    def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> PostgresFollower:
-        return PostgresFollower(self._engine, self, config, current)
+    def read_checkpoint(self, epoch: int) -> tuple[int, Iterable[bytes]]:
+        for sequence, deltas in self.engine.fetch(_READ_CHECKPOINT, (self.number, epoch)):
+            return sequence, deltas
+        return 0, ()
+
+    def write_checkpoint(self, position: Position, deltas: Iterator[bytes]) -> None:
+        values, server = (position.sequence, list(deltas), self.number, position.epoch), self.engine.server
+        with server.session() as connection:
+            server.execute(connection, _HURRY)
+            server.execute(connection, _WRITE_CHECKPOINT, values)
 
     def as_of(
         self, sequence: int, moment: datetime | None, present: Callable[[], GraphState]
@@ -490,18 +438,8 @@ class PostgresLog:
         return replayed_past(self.name, self, sequence, moment, present())
 
     def last_before(self, moment: datetime) -> int:
-        ((found,),) = self._engine.fetch(
+        ((found,),) = self.engine.fetch(
             "SELECT coalesce(max(sequence), 0) FROM deltas WHERE namespace = %s AND NOT uses_only AND at <= %s",
-            (self.namespace, to_micros(moment)),
+            (self.number, to_micros(moment)),
         )
         return int(found)
-
-
-def _line(delta: GraphDelta) -> str:
-    """Return what the history tells of a delta."""
-    return json.dumps([delta.reason, delta.changes, [one.to_json() for one in delta.operators]])
-
-
-def _entry(sequence: int, at: int, line: str) -> HistoryEntry:
-    reason, changes, operators = json.loads(line)
-    return HistoryEntry(sequence, from_micros(at), reason, changes, tuple(map(Decay.from_json, operators)))

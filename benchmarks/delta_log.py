@@ -1,0 +1,300 @@
+"""The gate of a file that holds deltas instead of rows: time to fold a delta, size of the file, time of `as_of`.
+
+It builds a memory from LoCoMo under several users, copies its deltas into a file of thin deltas, records and vectors,
+and folds them into columns. Columns are compared with those of the memory.
+
+python -m benchmarks.delta_log ../shared/data/locomo_conv0-4.json --deltas 10000
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+import time
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+from typing import Any, TypeVar
+
+import apsw
+import numpy as np
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.core.clock import to_micros
+from neurogated.core.codec import decode, delta_to_json, encode
+from neurogated.core.columns import NODE_COLUMNS
+from neurogated.core.delta import Decay, JournalEntry
+from neurogated.core.edge_type import EdgeType
+from neurogated.core.scope import Scope
+from neurogated.core.view import GraphView
+from neurogated.evaluation.locomo import load_locomo
+from neurogated.storage.index.graph.resolve import make_plan
+from neurogated.storage.index.graph.topology import Fading, Topology, TopologySnapshot, layer_of, load_topology
+from neurogated.storage.log.sqlite.connection import connect, reserve_checksums
+from neurogated.storage.sqlite_store import SqliteStore
+
+_RECORD = ("content", "metadata", "found", "tags", "title", "role", "speaker", "timestamp", "valid_from", "valid_to")
+_SECOND, _AT = 1.0, 100_000
+Answer = TypeVar("Answer")
+Values = dict[str, Any]
+
+
+def main() -> None:
+    """Build the memory and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("conversations", type=Path)
+    parser.add_argument("--deltas", type=int, default=10_000)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        _fill(MemoryConfig(save_dir=name, embedding_name="hash"), arguments.conversations, arguments.deltas)
+        with SqliteStore.open(folder / "memory" / "memory.db") as store:
+            _measure(store, folder)
+
+
+def _fill(config: MemoryConfig, conversations: Path, deltas: int) -> None:
+    collections = load_locomo(conversations.stem, conversations.parent).collections
+    said = [(one, document) for collection in collections for document in collection.documents for one in document.passages]
+    texts = [(passage.text, document.scope.session_id) for passage, document in said]
+    with NeuroGraphMemory(config) as memory:
+        for number in count():
+            text, session = texts[number % len(texts)]
+            user = f"user {number // len(texts)}"
+            (added, *_) = memory.add(text, user_id=user, session_id=session)
+            if number % 10 == 0:
+                memory.feedback(memory.recall(text[:60], user_id=user))
+            if number % 40 == 0:
+                memory.update(added, content=f"{text} It was so.")
+            if number % 80 == 0:
+                memory.delete(added)
+            if number % 400 == 0:
+                memory.maintenance()
+            if memory.store.view().sequence >= deltas:
+                return
+
+
+def _measure(store: SqliteStore, folder: Path) -> None:
+    entries = list(store.journal())
+    each, view = len(entries), store.view()
+    print(f"{each:,} deltas, {view.node_count:,} rows of nodes, {view.edge_count:,} of edges")
+    bodies, took = _timed(lambda: [encode(entry.delta) for entry in entries])
+    print(f"whole deltas: {sum(map(len, bodies)) / each:,.0f} bytes and {1000 * took / each:.3f} ms to encode each")
+    _, took = _timed(lambda: [decode(body) for body in bodies])
+    print(f"  decode {1000 * took / each:.3f} ms each")
+    _, took = _timed(lambda: _replayed(entries))
+    print(f"  plan and commit, one by one, columns only: {1000 * took / each:.3f} ms each")
+
+    path = folder / "deltas.db"
+    _write(path, entries)
+    rows = folder / "rows.db"
+    with closing(connect(store.engine.file.path, read_only=True)) as source:
+        source.execute("VACUUM INTO ?", (str(rows),))
+    sizes = {name: file.stat().st_size for name, file in (("rows", rows), ("deltas", path))}
+    print(f"file of rows {sizes['rows']:,} bytes; of deltas {sizes['deltas']:,}, {sizes['deltas'] / sizes['rows']:.2f} ×")
+    with closing(connect(path, read_only=True)) as log:
+        for table, column in (("deltas", "body"), ("records", "body"), ("vectors", "vector")):
+            ((found, size),) = log.execute(f"SELECT count(*), sum(length({column})) FROM {table}")
+            print(f"  {table}: {found:,} of {size / found:,.0f} bytes")
+        thin, took = _timed(lambda: [_thin(body) for (body,) in log.execute("SELECT body FROM deltas")])
+        print(f"  read and parse {1000 * took / each:.3f} ms each")
+        topology, took = _timed(lambda: _folded(thin))
+        print(f"  fold and build columns {1000 * took / each:.3f} ms each")
+        fold = took
+    _compare(view, topology.view())
+
+    kept = folder / "kept"
+    kept.mkdir()
+    _, took = _timed(lambda: TopologySnapshot(topology.view()).write(kept, None))
+    size = sum(file.stat().st_size for file in kept.iterdir())
+    _, load = _timed(lambda: load_topology(kept, 1000))
+    print(f"checkpoint of columns: {size:,} bytes, {size / sizes['rows']:.2f} of the file, written in {took:.2f} s")
+    _, copied = _timed(lambda: _owned(load_topology(kept, 1000)))
+    print(f"  loaded in {load:.3f} s, {copied:.3f} s with its columns copied")
+    _as_of(each, size, copied, fold / each, sizes)
+
+
+def _as_of(each: int, size: int, load: float, fold: float, sizes: Mapping[str, int]) -> None:
+    """Say how many checkpoints keep `as_of` within a second at 100,000 deltas, and what they take."""
+    scale = _AT / each
+    left = _SECOND - load * scale
+    print(f"at {_AT:,} deltas: a checkpoint loads in {load * scale:.2f} s")
+    if left <= 0:
+        print("  no number of checkpoints is enough")
+        return
+    between = int(left / fold)
+    # The graph grows evenly, so a checkpoint is half as large as the last one.
+    bundles = _AT / between * size * scale / 2
+    print(f"  one every {between:,} deltas: {bundles / (sizes['rows'] * scale):.2f} × the file of rows for all of them")
+
+
+def _timed(call: Callable[[], Answer]) -> tuple[Answer, float]:
+    begin = time.process_time()
+    answer = call()
+    return answer, time.process_time() - begin
+
+
+def _replayed(entries: Sequence[JournalEntry]) -> Topology:
+    topology = Topology(1000)
+    for entry in entries:
+        topology.commit(make_plan(topology.view(), entry.delta), entry.sequence)
+    return topology
+
+
+def _write(path: Path, entries: Sequence[JournalEntry]) -> None:
+    """Write thin deltas, the records of their nodes, and their vectors."""
+    with closing(connect(path, create=True)) as log:
+        reserve_checksums(log)
+        log.execute(
+            "CREATE TABLE deltas (sequence INTEGER PRIMARY KEY, namespace INTEGER, at INTEGER, entry TEXT, body BLOB);"
+            "CREATE TABLE records (record INTEGER PRIMARY KEY, body BLOB);"
+            "CREATE TABLE vectors (record INTEGER PRIMARY KEY, vector BLOB)"
+        )
+        number = count(1)
+        with log:
+            for entry in entries:
+                delta = entry.delta
+                values = delta_to_json(delta, lambda _: None)
+                for node, values_of in zip(delta.nodes, values.get("nodes", ()), strict=True):
+                    record = {name: values_of.pop(name) for name in _RECORD if name in values_of}
+                    values_of["vector"] = at = next(number)
+                    log.execute("INSERT INTO records VALUES (?, ?)", (at, _shortest(record)))
+                    if node.embedding is not None:
+                        vector = np.asarray(node.embedding, "<f4").tobytes()
+                        log.execute("INSERT INTO vectors VALUES (?, ?)", (at, vector))
+                line = json.dumps([delta.reason, delta.changes, [one.to_json() for one in delta.operators]])
+                row = entry.sequence, 1, to_micros(delta.at), line, _packed({**values, "number": entry.sequence})
+                log.execute("INSERT INTO deltas VALUES (?, ?, ?, ?, ?)", row)
+        log.execute("VACUUM")
+
+
+def _shortest(record: Values) -> bytes:
+    plain = json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
+    return min(plain, zlib.compress(plain, 6), key=len)
+
+
+def _packed(values: Values) -> bytes:
+    packed = zlib.compress(json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode(), 6)
+    return zlib.crc32(packed).to_bytes(4, "little") + packed
+
+
+def _thin(body: bytes) -> Values:
+    assert zlib.crc32(body[4:]) == int.from_bytes(body[:4], "little")
+    values: Values = json.loads(zlib.decompress(body[4:]))
+    return values
+
+
+def _folded(deltas: Sequence[Values]) -> Topology:
+    """Return the columns after all deltas, by one pass over their values in which the last one of each row counts."""
+    nodes, alive = dict[str, Values](), set[str]()
+    edges = dict[tuple[str, str, str], list[Any]]()
+    touching = dict[str, set[tuple[str, str, str]]]()
+    rows = list[tuple[tuple[str, str, str], list[Any]]]()
+    fadings = list[tuple[int, Values]]()
+
+    def remove(key: tuple[str, str, str]) -> None:
+        if (old := edges.pop(key, None)) is not None:
+            old[0] = np.nan
+
+    for delta in deltas:
+        number, at = delta["number"], delta["at"]
+        for key in delta.get("removed_edges", ()):
+            remove(tuple(key))
+        for name in delta.get("removed_nodes", ()):
+            alive.discard(name)
+            for pair in touching.pop(name, ()):
+                remove(pair)
+        for node in delta.get("nodes", ()):
+            nodes[node["id"]] = node
+            alive.add(node["id"])
+        for edge in delta.get("edges", ()):
+            pair = edge["source"], edge["target"], edge["type"]
+            remove(pair)
+            used = edge.get("last_activated") or edge["created_at"]
+            edges[pair] = row = [edge["weight"], used, number]
+            rows.append((pair, row))
+            touching.setdefault(pair[0], set()).add(pair)
+            touching.setdefault(pair[1], set()).add(pair)
+        for change in delta.get("weights", ()):
+            row = edges[tuple(change["edge"])]
+            row[0], row[2] = change["weight"], number
+            if "last_activated" in change or EdgeType(change["edge"][2]).plastic:
+                row[1] = change.get("last_activated", at)
+        for change in delta.get("node_changes", ()):
+            node = nodes[change["node"]]
+            if "energy" in change:
+                node |= {"base_energy": change["energy"], "energy_at": change.get("energy_at", at)}
+            if "importance" in change:
+                node["importance"] = change["importance"]
+        for operator in delta.get("operators", ()):
+            fadings.append((number, operator))
+        if touch := delta.get("touch"):
+            for name, times in touch.get("nodes", {}).items():
+                nodes[name] |= {"uses": nodes[name].get("uses", 0) + times, "last_accessed": at}
+            for name, (charge, moment) in touch.get("charges", {}).items():
+                nodes[name] |= {"charge": charge, "charged_at": moment}
+            for key in touch.get("edges", ()):
+                if (used_row := edges.get(tuple(key))) is not None:
+                    used_row[1] = max(used_row[1], at)
+    return _columns(nodes, alive, rows, fadings, deltas[-1]["number"])
+
+
+def _columns(
+    nodes: Mapping[str, Values],
+    alive: set[str],
+    edges: Sequence[tuple[tuple[str, str, str], list[Any]]],
+    fadings: Sequence[tuple[int, Values]],
+    sequence: int,
+) -> Topology:
+    topology, ids = Topology(1000), list(nodes)
+    places, found = dict(zip(ids, range(len(ids)), strict=True)), list(nodes.values())
+    missing = {"importance": 0.5, "uses": 0, "charge": 0.0, "position": -1}
+    columns: dict[str, Any] = {
+        name: [node.get(name, missing.get(name, 0)) for node in found] for name in NODE_COLUMNS if name != "scope"
+    }
+    for name in ("energy_at", "charged_at"):
+        columns[name] = [node.get(name, node["created_at"]) for node in found]
+    columns["kind"] = topology.kind_codes(node["kind"] for node in found)
+    scopes = [json.dumps(node.get("scope", {})) for node in found]
+    known = {text: Scope(**json.loads(text)) for text in set(scopes)}
+    columns["scope"] = topology.scope_codes(known[text] for text in scopes)
+    topology.set_nodes(ids, np.arange(len(ids)), columns)
+    topology.mark_removed(np.array([places[name] for name in ids if name not in alive], dtype=np.int64))
+    if edges:
+        ends = [np.array([places[key[end]] for key, _ in edges]) for end in (0, 1)]
+        kinds = {key[2] for key, _ in edges}
+        types = {kind: EdgeType(kind) for kind in kinds}
+        weight, used, since = zip(*(row for _, row in edges), strict=True)
+        codes = topology.type_codes([types[key[2]] for key, _ in edges])
+        topology.append_edges((ends[0], ends[1]), codes, np.array(weight), np.array(used))
+        numbers = {key: place for place, (key, _) in enumerate(edges)}
+        spared = (sorted(numbers[tuple(k)] for k in one.get("spared", ()) if tuple(k) in numbers) for _, one in fadings)
+        topology.decay(
+            [
+                Fading(number, Decay.from_json(one), np.array(rows, dtype=np.int64))
+                for (number, one), rows in zip(fadings, spared, strict=True)
+            ],
+            np.array(since),
+        )
+    topology.sequence = sequence
+    topology.view()
+    return topology
+
+
+def _compare(ours: GraphView, theirs: GraphView) -> None:
+    """Print in what the folded columns differ from those of the memory."""
+    same = ours.live_nodes().size == theirs.live_nodes().size and ours.live_edges().size == theirs.live_edges().size
+    weights = [{view.edge_key(row): view.weight.take(np.array([row]))[0] for row in view.live_edges().tolist()}
+               for view in (ours, theirs)]
+    print(f"  the same nodes and edges: {same}; the same weights: {weights[0] == weights[1]}")
+
+
+def _owned(topology: Topology) -> Iterator[Any]:
+    view = topology.view()
+    return iter([layer_of, *(getattr(view, name).all().copy() for name in NODE_COLUMNS), view.weight.all().copy()])
+
+
+if __name__ == "__main__":
+    main()
