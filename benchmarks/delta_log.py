@@ -13,13 +13,12 @@ import json
 import tempfile
 import time
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from itertools import count
 from pathlib import Path
 from typing import Any, TypeVar
 
-import apsw
 import numpy as np
 
 from neurogated import MemoryConfig, NeuroGraphMemory
@@ -32,7 +31,7 @@ from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
 from neurogated.evaluation.locomo import load_locomo
 from neurogated.storage.index.graph.resolve import make_plan
-from neurogated.storage.index.graph.topology import Fading, Topology, TopologySnapshot, layer_of, load_topology
+from neurogated.storage.index.graph.topology import Fading, Topology, layer_of
 from neurogated.storage.log.sqlite.connection import connect, reserve_checksums
 from neurogated.storage.sqlite_store import SqliteStore
 
@@ -40,6 +39,8 @@ _RECORD = ("content", "metadata", "found", "tags", "title", "role", "speaker", "
 _SECOND, _AT = 1.0, 100_000
 Answer = TypeVar("Answer")
 Values = dict[str, Any]
+Key = tuple[Any, ...]
+"""Source, target and type of an edge."""
 
 
 def main() -> None:
@@ -57,8 +58,8 @@ def main() -> None:
 
 def _fill(config: MemoryConfig, conversations: Path, deltas: int) -> None:
     collections = load_locomo(conversations.stem, conversations.parent).collections
-    said = [(one, document) for collection in collections for document in collection.documents for one in document.passages]
-    texts = [(passage.text, document.scope.session_id) for passage, document in said]
+    documents = [document for collection in collections for document in collection.documents]
+    texts = [(passage.text, document.scope.session_id) for document in documents for passage in document.passages]
     with NeuroGraphMemory(config) as memory:
         for number in count():
             text, session = texts[number % len(texts)]
@@ -93,41 +94,46 @@ def _measure(store: SqliteStore, folder: Path) -> None:
     with closing(connect(store.engine.file.path, read_only=True)) as source:
         source.execute("VACUUM INTO ?", (str(rows),))
     sizes = {name: file.stat().st_size for name, file in (("rows", rows), ("deltas", path))}
-    print(f"file of rows {sizes['rows']:,} bytes; of deltas {sizes['deltas']:,}, {sizes['deltas'] / sizes['rows']:.2f} ×")
+    of_rows, of_deltas = sizes["rows"], sizes["deltas"]
+    print(f"file of rows {of_rows:,} bytes; of deltas {of_deltas:,}, {of_deltas / of_rows:.2f} ×")
     with closing(connect(path, read_only=True)) as log:
         for table, column in (("deltas", "body"), ("records", "body"), ("vectors", "vector")):
             ((found, size),) = log.execute(f"SELECT count(*), sum(length({column})) FROM {table}")
             print(f"  {table}: {found:,} of {size / found:,.0f} bytes")
-        thin, took = _timed(lambda: [_thin(body) for (body,) in log.execute("SELECT body FROM deltas")])
-        print(f"  read and parse {1000 * took / each:.3f} ms each")
-        topology, took = _timed(lambda: _folded(thin))
-        print(f"  fold and build columns {1000 * took / each:.3f} ms each")
-        fold = took
+        thin, parse = _timed(lambda: [_thin(body) for (body,) in log.execute("SELECT body FROM deltas")])
+        print(f"  read and parse {1000 * parse / each:.3f} ms each")
+        topology, took_to_fold = _timed(lambda: _folded(thin))
+        print(f"  fold and build columns {1000 * took_to_fold / each:.3f} ms each")
     _compare(view, topology.view())
 
-    kept = folder / "kept"
-    kept.mkdir()
-    _, took = _timed(lambda: TopologySnapshot(topology.view()).write(kept, None))
-    size = sum(file.stat().st_size for file in kept.iterdir())
-    _, load = _timed(lambda: load_topology(kept, 1000))
-    print(f"checkpoint of columns: {size:,} bytes, {size / sizes['rows']:.2f} of the file, written in {took:.2f} s")
-    _, copied = _timed(lambda: _owned(load_topology(kept, 1000)))
-    print(f"  loaded in {load:.3f} s, {copied:.3f} s with its columns copied")
-    _as_of(each, size, copied, fold / each, sizes)
-
-
-def _as_of(each: int, size: int, load: float, fold: float, sizes: Mapping[str, int]) -> None:
-    """Say how many checkpoints keep `as_of` within a second at 100,000 deltas, and what they take."""
+    view = topology.view()
+    bundle, took = _timed(lambda: _bundle(view))
+    plain, size = sum(len(part) for part, _ in bundle), sum(len(part) for _, part in bundle)
+    print(f"checkpoint of columns: {size / of_rows:.2f} of the file, uncompressed {plain / of_rows:.2f}; {took:.2f} s")
+    _, load = _timed(lambda: _read(bundle, view))
     scale = _AT / each
-    left = _SECOND - load * scale
-    print(f"at {_AT:,} deltas: a checkpoint loads in {load * scale:.2f} s")
-    if left <= 0:
-        print("  no number of checkpoints is enough")
-        return
-    between = int(left / fold)
+    print(f"  read in {load:.3f} s; at {_AT:,} deltas in {load * scale:.2f} s")
+    between = int((_SECOND - load * scale) / (parse + took_to_fold) * each)
     # The graph grows evenly, so a checkpoint is half as large as the last one.
-    bundles = _AT / between * size * scale / 2
-    print(f"  one every {between:,} deltas: {bundles / (sizes['rows'] * scale):.2f} × the file of rows for all of them")
+    share = _AT / between * size / (2 * of_rows)
+    print(f"  `as_of` within {_SECOND:g} s: one every {between:,} deltas, all together {share:.2f} × the file")
+
+
+def _bundle(view: GraphView) -> list[tuple[bytes, bytes]]:
+    """Return the columns of a graph, plain and compressed, without what follows from them."""
+    edges = view.edge_source, view.edge_target, view.edge_type, view.weight.all(), view.last_activated.all()
+    nodes = [getattr(view, name).all() for name in ("alive", *NODE_COLUMNS)]
+    plain = [json.dumps(list(view.ids)).encode(), *(column.tobytes() for column in (*nodes, *edges))]
+    return [(part, zlib.compress(part, 1)) for part in plain]
+
+
+def _read(bundle: Sequence[tuple[bytes, bytes]], view: GraphView) -> object:
+    """Decompress the columns, and make what follows from them, as an index needs."""
+    plain = [zlib.decompress(part) for _, part in bundle]
+    ids = json.loads(plain[0])
+    rows = dict(zip(ids, range(len(ids)), strict=True))
+    ends = view.edge_source, view.edge_target
+    return rows, layer_of(0, view.edge_count, ends, view.weight, view.node_count)
 
 
 def _timed(call: Callable[[], Answer]) -> tuple[Answer, float]:
@@ -186,65 +192,83 @@ def _thin(body: bytes) -> Values:
     return values
 
 
-def _folded(deltas: Sequence[Values]) -> Topology:
-    """Return the columns after all deltas, by one pass over their values in which the last one of each row counts."""
-    nodes, alive = dict[str, Values](), set[str]()
-    edges = dict[tuple[str, str, str], list[Any]]()
-    touching = dict[str, set[tuple[str, str, str]]]()
-    rows = list[tuple[tuple[str, str, str], list[Any]]]()
-    fadings = list[tuple[int, Values]]()
+class _Fold:
+    """The last values of nodes and edges after deltas."""
 
-    def remove(key: tuple[str, str, str]) -> None:
-        if (old := edges.pop(key, None)) is not None:
-            old[0] = np.nan
+    def __init__(self) -> None:
+        self.nodes: dict[str, Values] = {}
+        self.alive: set[str] = set()
+        self.rows: list[tuple[Key, list[Any]]] = []
+        """Of each edge: weight, last use, and the delta that set the weight."""
+        self.fadings: list[tuple[int, Values]] = []
+        self._edges: dict[Key, list[Any]] = {}
+        self._touching: dict[str, set[Key]] = {}
 
-    for delta in deltas:
+    def add(self, delta: Values) -> None:
+        """Fold the next delta."""
         number, at = delta["number"], delta["at"]
         for key in delta.get("removed_edges", ()):
-            remove(tuple(key))
+            self._remove(tuple(key))
         for name in delta.get("removed_nodes", ()):
-            alive.discard(name)
-            for pair in touching.pop(name, ()):
-                remove(pair)
+            self.alive.discard(name)
+            for pair in self._touching.pop(name, ()):
+                self._remove(pair)
         for node in delta.get("nodes", ()):
-            nodes[node["id"]] = node
-            alive.add(node["id"])
+            self.nodes[node["id"]] = node
+            self.alive.add(node["id"])
         for edge in delta.get("edges", ()):
-            pair = edge["source"], edge["target"], edge["type"]
-            remove(pair)
-            used = edge.get("last_activated") or edge["created_at"]
-            edges[pair] = row = [edge["weight"], used, number]
-            rows.append((pair, row))
-            touching.setdefault(pair[0], set()).add(pair)
-            touching.setdefault(pair[1], set()).add(pair)
+            self._put(edge, number)
         for change in delta.get("weights", ()):
-            row = edges[tuple(change["edge"])]
+            row = self._edges[tuple(change["edge"])]
             row[0], row[2] = change["weight"], number
-            if "last_activated" in change or EdgeType(change["edge"][2]).plastic:
-                row[1] = change.get("last_activated", at)
+            row[1] = change.get("last_activated", at) if EdgeType(change["edge"][2]).plastic else row[1]
         for change in delta.get("node_changes", ()):
-            node = nodes[change["node"]]
-            if "energy" in change:
-                node |= {"base_energy": change["energy"], "energy_at": change.get("energy_at", at)}
-            if "importance" in change:
-                node["importance"] = change["importance"]
-        for operator in delta.get("operators", ()):
-            fadings.append((number, operator))
+            self._change(change, at)
+        self.fadings += [(number, operator) for operator in delta.get("operators", ())]
         if touch := delta.get("touch"):
-            for name, times in touch.get("nodes", {}).items():
-                nodes[name] |= {"uses": nodes[name].get("uses", 0) + times, "last_accessed": at}
-            for name, (charge, moment) in touch.get("charges", {}).items():
-                nodes[name] |= {"charge": charge, "charged_at": moment}
-            for key in touch.get("edges", ()):
-                if (used_row := edges.get(tuple(key))) is not None:
-                    used_row[1] = max(used_row[1], at)
-    return _columns(nodes, alive, rows, fadings, deltas[-1]["number"])
+            self._use(touch, at)
+
+    def _remove(self, key: Key) -> None:
+        if (old := self._edges.pop(key, None)) is not None:
+            old[0] = np.nan
+
+    def _put(self, edge: Values, number: int) -> None:
+        pair = edge["source"], edge["target"], edge["type"]
+        self._remove(pair)
+        self._edges[pair] = row = [edge["weight"], edge.get("last_activated") or edge["created_at"], number]
+        self.rows.append((pair, row))
+        for end in pair[:2]:
+            self._touching.setdefault(end, set()).add(pair)
+
+    def _change(self, change: Values, at: int) -> None:
+        node = self.nodes[change["node"]]
+        if "energy" in change:
+            node |= {"base_energy": change["energy"], "energy_at": change.get("energy_at", at)}
+        if "importance" in change:
+            node["importance"] = change["importance"]
+
+    def _use(self, touch: Values, at: int) -> None:
+        for name, times in touch.get("nodes", {}).items():
+            self.nodes[name] |= {"uses": self.nodes[name].get("uses", 0) + times, "last_accessed": at}
+        for name, (charge, moment) in touch.get("charges", {}).items():
+            self.nodes[name] |= {"charge": charge, "charged_at": moment}
+        for key in touch.get("edges", ()):
+            if (row := self._edges.get(tuple(key))) is not None:
+                row[1] = max(row[1], at)
+
+
+def _folded(deltas: Sequence[Values]) -> Topology:
+    """Return the columns after all deltas, by one pass over their values in which the last one of each row counts."""
+    fold = _Fold()
+    for delta in deltas:
+        fold.add(delta)
+    return _columns(fold.nodes, fold.alive, fold.rows, fold.fadings, deltas[-1]["number"])
 
 
 def _columns(
     nodes: Mapping[str, Values],
     alive: set[str],
-    edges: Sequence[tuple[tuple[str, str, str], list[Any]]],
+    edges: Sequence[tuple[Key, list[Any]]],
     fadings: Sequence[tuple[int, Values]],
     sequence: int,
 ) -> Topology:
@@ -286,14 +310,11 @@ def _columns(
 def _compare(ours: GraphView, theirs: GraphView) -> None:
     """Print in what the folded columns differ from those of the memory."""
     same = ours.live_nodes().size == theirs.live_nodes().size and ours.live_edges().size == theirs.live_edges().size
-    weights = [{view.edge_key(row): view.weight.take(np.array([row]))[0] for row in view.live_edges().tolist()}
-               for view in (ours, theirs)]
+    weights = [
+        {view.edge_key(row): view.weight.take(np.array([row]))[0] for row in view.live_edges().tolist()}
+        for view in (ours, theirs)
+    ]
     print(f"  the same nodes and edges: {same}; the same weights: {weights[0] == weights[1]}")
-
-
-def _owned(topology: Topology) -> Iterator[Any]:
-    view = topology.view()
-    return iter([layer_of, *(getattr(view, name).all().copy() for name in NODE_COLUMNS), view.weight.all().copy()])
 
 
 if __name__ == "__main__":
