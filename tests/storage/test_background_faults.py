@@ -7,7 +7,7 @@ import pytest
 
 from neurogated import MemoryConfig, MemoryNode
 from neurogated.config.groups import RuntimeSettings
-from neurogated.storage.checkpoint import Checkpoints
+from neurogated.storage.checkpoint import IndexSnapshot
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.utils.background import BackgroundWorker, Job
 
@@ -62,7 +62,7 @@ def test_indexes_are_kept_again_after_memory_ran_out(
         tmp_path / "memory.db", config=MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1))
     ) as store:
         with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
-            patch.setattr(Checkpoints, "write", full)
+            patch.setattr(IndexSnapshot, "write", full)
             store.add_node(MemoryNode(id="a", content="heron"))
             store.follower.checkpointer.wait()
         assert "could not be written (MemoryError())" in caplog.text

@@ -12,8 +12,8 @@ import pytest
 
 from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.config.groups import RuntimeSettings
-from neurogated.storage.family import OpenGraphs
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
+from neurogated.storage.live_graph import OpenGraphs
 from neurogated.storage.sqlite_store import SqliteStore
 
 MOST = 3

@@ -14,10 +14,10 @@ import time
 import zlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,7 +72,10 @@ class IndexSnapshot:
         save_array(folder / _NODE_KEYS, self.node_keys)
         save_array(folder / _EDGE_KEYS, self.edge_keys)
         stamp = self.stamp
-        known = {} if previous is None else _known_checksums(previous)
+        known = {}
+        if previous is not None:
+            note = json.loads((previous / _NOTE).read_text(encoding="utf-8"))
+            known = {(previous / name).stat().st_ino: entry for name, entry in note["files"].items()}
         found = {}
         for file in sorted(folder.rglob("*")):
             if file.is_file():
@@ -82,15 +85,7 @@ class IndexSnapshot:
                 if entry is None or entry[0] != status.st_size:
                     entry = [status.st_size, _checksum(file)]
                 found[str(file.relative_to(folder))] = entry
-        note = {
-            "format": _FORMAT,
-            "generation": stamp.generation,
-            "namespace": stamp.namespace,
-            "sequence": stamp.sequence,
-            "at": stamp.at,
-            "files": found,
-        }
-        write_text(folder / _NOTE, json.dumps(note))
+        write_text(folder / _NOTE, json.dumps({"format": _FORMAT, **asdict(stamp), "files": found}))
 
 
 class StateReplacedError(Exception):
@@ -137,11 +132,8 @@ class Checkpoints:
     ) -> GraphIndex | None:
         """Return the index from the latest sound checkpoint of a graph and its history; None if there is none.
 
-        Args:
-            load_form: reads an index from its folder, with the current settings.
-            generation: the generation of the memory.
-            namespace: the file's number of the graph.
-            made_at: returns when a delta of the graph was made; None if there is no such delta.
+        `load_form` reads an index from its folder, with the current settings. `made_at` returns when a delta of the
+        graph was made; None if there is no such delta.
 
         Raises:
             StateReplacedError: another process replaced the checkpoint by a later one; load again.
@@ -160,7 +152,7 @@ class Checkpoints:
         return None
 
     def write(self, frozen: IndexSnapshot, is_wanted: Callable[[], bool]) -> Path | None:
-        """Write a checkpoint and return its folder; None if `is_wanted` returns false before or after the write.
+        """Replace the checkpoint and return its folder; None if `is_wanted` returns false before or after the write.
 
         Raises:
             OSError: the checkpoint cannot be written; no partial copy is left.
@@ -182,6 +174,8 @@ class Checkpoints:
         finally:
             _remove(draft)
         self._trusted[stamp.namespace] = folder
+        # This process goes on with the arrays of the earlier one, which it has mapped.
+        self.tidy(stamp.namespace)
         return folder
 
     def tidy(self, namespace: int) -> None:
@@ -258,12 +252,6 @@ def _load(
     return index
 
 
-def _known_checksums(folder: Path) -> dict[int, list[int]]:
-    """Return size and checksum of each file in a folder, by inode, from the note of the folder."""
-    note = json.loads((folder / _NOTE).read_text(encoding="utf-8"))
-    return {(folder / name).stat().st_ino: entry for name, entry in note["files"].items()}
-
-
 def _checksum(file: Path) -> int:
     """Return the CRC-32 of a file."""
     # The buffer is no larger than the file: creating it fills it with zeros, and most files are small.
@@ -282,6 +270,7 @@ def _remove(folder: Path) -> None:
 
 
 T = TypeVar("T")
+S = TypeVar("S")
 
 # Seconds between two checks of whether the holder of the lock cancelled the work.
 _PATIENCE = 0.05
@@ -292,33 +281,7 @@ _SHARE = 1 / 32
 _OPERATOR_SHARE = 1 / 1_000
 
 
-class Snapshot(Protocol):
-    """A graph at one moment."""
-
-    @property
-    def stamp(self) -> Stamp:
-        """Identifies the state."""
-
-
-S = TypeVar("S", bound=Snapshot)
-S_contra = TypeVar("S_contra", bound=Snapshot, contravariant=True)
-
-
-class SnapshotStore(Protocol[S_contra]):
-    """Where checkpoints are: a folder, see `Checkpoints`, or a table."""
-
-    def exclusively(self, patience: float) -> AbstractContextManager[object]:
-        """Run a block in which nobody else writes checkpoints; raises MemoryLockedError."""
-
-    def write(self, frozen: S_contra, is_wanted: Callable[[], bool]) -> Path | None:
-        """Write a checkpoint, unless `is_wanted` returns false; return its folder if it has one."""
-
-    def tidy(self, namespace: int) -> None:
-        """Remove all checkpoints of a graph except the one last written here."""
-
-
-@dataclass(slots=True)
-class _Work:
+class _Work(NamedTuple):
     """A checkpoint thread and its cancellation flag."""
 
     thread: threading.Thread
@@ -329,29 +292,28 @@ class Checkpointer(Generic[S]):
     """Counts the changes of one graph and writes a checkpoint when there are many.
 
     Args:
-        kept: the checkpoints of the memory.
-        graph_lock: held during each call of the functions below.
+        graph_lock: held during each call of the next three functions.
         freeze: returns a snapshot of the index; None if it cannot be checkpointed now.
-        remap: receives the folder of the snapshot that was written.
         is_current: returns whether the last snapshot still shows the graph.
+        finish: receives what `write` returned.
+        write: writes a snapshot, unless the function that it gets returns false; returns None if it wrote nothing.
+        exclusively: gives a block, after so many seconds at most, in which nobody else writes checkpoints.
         least: the minimum number of changes before a checkpoint.
     """
 
     def __init__(
         self,
-        kept: SnapshotStore[S],
         *,
         graph_lock: threading.RLock,
         freeze: Callable[[], S | None],
-        remap: Callable[[Path], None],
         is_current: Callable[[], bool | None],
+        finish: Callable[[Path], None],
+        write: Callable[[S, Callable[[], bool]], Path | None],
+        exclusively: Callable[[float], AbstractContextManager[object]],
         least: int,
     ) -> None:
-        self._kept = kept
-        self._graph_lock = graph_lock
-        self._freeze = freeze
-        self._remap = remap
-        self._is_current = is_current
+        self._graph_lock, self._freeze, self._is_current = graph_lock, freeze, is_current
+        self._finish, self._write, self._exclusive = finish, write, exclusively
         self._least = least
         self._changes = 0.0
         self._size = 0
@@ -436,11 +398,10 @@ class Checkpointer(Generic[S]):
         if frozen is None:
             return
         with self._exclusively(cancelled):
-            folder = self._kept.write(frozen, lambda: bool(self._in_turn(cancelled, self._is_current)))
+            folder = self._write(frozen, lambda: bool(self._in_turn(cancelled, self._is_current)))
             if folder is not None:
-                _log.info("wrote a checkpoint of the graph up to delta %d to %s", frozen.stamp.sequence, folder)
-                self._in_turn(cancelled, partial(self._remap, folder))
-                self._kept.tidy(frozen.stamp.namespace)
+                _log.info("wrote a checkpoint of the graph to %s", folder)
+                self._in_turn(cancelled, partial(self._finish, folder))
 
     @contextmanager
     def _exclusively(self, cancelled: threading.Event) -> Iterator[None]:
@@ -449,7 +410,7 @@ class Checkpointer(Generic[S]):
         with ExitStack() as stack:
             while True:
                 try:
-                    stack.enter_context(self._kept.exclusively(_PATIENCE))
+                    stack.enter_context(self._exclusive(_PATIENCE))
                     break
                 except MemoryLockedError:
                     if cancelled.is_set() or time.monotonic() >= deadline:

@@ -54,32 +54,18 @@ class _LockFile:
         while True:
             descriptor = self._open()
             try:
-                if not self._lock_descriptor(descriptor, shared=shared):
-                    return False
+                fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
             except OSError as error:
+                if error.errno in _HELD_ELSEWHERE:
+                    return False
                 raise StorageError(
                     f"{self._path} cannot be locked ({error}); choose a save_dir on a file system that has locks"
                 ) from error
-            if self._is_at_path(descriptor):
-                return True
+            with contextlib.suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(descriptor), os.stat(self._path)):  # noqa: PTH116 - at every write
+                    return True
             # Another process deleted the file; the others lock the file that replaced it.
             self.close()
-
-    def _is_at_path(self, descriptor: int) -> bool:
-        try:
-            return os.path.samestat(os.fstat(descriptor), os.stat(self._path))  # noqa: PTH116 - at every write
-        except FileNotFoundError:
-            return False
-
-    @staticmethod
-    def _lock_descriptor(descriptor: int, *, shared: bool) -> bool:
-        try:
-            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-        except OSError as error:
-            if error.errno in _HELD_ELSEWHERE:
-                return False
-            raise
-        return True
 
     def sign(self) -> None:
         """Record that this process has the lock; only error messages use it."""
@@ -148,11 +134,7 @@ class ProcessLock:
         self._what = what
 
     def acquire(self, patience: float, meanwhile: Callable[[], None] | None = None) -> None:
-        """Take the lock; idempotent while it is held.
-
-        Args:
-            patience: how many seconds to wait for another holder.
-            meanwhile: called again and again during the wait.
+        """Take the lock, idempotent while it is held; wait `patience` seconds at most, and call `meanwhile` the while.
 
         Raises:
             MemoryLockedError: another process holds the lock; the message names it.
@@ -251,14 +233,9 @@ class PartSnapshot(Protocol):
     """One state of a derived part; writing it does not block changes of the part."""
 
     def write(self, folder: Path, previous: Path | None) -> None:
-        """Write files into `folder`, which is empty.
+        """Write files into `folder`, which is empty; raises OSError.
 
-        Args:
-            folder: the target.
-            previous: the folder of an earlier state of the same part; unchanged files may be linked from it.
-
-        Raises:
-            OSError: a file cannot be written.
+        Unchanged files may be linked from `previous`, the folder of an earlier state of the same part.
         """
 
 

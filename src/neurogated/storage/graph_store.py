@@ -25,12 +25,11 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.storage.compaction import rewrite
-from neurogated.storage.family import Family
 from neurogated.storage.index.graph.validity import micros_or_none
 from neurogated.storage.index.graph_index import portions, unerased
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.vectors.embedding_store import EXACT_BELOW
-from neurogated.storage.live_graph import LiveGraph
+from neurogated.storage.live_graph import Family, LiveGraph
 from neurogated.storage.log.log import Engine, SupportsEntriesOf, SupportsErasure
 from neurogated.storage.log.memory_log import MemoryEngine
 from neurogated.storage.reader import Reader, checked_page, in_order, named, only_edge
@@ -58,7 +57,7 @@ class GraphStore(
         config: MemoryConfig | None = None,
         clock: Clock = utc_now,
         engine: Engine | None = None,
-        family: Family[LiveGraph] | None = None,
+        family: Family | None = None,
     ) -> None:
         """Open a graph of an engine.
 
@@ -273,12 +272,10 @@ class GraphStore(
         return self.reader(view).existing_tags(tags)
 
     def nodes_with(self, terms: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:
-        return self._searched(view).ids_with(terms, limit)
-
-    def _searched(self, view: GraphView | None) -> Reader:
-        """Return a reader whose searches also find expired nodes."""
+        # Of a reader that also finds expired nodes.
         state = self.graph.search_state()
-        return Reader(self.graph, state, state.view if view is None else view, to_micros(self._clock()))
+        seen = state.view if view is None else view
+        return Reader(self.graph, state, seen, to_micros(self._clock())).ids_with(terms, limit)
 
     def tags_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
         return [frozenset(term for term, count in terms.items() if not count) for terms in self._terms(node_ids)]

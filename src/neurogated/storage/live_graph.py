@@ -1,107 +1,49 @@
-"""`LiveGraph`: the index of one graph, which follows its log while threads read and write.
-
-It refuses writes that only parts of the memory may make: conflicts, their edges, claims, and the ids of facts.
-"""
+"""`LiveGraph`: the index of one graph, which follows its log while threads read and write; and their `Family`."""
 
 from __future__ import annotations
 
-import re
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from datetime import datetime
 from functools import partial
-from typing import TypeVar
-from weakref import ref
+from typing import Any, TypeVar
+from weakref import WeakValueDictionary, ref
 
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import to_utc
-from neurogated.core.conflicts import CONFLICT, Conflict, edges_of, is_conflict_id
-from neurogated.core.delta import GraphDelta, Owner
-from neurogated.core.edge_type import EdgeType
+from neurogated.core.contexts import forget_texts
+from neurogated.core.delta import GraphDelta
 from neurogated.core.forking import bind_to_process
-from neurogated.core.model import MemoryNode
-from neurogated.core.node_kind import CLAIM, FACT
 from neurogated.errors import (
     CorruptMemoryError,
-    EmbedderMismatchError,
     InputError,
     MemoryClosedError,
     MemoryLockedError,
     NeurogatedError,
 )
-from neurogated.storage.family import Family
-from neurogated.storage.index.graph.resolve import as_stored, make_plan
-from neurogated.storage.index.graph_index import Follower, GraphIndex, RecordsErasedError
+from neurogated.storage.index.graph.resolve import as_stored, make_plan, refuse_reserved
+from neurogated.storage.index.graph_index import Follower, GraphIndex, RecordsErasedError, mismatch
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.log.log import (
     LOOK_SECONDS,
+    Blocks,
     Engine,
     Freshness,
     ReplayFollower,
     SupportsClaiming,
+    SupportsErasure,
     SupportsFollowing,
     SupportsPast,
+    SupportsWaiting,
     TransactionBlock,
 )
 from neurogated.storage.log.memory_log import last_before, replayed_past
 from neurogated.text.strings import giving_way
 from neurogated.utils.background import is_free, take, while_alive
-
-
-def mismatch(known: str, known_dimension: int | None, name: str, dimension: int | None) -> EmbedderMismatchError:
-    """Return the error that names both embedders and the remedy."""
-    return EmbedderMismatchError(
-        f"this memory was built with embedder {known!r} (dimension {known_dimension}), but is opened "
-        f"with {name!r} (dimension {dimension or 'not loaded yet'}); set embedding_name to the first, "
-        f"or move the memory to the second with `neurogated migrate --embedding_name {name}` and the --save_dir or "
-        "--storage of the memory"
-    )
-
-
-_ID = re.compile(f"({FACT}|{CLAIM})-[0-9a-f]{{32}}")
-
-
-def refuse_reserved(delta: GraphDelta, *, computed: bool = False) -> None:
-    """Refuse reserved ids, kinds and edges unless the delta comes from their owner, and validate its conflicts.
-
-    Args:
-        delta: a change of the graph.
-        computed: whether TERM edges are computed from texts, so that nobody writes them.
-
-    Raises:
-        InputError: a caller writes a conflict, a claim or the id of a fact, a node has another kind than its id says,
-            a conflict is invalid or lacks an edge, or a caller writes an edge that is computed.
-    """
-    if delta.owner is Owner.LOG:
-        return
-    for node in delta.nodes:
-        reserved = _reserved_kind(node)
-        if reserved is not None and (delta.owner is None or node.kind != reserved):
-            raise InputError(f"only the memory makes the {reserved} {node.id!r}; choose another id and another kind")
-    conflicts = [Conflict.of(node) for node in delta.nodes if node.kind == CONFLICT]
-    if delta.owner is None:
-        types = {key.type for key in (*delta.removed_edges, *(edge.key for edge in delta.edges))}
-        if EdgeType.CONFLICT in types:
-            raise InputError("only the memory joins memories by CONFLICT edges; use another type")
-        if computed and EdgeType.TERM in types:
-            raise InputError("TERM edges follow from the words of memories; use another type, such as ASSOC")
-    elif delta.owner is Owner.MEMORY and conflicts:
-        put = {edge.key for edge in delta.edges}
-        for conflict in conflicts:
-            if not put.issuperset(edge.key for edge in edges_of(conflict, delta.at)):
-                raise InputError(f"the delta puts conflict {conflict.id!r} without its edges; put both")
-
-
-def _reserved_kind(node: MemoryNode) -> str | None:
-    """Return the kind that is reserved by the id or the kind of a node."""
-    if node.kind == CONFLICT or is_conflict_id(node.id):
-        return CONFLICT
-    found = _ID.fullmatch(node.id)
-    return CLAIM if node.kind == CLAIM else found and found[1]
-
 
 _Answer = TypeVar("_Answer")
 
@@ -113,7 +55,7 @@ class LiveGraph:
     a transaction reads its own changes; the others see them when the transaction ends.
     """
 
-    def __init__(self, family: Family[LiveGraph], name: str) -> None:
+    def __init__(self, family: Family, name: str) -> None:
         self.name = name
         self.family = family
         self.log = family.engine.log(name)
@@ -152,8 +94,6 @@ class LiveGraph:
     def lock(self) -> threading.RLock:
         """Serialises the threads that write: one for all graphs of an engine, since a change may span graphs."""
         return self.family.engine.lock
-
-    # Writing
 
     @contextmanager
     def exclusively(self, patience: float | None = None) -> Iterator[None]:
@@ -344,10 +284,7 @@ class LiveGraph:
         return self.ask(GraphState.isolated)
 
     def past(self, moment: int | datetime) -> tuple[Engine, datetime]:
-        """Return an engine that shows the graph after a past delta, and the time of that delta.
-
-        Args:
-            moment: the number of the delta, or a time.
+        """Return an engine that shows the graph after a past delta, by its number or a time, and the time of it.
 
         Raises:
             InputError: there is no such delta yet.
@@ -498,3 +435,163 @@ def _texts_of(graph: ref[LiveGraph]) -> LexicalStore:
     if (texts := live.index.made_texts) is not None:
         return texts
     return live.text_state()[1]
+
+
+class OpenGraphs:
+    """The graphs whose indexes are in memory, in the order of their last use. Callers hold the lock of the engine.
+
+    The stores of a memory hold it, and it keeps the open graphs alive.
+    """
+
+    def __init__(self) -> None:
+        self._graphs: dict[LiveGraph, None] = {}
+        self._latest: LiveGraph | None = None
+
+    def __len__(self) -> int:
+        return len(self._graphs)
+
+    def __contains__(self, graph: object) -> bool:
+        return graph in self._graphs
+
+    def is_latest(self, graph: LiveGraph, most: int) -> bool:
+        """Return whether a graph was used last, and no more than `most` are open."""
+        return graph is self._latest and len(self._graphs) <= most
+
+    def use(self, graph: LiveGraph, most: int) -> None:
+        """Record the use of an open graph, and unload idle graphs while more than `most` are open."""
+        if self.is_latest(graph, most):
+            return
+        self.discard(graph)
+        excess = len(self._graphs) + 1 - most
+        for other in list(self._graphs) if excess > 0 else ():
+            if excess > 0 and other.unload():
+                excess -= 1
+        self._graphs[graph] = None
+        self._latest = graph
+
+    def discard(self, graph: LiveGraph) -> None:
+        """Forget a closed graph."""
+        self._latest = None
+        self._graphs.pop(graph, None)
+
+
+class Family:
+    """The graphs over one engine, as weak references: a cycle would keep a file open until garbage collection."""
+
+    def __init__(self, engine: Engine, config: MemoryConfig) -> None:
+        self.engine = engine
+        self.config = config
+        self.graphs: WeakValueDictionary[str, LiveGraph] = WeakValueDictionary()
+        """The open graphs, by namespace."""
+        self.stores: WeakValueDictionary[str, Any] = WeakValueDictionary()
+        """The stores of the open graphs, one store per graph."""
+        self.bound: list[str] = []
+        """The name of the embedder of this process; empty if there is none."""
+        self.term_texts = 0
+        """TERM edges are computed for keywords that at most so many texts have; 0: stored edges only."""
+        self.changing = threading.Lock()
+        """Held during a transaction. Only a `with` statement releases it no matter where an interrupt strikes."""
+        self.blocks = Blocks()
+        self.open_graphs: Callable[[], OpenGraphs | None] = lambda: None
+        """Returns the graphs whose indexes are in memory; None after the last store is gone."""
+        if isinstance(engine, SupportsWaiting):
+            engine.while_waiting(while_alive(self.catch_up))
+
+    def keep_open(self) -> OpenGraphs:
+        """Return the shared `OpenGraphs`; every store holds it and so keeps the graphs open."""
+        if (graphs := self.open_graphs()) is None:
+            graphs = OpenGraphs()
+            self.open_graphs = ref(graphs)
+        return graphs
+
+    def all(self) -> list[LiveGraph]:
+        """Return the open graphs."""
+        return list(self.graphs.values())
+
+    def note_closed(self, graph: LiveGraph) -> None:
+        """Record that the index of a graph is no longer in memory."""
+        if (graphs := self.open_graphs()) is not None:
+            graphs.discard(graph)
+
+    def catch_up(self) -> None:
+        """Take the writes of other processes into all indexes; the lock is held, but not within a transaction."""
+        for graph in self.all():
+            # It may have been dropped, which its next caller is told.
+            with suppress(MemoryClosedError):
+                if not (graph.is_unloaded or graph.closed or self.changing.locked()):
+                    graph.catch_up()
+
+    def renew(self) -> None:
+        """Reload every index that is stale; an unloaded index is reloaded on its next use."""
+        for graph in self.all():
+            if not graph.is_unloaded:
+                graph.renew()
+
+    def invalidate(self) -> None:
+        """Mark all indexes as stale, so that their next use reloads them."""
+        for graph in self.all():
+            graph.invalidate()
+
+    def drop(self, namespace: str) -> None:
+        """Erase an existing graph; an open graph is closed."""
+        if (dropped := self.graphs.get(namespace)) is not None:
+            dropped.drop()
+        self.engine.drop_namespace(namespace)
+        self.graphs.pop(namespace, None)
+        if dropped is not None:
+            dropped.closed = True
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Run a block of changes as one transaction; other threads see them when it ends, and nobody else writes."""
+        self.renew()
+        for graph in self.all():
+            if not graph.is_unloaded:
+                graph.catch_up()
+        with self._apart():
+            try:
+                with self.blocks.begun(), self.engine.transaction():
+                    for graph in self.all():
+                        graph.join(self.blocks.innermost)
+                    yield
+            except BaseException:
+                self.renew()
+                forget_texts()
+                raise
+
+    @contextmanager
+    def _apart(self) -> Iterator[None]:
+        """Hide the changes of the block from other threads."""
+        if self.changing.locked():
+            yield
+            return
+        for graph in self.all():
+            graph.publish()
+        try:
+            with self.changing:
+                for graph in self.all():
+                    # A keyword index built later must not contain uncommitted changes.
+                    if graph.index.made_texts is None:
+                        graph.isolate()
+                yield
+        finally:
+            for graph in self.all():
+                graph.publish()
+
+    def erasing(self) -> AbstractContextManager[object]:
+        """Prevent checkpoint writes within the block; enter it before taking the lock of the engine."""
+        for graph in self.all():
+            graph.follower.cancel()
+        return self.engine.erasing() if isinstance(self.engine, SupportsErasure) else nullcontext()
+
+    def close(self) -> None:
+        """Release the resources of the graphs and the engine."""
+        with self.engine.lock:
+            # No checkpoint can be written within a transaction, so waiting for one would deadlock.
+            in_transaction = self.changing.locked()
+        for graph in self.all():
+            graph.follower.cancel() if in_transaction else graph.follower.wait(graph.index)
+            graph.index.close()
+        for graph in self.all():
+            graph.closed = True
+        self.engine.close()

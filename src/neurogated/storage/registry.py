@@ -122,9 +122,7 @@ def consistent_snapshot(store: GraphStorePort, folder: Path) -> Iterator[GraphSt
     A file is copied into a snapshot, and a database is read in one transaction. Any other store is locked by a
     transaction, if it supports them, so writers wait until the block ends.
 
-    Args:
-        store: any graph of the memory.
-        folder: an existing, empty folder; the caller deletes it afterwards with its content.
+    The caller deletes `folder`, which exists and is empty, afterwards with its content.
 
     Raises:
         StorageError: there is no room for the snapshot.

@@ -26,12 +26,12 @@ from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.rendering import keyword_text, tags
 from neurogated.core.turns import Described
 from neurogated.core.view import GraphView, Rows
-from neurogated.errors import InputError, UnknownIdError
+from neurogated.errors import EmbedderMismatchError, InputError, UnknownIdError
 from neurogated.slots.claims import entry_of
 from neurogated.storage.files import PartSnapshot
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph.topology import Column, Topology, TopologySnapshot, load_base_layer, load_topology
-from neurogated.storage.index.graph.validity import OutcomeChanges, RowOutcomes, Validity
+from neurogated.storage.index.graph.validity import OutcomeChanges, RowOutcomes, Validity, micros_or_none
 from neurogated.storage.index.term_edges import TermEdges
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
@@ -360,10 +360,13 @@ class GraphIndex:
     def commit_validity(self, plan: Plan, outcomes: OutcomeChanges) -> None:
         """Apply a plan with its outcomes to the validity; it cannot fail."""
         self.validity.remove(plan.removed_nodes, plan.removed_edges)
-        self.validity.put_nodes(plan.node_rows.tolist(), plan.delta.nodes)
-        self.validity.put_edges(plan.edge_rows.tolist(), plan.delta.edges)
+        for row, node in zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True):
+            times = node.valid_from, node.valid_to, node.expires_at
+            self.validity.put_node(row, *map(micros_or_none, times))
         self.validity.settle(outcomes)
         for row, edge in zip(plan.edge_rows.tolist(), plan.delta.edges, strict=True):
+            if edge.valid_from is not None or edge.valid_to is not None:
+                self.validity.put_edge(row, micros_or_none(edge.valid_from), micros_or_none(edge.valid_to))
             if edge.relation is not None:
                 self.relations.setdefault(edge.relation, []).append(row)
 
@@ -436,6 +439,16 @@ def _put_texts(index: LexicalStore, rows: Rows, read: ReadTexts) -> None:
     for begin in range(0, rows.size, _INDEX_CHUNK):
         chunk = rows[begin : begin + _INDEX_CHUNK]
         put_texts(index, chunk, read(chunk))
+
+
+def mismatch(known: str, known_dimension: int | None, name: str, dimension: int | None) -> EmbedderMismatchError:
+    """Return the error that names both embedders and the remedy."""
+    return EmbedderMismatchError(
+        f"this memory was built with embedder {known!r} (dimension {known_dimension}), but is opened "
+        f"with {name!r} (dimension {dimension or 'not loaded yet'}); set embedding_name to the first, "
+        f"or move the memory to the second with `neurogated migrate --embedding_name {name}` and the --save_dir or "
+        "--storage of the memory"
+    )
 
 
 class Follower(ABC):

@@ -67,11 +67,9 @@ class GraphState:
         return [self.view.ids[row] for row in self.form.validity.expired(now).tolist()]
 
     def nodes(self, rows: Rows, now: int | None = None) -> list[MemoryNode]:
-        """Return the nodes at rows of the view with the valid times that outcomes leave them at a time.
+        """Return the nodes at rows of the view with the valid times that outcomes leave them `now`, in microseconds.
 
-        Args:
-            rows: rows of the view.
-            now: microseconds; a memory that has expired by then ends no other. None leaves the given valid times.
+        A memory that has expired by then ends no other. None leaves the given valid times.
 
         Raises:
             RecordsErasedError: a record was erased.

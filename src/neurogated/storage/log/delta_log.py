@@ -11,10 +11,9 @@ import time
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from contextlib import nullcontext
+from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -27,7 +26,7 @@ from neurogated.core.delta import LATEST, Decay, GraphDelta, HistoryEntry, Journ
 from neurogated.core.model import MemoryNode, Vector, as_vector
 from neurogated.core.view import GraphView
 from neurogated.errors import CorruptMemoryError, FormatVersionError, InputError, StorageError
-from neurogated.storage.checkpoint import Checkpointer, Stamp
+from neurogated.storage.checkpoint import Checkpointer
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
@@ -170,46 +169,24 @@ def line_of(delta: GraphDelta) -> Line:
     return delta.reason, delta.changes, [one.to_json() for one in delta.operators]
 
 
-@dataclass(frozen=True, slots=True)
-class _Frozen:
-    """A graph at one moment."""
-
-    stamp: Stamp
-    position: Position
-    state: GraphState
-
-
-class _Writer:
-    """Writes checkpoints into a database; see `SnapshotStore`."""
-
-    def __init__(self, log: DeltaLog) -> None:
-        self._log = log
-
-    def exclusively(self, patience: float) -> AbstractContextManager[object]:  # noqa: ARG002 - the log takes care
-        return nullcontext()
-
-    def write(self, frozen: _Frozen, is_wanted: Callable[[], bool]) -> Path | None:
-        """Write a checkpoint, unless it is cancelled before."""
-        if is_wanted():
-            self._log.write_checkpoint(frozen.position, map(encode, _deltas(frozen.state)))
-        return None
-
-    def tidy(self, namespace: int) -> None:
-        """Do nothing: a graph has one checkpoint."""
-
-
 class CheckpointedFollower(ReplayFollower):
     """Replays the checkpoint of a graph and the deltas after it; others may compact or drop the graph at any time."""
 
     def __init__(self, log: DeltaLog, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> None:
         super().__init__(log.engine, log.name, log, config)
         self._deltas, self._current = log, current
+
+        def write(frozen: tuple[Position, GraphState], is_wanted: Callable[[], bool]) -> None:
+            if is_wanted():
+                log.write_checkpoint(frozen[0], map(encode, _deltas(frozen[1])))
+
         self._checkpointer = Checkpointer(
-            _Writer(log),
             graph_lock=log.engine.lock,
             freeze=while_alive(self._freeze),
-            remap=lambda _: None,
             is_current=lambda: True,
+            finish=lambda _: None,
+            write=write,
+            exclusively=lambda _: nullcontext(),
             least=min(_LEAST, config.runtime.checkpoint_changes),
         )
 
@@ -270,13 +247,13 @@ class CheckpointedFollower(ReplayFollower):
             return self._empty()
         return index
 
-    def _freeze(self) -> _Frozen | None:
+    def _freeze(self) -> tuple[Position, GraphState] | None:
         index = self._current()
         if index is None:
             return None
         records, view = self.records(index), index.topology.view()
         state = GraphState(index, view, records, index.made_texts, index.pending, index.embedder).isolated()
-        return _Frozen(Stamp("", 0, view.sequence, 0), Position(self._epoch, view.sequence), state)
+        return Position(self._epoch, view.sequence), state
 
 
 def _size(index: GraphIndex) -> int:
@@ -331,12 +308,7 @@ def embedded_versions(log: DeltaLog) -> Iterator[EmbeddedVersion]:
 
 
 def replace_vectors(logs: Iterable[DeltaLog], vectors: Iterable[tuple[VersionKey, Vector]], dimension: int) -> None:
-    """Rewrite logs with other vectors, within a transaction of the caller. All vectors are in memory.
-
-    Args:
-        logs: all logs of a memory.
-        vectors: those of all versions.
-        dimension: their length.
+    """Rewrite all logs of a memory with other vectors, within a transaction of the caller; all vectors are in memory.
 
     Raises:
         InputError: a vector has another length or is of no version, or a version gets no vector.

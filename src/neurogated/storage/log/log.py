@@ -82,13 +82,9 @@ class Log(Protocol):
         """Return the end of the log, including uncommitted deltas of this process; called before every read."""
 
     def append(self, plan: Plan, index: GraphIndex) -> int:
-        """Append the delta of a plan; return its number, one more than the last number.
+        """Append the delta of a plan, whose rows are those of `index`; return its number, one more than the last one.
 
-        A log that `SupportsPast` may skip numbers.
-
-        Args:
-            plan: the delta with its rows.
-            index: the index that these rows belong to; it holds all earlier deltas.
+        A log that `SupportsPast` may skip numbers. The index holds all earlier deltas.
         """
 
     def entries(self, after: int = 0, up_to: int = LATEST) -> Iterator[JournalEntry]:
@@ -127,8 +123,7 @@ class Engine(Protocol):
     def writing(self, patience: float | None = None) -> AbstractContextManager[object]:
         """Run a block that holds the write lock of the engine; blocks may nest.
 
-        Args:
-            patience: how many seconds to wait for the lock; the engine decides if it is left out.
+        It waits `patience` seconds for the lock; the engine decides if that is left out.
 
         Raises:
             MemoryLockedError: another process or thread holds the write lock.
@@ -205,9 +200,7 @@ class SupportsFollowing(Protocol):
     def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> Follower:
         """Return a follower that brings an index up to date.
 
-        Args:
-            config: only the storage settings are read.
-            current: returns the index in use; None if it disagrees with the log.
+        `current` returns the index in use; None if it disagrees with the log.
         """
 
 
@@ -232,10 +225,7 @@ class SupportsPast(Protocol):
     ) -> tuple[Engine, datetime]:
         """Return an engine whose logs show the graph after a past delta, and the time of that state.
 
-        Args:
-            sequence: the number of the delta.
-            moment: the time; defaults to the time of the delta.
-            present: returns the present state of the graph.
+        The time is `moment`, or else that of the delta `sequence`. `present` returns the present state of the graph.
         """
 
     def last_before(self, moment: datetime) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from collections import Counter
 from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.clock import to_micros
-from neurogated.core.conflicts import as_given
-from neurogated.core.delta import GraphDelta, PendingTask
+from neurogated.core.conflicts import CONFLICT, Conflict, as_given, edges_of, is_conflict_id
+from neurogated.core.delta import GraphDelta, Owner, PendingTask
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.model import EdgeKey
+from neurogated.core.model import EdgeKey, MemoryNode
+from neurogated.core.node_kind import CLAIM, FACT
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError, UnknownIdError
 
@@ -40,11 +42,8 @@ def as_stored(
 ) -> GraphDelta:
     """Return a delta without what is computed or skipped: outcomes, uses of unknown nodes, judgements settled before.
 
-    Args:
-        delta: a change of the graph.
-        view: the graph before the change.
-        pending: the judgements that wait.
-        computed: whether TERM edges are computed, too.
+    `view` is the graph before the change, `pending` are the judgements that wait, and `computed` says whether TERM
+    edges are computed, too.
     """
     delta = without_terms(delta) if computed else delta
     # An outcome is computed, so a memory that was read with one is stored without it.
@@ -58,6 +57,46 @@ def as_stored(
         absent = {name for name in named if view.find(name) is None}.difference(node.id for node in nodes)
         touch = touch.without(absent) if absent else touch
     return replace(delta, nodes=nodes, settled=settled, touch=touch)
+
+
+_ID = re.compile(f"({FACT}|{CLAIM})-[0-9a-f]{{32}}")
+
+
+def refuse_reserved(delta: GraphDelta, *, computed: bool = False) -> None:
+    """Refuse reserved ids, kinds and edges unless the delta comes from their owner, and validate its conflicts.
+
+    With `computed`, TERM edges are computed from texts, so that nobody writes them.
+
+    Raises:
+        InputError: a caller writes a conflict, a claim or the id of a fact, a node has another kind than its id says,
+            a conflict is invalid or lacks an edge, or a caller writes an edge that is computed.
+    """
+    if delta.owner is Owner.LOG:
+        return
+    for node in delta.nodes:
+        reserved = _reserved_kind(node)
+        if reserved is not None and (delta.owner is None or node.kind != reserved):
+            raise InputError(f"only the memory makes the {reserved} {node.id!r}; choose another id and another kind")
+    conflicts = [Conflict.of(node) for node in delta.nodes if node.kind == CONFLICT]
+    if delta.owner is None:
+        types = {key.type for key in (*delta.removed_edges, *(edge.key for edge in delta.edges))}
+        if EdgeType.CONFLICT in types:
+            raise InputError("only the memory joins memories by CONFLICT edges; use another type")
+        if computed and EdgeType.TERM in types:
+            raise InputError("TERM edges follow from the words of memories; use another type, such as ASSOC")
+    elif delta.owner is Owner.MEMORY and conflicts:
+        put = {edge.key for edge in delta.edges}
+        for conflict in conflicts:
+            if not put.issuperset(edge.key for edge in edges_of(conflict, delta.at)):
+                raise InputError(f"the delta puts conflict {conflict.id!r} without its edges; put both")
+
+
+def _reserved_kind(node: MemoryNode) -> str | None:
+    """Return the kind that is reserved by the id or the kind of a node."""
+    if node.kind == CONFLICT or is_conflict_id(node.id):
+        return CONFLICT
+    found = _ID.fullmatch(node.id)
+    return CLAIM if node.kind == CLAIM else found and found[1]
 
 
 _Value = TypeVar("_Value")
@@ -121,11 +160,16 @@ def make_plan(view: GraphView, delta: GraphDelta) -> Plan:
     _refuse_repetition(delta, keys)
     _refuse_overflow(view, delta)
     removed_nodes = view.rows(delta.removed_nodes)
-    node_rows = _new_or_existing(_rows_by_id(view, [node.id for node in delta.nodes]), view.node_count)
+    node_rows = _rows_by_id(view, [node.id for node in delta.nodes])
+    new = node_rows < 0
+    node_rows[new] = view.node_count + np.arange(int(new.sum()))
     ends = _edge_ends(view, delta, removed_nodes, node_rows)
     _refuse_joined_users(view, delta, node_rows, ends)
     named = [*delta.removed_edges, *[change.edge for change in delta.weights]]
-    existing = _existing_edges(view, named)
+    existing = _find_by_key(view, named)
+    if existing.size and existing.min() < 0:
+        key = named[int(existing.argmin())]
+        raise UnknownIdError(f"no {key.type.name} edge from {key.source_id!r} to {key.target_id!r} in the memory")
     removed_edges, weight_rows = existing[: len(delta.removed_edges)], existing[len(delta.removed_edges) :]
     replaced = _find_edges(view, [key[2] for key in keys], *ends)
     if removed_nodes.size or removed_edges.size or (replaced >= 0).any():
@@ -192,13 +236,6 @@ def _refuse_overflow(view: GraphView, delta: GraphDelta) -> None:
             raise InputError(f"a graph has at most {_MOST_ROWS} {what}, including removed ones; compact it first")
 
 
-def _new_or_existing(rows: Rows, in_use: int) -> Rows:
-    """Replace each -1 by a new row number, from `in_use` on."""
-    new = rows < 0
-    rows[new] = in_use + np.arange(int(new.sum()))
-    return rows
-
-
 def _rows_by_id(view: GraphView, ids: Sequence[str]) -> Rows:
     """Return the row of each id, also of a removed node; -1 for an id that the graph does not know."""
     return np.fromiter(map(view.rows_by_id.get, ids, repeat(-1)), np.int64, len(ids))
@@ -237,8 +274,9 @@ def _refuse_joined_users(view: GraphView, delta: GraphDelta, node_rows: Rows, en
     put = {row: node.scope.user_id for row, node in zip(node_rows.tolist(), delta.nodes, strict=True)}
     for row, owner in _owners(view, node_rows[node_rows < view.node_count]).items():
         if owner != put[row]:
+            user = "no user" if put[row] is None else f"user {put[row]!r}"
             raise InputError(
-                f"node {view.ids[row]!r} is not a memory of {_user(put[row])} and cannot move to it; "
+                f"node {view.ids[row]!r} is not a memory of {user} and cannot move to it; "
                 "give the new memory another id"
             )
     sources, targets = (rows.tolist() for rows in ends)
@@ -260,10 +298,6 @@ def _owners(view: GraphView, rows: Rows) -> dict[int, str | None]:
     return {row: users[code] for row, code in zip(rows.tolist(), codes, strict=True)}
 
 
-def _user(user_id: str | None) -> str:
-    return "no user" if user_id is None else f"user {user_id!r}"
-
-
 def _find_edges(view: GraphView, kinds: Sequence[EdgeType], sources: Rows, targets: Rows) -> Rows:
     """Return the rows of the edges with these types and ends; -1 where there is none."""
     found = np.full(len(kinds), -1, dtype=np.int64)
@@ -280,14 +314,6 @@ def _find_by_key(view: GraphView, keys: Sequence[EdgeKey]) -> Rows:
         return np.empty(0, dtype=np.int64)
     rows = _live_rows(view, [key.source_id for key in keys] + [key.target_id for key in keys])
     return _find_edges(view, [key.type for key in keys], rows[: len(keys)], rows[len(keys) :])
-
-
-def _existing_edges(view: GraphView, keys: Sequence[EdgeKey]) -> Rows:
-    rows = _find_by_key(view, keys)
-    if rows.size and rows.min() < 0:
-        key = keys[int(rows.argmin())]
-        raise UnknownIdError(f"no {key.type.name} edge from {key.source_id!r} to {key.target_id!r} in the memory")
-    return rows
 
 
 def _accessed_nodes(

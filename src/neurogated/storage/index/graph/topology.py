@@ -17,7 +17,7 @@ from neurogated.core.columns import NODE_COLUMNS, TYPE_CODE, Adjacency, Layer, P
 from neurogated.core.delta import Decay
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.files import write_text
-from neurogated.core.model import MOST_COUNTED, MemoryEdge, MemoryNode
+from neurogated.core.model import MOST_COUNTED, MemoryNode
 from neurogated.core.node_kind import DEFAULT_KIND, register_kind
 from neurogated.core.scope import Scope, ScopeRows
 from neurogated.core.view import Computed, GraphView, Rows
@@ -145,7 +145,12 @@ class TopologySnapshot:
         for name in _EDGES:
             save_array(folder / f"{name}.npy", getattr(view, name))
         base = layer_of(0, view.edge_count, (view.edge_source, view.edge_target), view.weight, view.node_count)
-        _save_layer(folder, base)
+        for direction in _DIRECTIONS:
+            adjacency: Adjacency = getattr(base, direction)
+            for name in _ARCS:
+                save_array(folder / f"{direction}_{name}.npy", getattr(adjacency, name))
+            sources = _NOTHING if adjacency.sources is None else adjacency.sources
+            save_array(folder / f"{direction}_sources.npy", sources)
         write_text(folder / _IDS, json.dumps(list(view.ids[: view.node_count])))
         described = {
             "sequence": view.sequence,
@@ -156,24 +161,15 @@ class TopologySnapshot:
         write_text(folder / _GRAPH, json.dumps(described))
 
 
-def _save_layer(folder: Path, layer: Layer) -> None:
-    for direction in _DIRECTIONS:
-        adjacency: Adjacency = getattr(layer, direction)
-        for name in _ARCS:
-            save_array(folder / f"{direction}_{name}.npy", getattr(adjacency, name))
-        save_array(folder / f"{direction}_sources.npy", _NOTHING if adjacency.sources is None else adjacency.sources)
-
-
 def load_base_layer(folder: Path) -> Layer:
     """Load the layer of all edges that `TopologySnapshot` wrote."""
-    edges = load_array(folder / f"{_EDGES[0]}.npy").size
-    return Layer(0, edges, *(_load_adjacency(folder, direction) for direction in _DIRECTIONS))
-
-
-def _load_adjacency(folder: Path, direction: str) -> Adjacency:
-    indptr, targets, edges = (load_array(folder / f"{direction}_{name}.npy") for name in _ARCS)
-    sources = load_array(folder / f"{direction}_sources.npy")
-    return Adjacency(indptr, targets, edges, sources if sources.size else None)
+    found = []
+    for direction in _DIRECTIONS:
+        indptr, targets, edges, sources = (
+            load_array(folder / f"{direction}_{name}.npy") for name in (*_ARCS, "sources")
+        )
+        found.append(Adjacency(indptr, targets, edges, sources if sources.size else None))
+    return Layer(0, load_array(folder / f"{_EDGES[0]}.npy").size, *found)
 
 
 def load_topology(folder: Path, overlay_edges: int) -> Topology:
@@ -258,16 +254,10 @@ class Topology:
         edge_types: Iterable[EdgeType],
         layers: Sequence[Layer],
     ) -> None:
-        """Fill this empty topology with a whole graph.
+        """Fill this empty topology with a whole graph, and take over its parts.
 
-        Args:
-            ids: the id of every node row; the topology takes over the list.
-            columns: the arrays of nodes and edges by the names of `GraphView`; they must not change.
-            sequence: the number of the last delta.
-            kinds: the kinds that the column `kind` counts.
-            scopes: the scopes that the column `scope` counts.
-            edge_types: the types that the column `edge_type` counts.
-            layers: the adjacency of all edges.
+        `columns` are the arrays of nodes and edges by the names of `GraphView`; three of them count `kinds`, `scopes`
+        and `edge_types`. `layers` are the adjacency of all edges.
         """
 
         def patched(name: str) -> PatchedColumn:
@@ -334,7 +324,12 @@ class Topology:
         self._weight.set(plan.removed_edges, np.nan)
         self._alive.set(plan.removed_nodes, values=False)
         self.put_nodes(delta.nodes, plan.node_rows)
-        self.put_edges(delta.edges, plan.edge_ends)
+        if delta.edges:
+            used = [edge.last_activated or edge.created_at for edge in delta.edges]
+            # The edges of one delta have the same few times.
+            micros = {moment: to_micros(moment) for moment in set(used)}
+            types, weights = zip(*[(edge.type, edge.weight) for edge in delta.edges], strict=True)
+            self.append_edges(plan.edge_ends, self.type_codes(types), weights, [micros[moment] for moment in used])
         self._weight.set(plan.weight_rows, [change.weight for change in delta.weights])
         self._last_activated.set(plan.weight_rows, plan.weight_times)
         self.decay([Fading(sequence, *fading) for fading in zip(delta.operators, plan.spared, strict=True)])
@@ -409,18 +404,6 @@ class Topology:
         """Write one column of existing nodes."""
         self._nodes[name].set(rows, values)
         self._view = None
-
-    def put_edges(self, edges: Sequence[MemoryEdge], ends: tuple[Rows, Rows]) -> None:
-        """Append `edges`."""
-        # The edges of one delta have the same few times.
-        moments = [edge.last_activated or edge.created_at for edge in edges]
-        known = {moment: to_micros(moment) for moment in set(moments)}
-        self.append_edges(
-            ends,
-            self.type_codes([edge.type for edge in edges]),
-            [edge.weight for edge in edges],
-            [known[moment] for moment in moments],
-        )
 
     def append_edges(self, ends: tuple[Rows, Rows], types: ArrayLike, weights: ArrayLike, activated: ArrayLike) -> None:
         """Append edges, given as columns of equal length."""
@@ -529,14 +512,9 @@ class Topology:
 def layer_of(
     begin: int, end: int, ends: tuple[NDArray[np.int32], NDArray[np.int32]], weight: PatchedValues, nodes: int
 ) -> Layer:
-    """Return the adjacency of the edge rows in [`begin`, `end`), in both directions.
+    """Return the adjacency of the edge rows in [`begin`, `end`), in both directions, of so many node rows.
 
-    Args:
-        begin: first edge row.
-        end: row after the last one.
-        ends: source and target of every edge row.
-        weight: of every edge row; NaN marks removed edges, which the layer omits.
-        nodes: number of node rows.
+    `ends` are source and target of every edge row. A weight of NaN marks a removed edge, which the layer omits.
     """
     rows = np.arange(begin, end)
     rows = rows[~np.isnan(weight.take(rows))]

@@ -13,7 +13,6 @@ import numpy as np
 from neurogated.core.claims import Entry, Outcome, Owner, SideTimes, Slot
 from neurogated.core.clock import to_micros
 from neurogated.core.conflicts import Validity as Times
-from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.view import GraphView, Rows
 from neurogated.slots.table import Answers, Rivalry, SlotValues
 
@@ -316,13 +315,6 @@ class Validity:
             self.outcomes.copy(), self._nodes.copy(), self._edges.copy(), self._expiry.copy(), self._visible
         )
 
-    def put_nodes(self, rows: Iterable[int], nodes: Iterable[MemoryNode]) -> None:
-        """Upsert nodes at `rows`."""
-        for row, node in zip(rows, nodes, strict=True):
-            self.put_node(
-                row, micros_or_none(node.valid_from), micros_or_none(node.valid_to), micros_or_none(node.expires_at)
-            )
-
     def put_node(self, row: int, begin: int | None, end: int | None, expires: int | None) -> None:
         """Upsert the times of one node, in microseconds."""
         self._nodes.put(row, begin, end)
@@ -334,12 +326,6 @@ class Validity:
         for row, (begin, end) in self.outcomes.update(changes).items():
             self._nodes.put(row, micros_or_none(begin), micros_or_none(end))
         self._visible = None
-
-    def put_edges(self, rows: Iterable[int], edges: Iterable[MemoryEdge]) -> None:
-        """Add edges at `rows`."""
-        for row, edge in zip(rows, edges, strict=True):
-            if edge.valid_from is not None or edge.valid_to is not None:
-                self.put_edge(row, micros_or_none(edge.valid_from), micros_or_none(edge.valid_to))
 
     def put_edge(self, row: int, begin: int | None, end: int | None) -> None:
         """Add the times of one edge, in microseconds."""

@@ -95,21 +95,6 @@ _SLACK = 1e-4
 Eligible = Callable[[Places], Places]
 
 
-def best_texts(segment: TextSegment, weights: QueryWeights, k: int, least: float, eligible: Eligible) -> Places:
-    """Return places of texts that include the `k` best with a score of at least `least`, and all ties.
-
-    Args:
-        segment: where to search.
-        weights: the words of the query.
-        k: how many.
-        least: pruning threshold.
-        eligible: returns those of some places that count; the result may include others.
-    """
-    search = _Search(segment, weights, k, least, eligible)
-    places, sums = search.met()
-    return search.narrowed(places, sums)
-
-
 def kth_best(scores: NDArray[np.floating], k: int) -> float:
     """Return the k-th best score, 0 if there are fewer."""
     if scores.size < k:
@@ -118,7 +103,10 @@ def kth_best(scores: NDArray[np.floating], k: int) -> float:
 
 
 class _Search:
-    """One query in one segment."""
+    """One query in one segment, for the `k` best texts with a score of at least `least`, and all ties.
+
+    `eligible` returns those of some places that count; the result may include others.
+    """
 
     def __init__(self, segment: TextSegment, weights: QueryWeights, k: int, least: float, eligible: Eligible) -> None:
         known, at = segment.found(weights.words)
@@ -233,7 +221,8 @@ def search(view: TableView, weights: QueryWeights, k: int, without: Rows) -> Fou
         least = max(kth_best(found.scores, k), _LEAST_SCORE)
         of_all = weights.scores_of_all(part)
         if of_all is None:
-            places = eligible(best_texts(part, weights, k, least, eligible))
+            query = _Search(part, weights, k, least, eligible)
+            places = eligible(query.narrowed(*query.met()))
             of_places = weights.scores(part, places)
         else:
             places = np.flatnonzero(of_all >= max(least, kth_best(of_all, k)))

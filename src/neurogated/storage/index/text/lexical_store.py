@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial, reduce
 from itertools import compress, pairwise
 from pathlib import Path
@@ -83,19 +83,6 @@ def held_by_any(view: TableView, numbers: Sequence[int], keys: Rows) -> list[boo
             both = contained(held, places) if places.size < held.size else contained(places, held)
             found[term] = found[term] or bool(both.any())
     return found
-
-
-def keys_with_each(view: TableView, numbers: Rows) -> list[Rows]:
-    """Return for each of some distinct terms the keys whose texts hold it, ascending."""
-    return _grouped(*_posted(view, numbers), numbers.size)
-
-
-def keys_with_each_among(
-    view: TableView, numbers: Rows, keys: Rows, limits: Sequence[int], total: int
-) -> Iterator[tuple[int, Rows]]:
-    """Yield the position of each term within its limit among some keys, and the keys that hold it, ascending."""
-    held = _grouped(*pairs_among(view, numbers, keys, np.array(limits), total), numbers.size)
-    return ((term, each) for term, each in enumerate(held) if each.size <= limits[term])
 
 
 def pairs_among(view: TableView, numbers: Rows, keys: Rows, limits: NDArray[np.int64], total: int) -> tuple[Rows, Rows]:
@@ -306,19 +293,20 @@ class LexicalStore:
         if among is not None:
             most = list(limits.values())
             total = int(self._table.frequencies_of(numbers).sum())
-            few = self._table.read(lambda view: list(keys_with_each_among(view, numbers, among, most, total)))
-            return {terms[place]: keys for place, keys in few}
+            pairs = self._table.read(lambda view: pairs_among(view, numbers, among, np.array(most), total))
+            held = zip(terms, most, _grouped(*pairs, numbers.size), strict=True)
+            return {term: keys for term, limit, keys in held if keys.size <= limit}
         with self._table.lock:
             frequencies = self._table.frequencies_of(numbers)
             # Under the lock, so that the counts match the view.
             view = self._table.view()
             (rare,) = (frequencies <= np.fromiter(limits.values(), np.int64, len(terms))).nonzero()
             asked = rare[frequencies[rare] > 0]
-            found = dict(zip(asked.tolist(), keys_with_each(view, numbers[asked]), strict=True))
+            found = dict(zip(asked.tolist(), _grouped(*_posted(view, numbers[asked]), asked.size), strict=True))
             return {terms[place]: found.get(place, _NOTHING) for place in rare.tolist()}
 
     def sharing(self, keys: Rows, among: Rows, most: int) -> tuple[Rows, Rows, NDArray[np.float64]]:
-        """Return which texts share a keyword that at most `most` texts hold; see `term_lookup.sharing`."""
+        """Return which texts share a keyword that at most `most` texts hold; see the function `sharing`."""
         return self._table.read(lambda view: sharing(self._table, view, keys, among, most))
 
     def existing(self, terms: Iterable[str], without: Rows = _NOTHING, among: Rows | None = None) -> frozenset[str]:

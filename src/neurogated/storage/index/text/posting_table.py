@@ -97,12 +97,7 @@ class TableSnapshot:
     last_serial: int
 
     def write(self, folder: Path, previous: Path | None) -> None:
-        """Write files into `folder`, which is empty; raises OSError.
-
-        Args:
-            folder: the target.
-            previous: the folder of an earlier state of the same table; unchanged segments become hard links.
-        """
+        """Write files into the empty `folder`, with links to unchanged segments in `previous`; raises OSError."""
         for part in self.segments:
             if previous is None or not link_arrays(previous, folder, part.name):
                 part.save(folder)
@@ -120,22 +115,16 @@ class TableSnapshot:
         """Memory-map the files of a state; raises OSError, or ValueError for another format."""
         state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
         try:
-            return cls._read(folder, state)
+            listed = {_FORMAT: state["segments"]}[state["format"]]
+            segments = tuple(TextSegment.load(folder, **found) for found in listed)
+            words = json.loads((folder / _WORDS).read_text(encoding="utf-8"))
+            counters = load_arrays(folder, _COUNTERS, cls)
+            found = cls(segments=segments, words=words, **counters, **state["numbers"])
         except (KeyError, TypeError, EOFError) as error:
-            message = f"{folder} holds no keyword index of format {_FORMAT}; rebuild the index"
-            raise ValueError(message) from error
-
-    @classmethod
-    def _read(cls, folder: Path, state: dict[str, Any]) -> Self:
-        if state["format"] != _FORMAT:
-            raise TypeError(state["format"])
-        segments = tuple(TextSegment.load(folder, **found) for found in state["segments"])
-        words = json.loads((folder / _WORDS).read_text(encoding="utf-8"))
-        counters = load_arrays(folder, _COUNTERS, cls)
-        if counters["frequencies"].size != len(words):
-            message = f"the files in {folder} belong to different states; rebuild the index"
-            raise ValueError(message)
-        return cls(segments=segments, words=words, **counters, **state["numbers"])
+            raise ValueError(f"{folder} holds no keyword index of format {_FORMAT}; rebuild the index") from error
+        if found.frequencies.size != len(words):
+            raise ValueError(f"the files in {folder} belong to different states; rebuild the index")
+        return found
 
 
 NOWHERE = -1

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, Self, TypedDict, Unpack
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,31 +42,30 @@ class VectorSnapshot(NamedTuple):
         Raises:
             OSError: a file cannot be written.
         """
-        about = None if self.state is None else _write(self.state, folder, previous)
+        state = self.state
+        if state is None:
+            write_text(folder / _ABOUT, json.dumps(None))
+            return
+
+        def keep(name: str, write: Callable[[Path], None]) -> None:
+            if previous is None or not linked(previous / name, folder / name):
+                write(folder / name)
+
+        save_array(folder / _KEYS, state.slots.columns.keys[: state.slots.size])
+        save_array(folder / _ALIVE, state.slots.alive)
+        matrix, blocks, begin = state.matrix, state.matrix.files(), 0
+        for name, count in blocks:
+            keep(name, functools.partial(matrix.write, begin=begin, end=begin + count))
+            begin += count
+        if (codes := state.codes) is not None:
+            keep(codes.name, codes.write)
+        about = {
+            "dimension": matrix.dimension,
+            "epoch": state.epoch,
+            "blocks": blocks,
+            "codes": None if codes is None else (codes.name, codes.trained_on, codes.end),
+        }
         write_text(folder / _ABOUT, json.dumps(about, indent=1))
-
-
-def _write(state: VectorState, folder: Path, previous: Path | None) -> dict[str, object]:
-    def keep(name: str, write: Callable[[Path], None]) -> None:
-        if previous is None or not linked(previous / name, folder / name):
-            write(folder / name)
-
-    slots, matrix = state.slots, state.matrix
-    save_array(folder / _KEYS, slots.columns.keys[: slots.size])
-    save_array(folder / _ALIVE, slots.alive)
-    blocks, begin = matrix.files(), 0
-    for name, count in blocks:
-        keep(name, functools.partial(matrix.write, begin=begin, end=begin + count))
-        begin += count
-    codes = state.codes
-    if codes is not None:
-        keep(codes.name, codes.write)
-    return {
-        "dimension": matrix.dimension,
-        "epoch": state.epoch,
-        "blocks": blocks,
-        "codes": None if codes is None else (codes.name, codes.trained_on, codes.end),
-    }
 
 
 def load_vectors(folder: Path) -> VectorState | None:
@@ -242,13 +241,6 @@ _LEAST_INDEXED = 16  # too few vectors for the codes of a quantiser
 _NOTHING = np.empty(0, dtype=np.int64)
 
 
-class VectorSettings(TypedDict, total=False):
-    """The options of an index, as keyword arguments."""
-
-    exact_below: int
-    tail: int
-
-
 class EmbeddingStore:
     """Vectors under integer keys, searched by cosine; the first vector fixes the dimension.
 
@@ -260,12 +252,7 @@ class EmbeddingStore:
     """
 
     def __init__(self, *, exact_below: int = EXACT_BELOW, tail: int = _TAIL) -> None:
-        """Create an empty index.
-
-        Args:
-            exact_below: up to this many vectors, a search compares all.
-            tail: how many of the newest vectors may be missing from the approximate index.
-        """
+        """Create an empty index, from which at most `tail` of the newest vectors are left without codes."""
         self._options = SearchOptions(max(exact_below, _LEAST_INDEXED), tail)
         # Each change replaces the state; readers take it once and need no lock.
         self._state: VectorState | None = None
@@ -274,14 +261,14 @@ class EmbeddingStore:
         self._failed_at = 0
 
     @classmethod
-    def load(cls, folder: Path, **settings: Unpack[VectorSettings]) -> Self:
+    def load(cls, folder: Path, *, exact_below: int = EXACT_BELOW, tail: int = _TAIL) -> Self:
         """Memory-map the index in `folder`; it does not verify the contents of the files.
 
         Raises:
             OSError: a file is missing or cannot be read.
             ValueError: the files have another format.
         """
-        index = cls(**settings)
+        index = cls(exact_below=exact_below, tail=tail)
         index._state = load_vectors(folder)
         index._worker.wake()
         return index
@@ -319,12 +306,7 @@ class EmbeddingStore:
             )
 
     def put(self, keys: Rows, vectors: NDArray[np.float32]) -> None:
-        """Upsert vectors by their keys.
-
-        Args:
-            keys: (n,) distinct keys, 0 or larger.
-            vectors: (n, dimension) float32.
-        """
+        """Upsert vectors (n, dimension) by their distinct keys (n,), 0 or larger."""
         with self.changing() as change:
             change.put(keys, vectors)
 
@@ -340,7 +322,10 @@ class EmbeddingStore:
             change = VectorChange(self._state)
             yield change
             if change.state is not self._state and change.state is not None:
-                self._state = self._tidied(change.state)
+                gone, living = change.state.slots.size - change.state.slots.living, change.state.slots.living
+                # Most slots hold replaced or removed vectors.
+                is_sparse = gone > max(living, self._options.tail)
+                self._state = change.state.rewritten() if is_sparse else change.state
         self._worker.wake()
 
     def isolated(self) -> EmbeddingStore:
@@ -403,13 +388,17 @@ class EmbeddingStore:
             without: keys to exclude.
             among: keys to search; all if omitted.
         """
-        return self._nearest([query], k, without, among)[0]
+        return self.search_batch([query], k, without, among)[0]
 
     def search_batch(
         self, queries: Sequence[Vector], k: int, without: Rows = _NOTHING, among: Rows | None = None
     ) -> list[Found]:
         """Return the result of `search` for each query; one batch takes less time than single searches."""
-        return self._nearest(queries, k, without, among)
+        state = self._state
+        if state is None or k < 1 or not len(queries):
+            return [(np.empty(0, dtype=np.int64), np.empty(0)) for _ in queries]
+        vectors = np.stack([self._checked_query(query) for query in queries])
+        return nearest(state, vectors, k, self._options, without=without, among=among)
 
     def similarities(self, query: Vector, keys: Rows, missing: float = 0.0) -> NDArray[np.float64]:
         """Return the cosine of `query` with the vector of each key as in `search`; `missing` without a vector."""
@@ -466,18 +455,6 @@ class EmbeddingStore:
         """Continue without the approximate index, because the job failed."""
         self._failed_at = 0 if self._state is None else self._state.slots.size
         _log.warning("building the approximate vector index failed; vectors outside it are searched exactly: %r", error)
-
-    def _tidied(self, state: VectorState) -> VectorState:
-        """Return the state, compacted if most of its slots hold replaced or removed vectors."""
-        gone = state.slots.size - state.slots.living
-        return state.rewritten() if gone > max(state.slots.living, self._options.tail) else state
-
-    def _nearest(self, queries: Sequence[Vector], k: int, without: Rows, among: Rows | None) -> list[Found]:
-        state = self._state
-        if state is None or k < 1 or not len(queries):
-            return [(np.empty(0, dtype=np.int64), np.empty(0)) for _ in queries]
-        vectors = np.stack([self._checked_query(query) for query in queries])
-        return nearest(state, vectors, k, self._options, without=without, among=among)
 
     def _checked_query(self, query: Vector) -> NDArray[np.float32]:
         vector = as_vector(query)

@@ -155,7 +155,9 @@ class Codes(NamedTuple):
     def trained(cls, sample: Floats, trained_on: int) -> Codes:
         """Return codes of no vectors yet, for vectors whose mean is that of `sample` (m, dimension)."""
         faiss = load_faiss()
-        rotation, mean = (made(sample.shape[1]) for made in (_rotation, faiss.IndexFlatIP))
+        rotation = faiss.RandomRotationMatrix(sample.shape[1], sample.shape[1])
+        rotation.init(0)
+        mean = faiss.IndexFlatIP(sample.shape[1])
         # Of the fast scans, only those with lists can skip vectors.
         codes = faiss.IndexIVFRaBitQFastScan(mean, sample.shape[1], 1, faiss.METRIC_INNER_PRODUCT)
         index = faiss.IndexPreTransform(rotation, codes)
@@ -216,12 +218,6 @@ class Codes(NamedTuple):
         if not isinstance(index, faiss.IndexPreTransform) or index.d != dimension:
             raise ValueError(f"{path} holds another index")
         return self._replace(index=index, name=path.name)
-
-
-def _rotation(dimension: int) -> Any:  # noqa: ANN401 - FAISS has no types
-    rotation = load_faiss().RandomRotationMatrix(dimension, dimension)
-    rotation.init(0)
-    return rotation
 
 
 @functools.cache

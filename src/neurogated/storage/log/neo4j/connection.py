@@ -48,9 +48,7 @@ class BoltAddress:
     def of(cls, url: str, environ: Mapping[str, str] = os.environ) -> Self:
         """Return the address that a URL names, as in `bolt://USER:PASSWORD@HOST:7687/DATABASE?memory=NAME`.
 
-        Args:
-            url: only the host is necessary.
-            environ: its `NEO4J_USERNAME` (or `NEO4J_USER`) and `NEO4J_PASSWORD` complete the URL.
+        Only the host is necessary. `NEO4J_USERNAME` (or `NEO4J_USER`) and `NEO4J_PASSWORD` of `environ` complete it.
 
         Raises:
             ConfigError: the URL names no host, has an unknown part, or names a database that no server can have.
@@ -118,12 +116,9 @@ class Connection:
         return self._repeated(lambda session: session.run(text, self.complete(values)).data())
 
     def write(self, check: Callable[[neo4j.Transaction], bool], statements: Iterable[BoltStatement]) -> None:
-        """Run statements in one transaction.
+        """Run statements in one transaction, in order.
 
-        Args:
-            check: runs first, in the same transaction; returns False if an earlier attempt succeeded, whose success
-                the server could not report.
-            statements: run in order.
+        `check` runs first, and returns False if an earlier attempt succeeded whose answer was lost.
 
         Raises:
             StorageError: as for `read`. None of the statements had an effect, unless the connection broke for good
@@ -152,7 +147,9 @@ class Connection:
                 with self._driver.session(database=self.address.database) as session:
                     return action(session)
             except (Neo4jError, DriverError) as error:
-                if not _may_pass(error) or time.monotonic() > end:
+                # Two transactions that meet violate a constraint on some servers, and are a passing fault on others.
+                may_pass = error.is_retryable() or isinstance(error, ConstraintError | IncompleteCommit)
+                if not may_pass or time.monotonic() > end:
                     raise self._translated(error) from error
                 time.sleep(pause * random.random())  # noqa: S311 - parts contenders
                 pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
@@ -174,14 +171,6 @@ class Connection:
         """Close all connections."""
         self._closed = True
         self._driver.close()
-
-
-def _may_pass(error: Neo4jError | DriverError) -> bool:
-    """Return whether the same statements may succeed later.
-
-    Two transactions that meet violate a constraint on some servers, and are a passing fault on others.
-    """
-    return error.is_retryable() or isinstance(error, ConstraintError | IncompleteCommit)
 
 
 FORMAT: Final = 1

@@ -8,7 +8,7 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
 from typing import Any, Final, cast
 
@@ -76,12 +76,7 @@ class Neo4jEngine:
     """A memory in a database that speaks Bolt; see `Engine`."""
 
     def __init__(self, address: BoltAddress, *, patience: float, read_only: bool = False) -> None:
-        """Open the memory of a database; create it if there is none.
-
-        Args:
-            address: the database.
-            patience: how many seconds a write waits for the writes of other processes.
-            read_only: never write.
+        """Open the memory of a database; create it if there is none; a write waits `patience` seconds for others.
 
         Raises:
             StorageError: the database cannot be reached, or refuses the user; or it has no memory, and `read_only` is
@@ -209,19 +204,15 @@ class Neo4jEngine:
             if self._work is not None:
                 yield self._work
                 return
-            with self._held(self._patience if patience is None else patience) as work:
+            # A block without a turn reads one state.
+            reading = nullcontext(Work("", self._memory(), self.stored_head)) if self.read_only else None
+            with reading or self.turn.held(self._patience if patience is None else patience) as work:
                 try:
                     self._work = work
                     yield work
                 finally:
                     self._work = None
                     self._settings = _UNKNOWN
-
-    def _held(self, patience: float) -> AbstractContextManager[Work]:
-        if self.read_only:
-            # A block without a turn reads one state.
-            return nullcontext(Work("", self._memory(), self.stored_head))
-        return self.turn.held(patience)
 
     @contextmanager
     def transaction(self) -> Iterator[Work]:

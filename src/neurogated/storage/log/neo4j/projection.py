@@ -17,7 +17,6 @@ import numpy as np
 
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.conflicts import as_given
-from neurogated.core.delta import Decay
 from neurogated.core.edge_type import BUILT_IN_TYPES, EdgeType
 from neurogated.core.model import MOST_COUNTED, EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
@@ -89,7 +88,14 @@ def projection_of(namespace: str, plan: Plan, index: GraphIndex) -> Iterator[Bol
     for text, rows in _statements(plan, index, view):
         yield from in_portions(text, namespace, rows)
     for operator in delta.operators:
-        values = _decay_values(operator) | {"namespace": namespace}
+        values = {
+            "namespace": namespace,
+            "plastic": [kind.value for kind in EdgeType if kind.plastic],
+            "idle_before": to_micros(operator.idle_before),
+            "spared": [list(_key(key).values()) for key in operator.spared],
+            "factor": operator.factor,
+            "floor": operator.floor,
+        }
         yield BoltStatement(_FADE_EDGES, values)
         yield BoltStatement(_PRUNE_EDGES, values)
 
@@ -116,7 +122,9 @@ def _statements(plan: Plan, index: GraphIndex, view: GraphView) -> Iterator[tupl
 
     edges = defaultdict(list)
     for edge in delta.edges:
-        edges[_name(edge.type)].append(_key(edge.key) | {"values": edge_values(edge)})
+        edges[edge.type.name if edge.type in BUILT_IN_TYPES else _OTHER].append(
+            _key(edge.key) | {"values": edge_values(edge)}
+        )
     for name, rows in edges.items():
         yield _CREATE_EDGES[name], rows
     weighed = [
@@ -149,11 +157,6 @@ def _relabelled(view: GraphView, nodes: Iterable[MemoryNode]) -> Iterator[tuple[
         (row,) = view.rows([node.id]).tolist()
         if label_of(view.kinds[view.kind.take(np.array([row]))[0]]) != label_of(node.kind):
             yield node.kind, node
-
-
-def _name(edge_type: EdgeType) -> str:
-    """Return the name of the relationships of a type of edges."""
-    return edge_type.name if edge_type in BUILT_IN_TYPES else _OTHER
 
 
 def _key(key: EdgeKey) -> Values:
@@ -208,16 +211,6 @@ def _changed_nodes(plan: Plan, view: GraphView) -> list[Values]:
     return [{"id": name, "values": values} for name, values in changed.items()]
 
 
-def _decay_values(operator: Decay) -> Values:
-    return {
-        "plastic": [kind.value for kind in EdgeType if kind.plastic],
-        "idle_before": to_micros(operator.idle_before),
-        "spared": [list(_key(key).values()) for key in operator.spared],
-        "factor": operator.factor,
-        "floor": operator.floor,
-    }
-
-
 def _micros(moment: datetime | None) -> int | None:
     return None if moment is None else to_micros(moment)
 
@@ -248,14 +241,9 @@ _TAGS: Final = (
 
 
 def projection_faults(connection: Connection, namespace: str, store: GraphStorePort) -> Iterator[str]:
-    """Yield the differences between a graph and its nodes and relationships in a database, one per line.
+    """Yield the differences between a graph, which nobody may change meanwhile, and its nodes and relationships.
 
     Properties that a person added are no fault. Both are in memory.
-
-    Args:
-        connection: reaches the database.
-        namespace: the name of the graph.
-        store: the graph, which nobody may change meanwhile.
     """
     nodes = [as_given(node) for node in store.all_nodes()]
     expected = {node.id: node_values(node) | {label_of(node.kind): True} for node in nodes}

@@ -146,7 +146,12 @@ class Server:
             connection.close()
             raise
         finally:
-            self._put_back(connection)
+            is_sound = not connection.closed and connection.info.transaction_status == TransactionStatus.IDLE
+            with self._lock:
+                is_kept = is_sound and not self._closed and len(self._idle) < _MOST_IDLE
+                self._idle += [connection] if is_kept else []
+            if not is_kept:
+                connection.close()
 
     def fetch(self, statement: LiteralString, values: Sequence[object] = ()) -> list[Row]:
         """Return the rows of a statement that only reads; after a lost connection it is asked once more.
@@ -238,14 +243,6 @@ class Server:
             connection = self.address.connect(read_only=self.read_only)
         self._opened.add(connection)
         return connection
-
-    def _put_back(self, connection: Connection) -> None:
-        is_sound = not connection.closed and connection.info.transaction_status == TransactionStatus.IDLE
-        with self._lock:
-            if is_sound and not self._closed and len(self._idle) < _MOST_IDLE:
-                self._idle.append(connection)
-                return
-        connection.close()
 
 
 MIGRATIONS = (
@@ -346,7 +343,12 @@ def prepare(server: Server, *, from_scratch: bool) -> None:
                 connection.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(schema)))
             for table in _TABLES if from_scratch else ():
                 connection.execute(sql.SQL("DROP TABLE IF EXISTS {} CASCADE").format(sql.Identifier(table)))
-            _migrate(connection)
+            connection.execute("CREATE TABLE IF NOT EXISTS migrations (number integer PRIMARY KEY)")
+            for number, statements in enumerate(MIGRATIONS[(made := _version(connection)) :], start=made + 1):
+                connection.execute(statements)
+                connection.execute("INSERT INTO migrations VALUES (%s)", (number,))
+            identity = (secrets.token_hex(),)
+            connection.execute("INSERT INTO settings VALUES ('identity', %s) ON CONFLICT DO NOTHING", identity)
 
 
 def exists(server: Server) -> bool:
@@ -374,14 +376,6 @@ def _version(connection: Connection) -> int:
     return int(found or 0)
 
 
-def _migrate(connection: Connection) -> None:
-    connection.execute("CREATE TABLE IF NOT EXISTS migrations (number integer PRIMARY KEY)")
-    for number, statements in enumerate(MIGRATIONS[(made := _version(connection)) :], start=made + 1):
-        connection.execute(statements)
-        connection.execute("INSERT INTO migrations VALUES (%s)", (number,))
-    connection.execute("INSERT INTO settings VALUES ('identity', %s) ON CONFLICT DO NOTHING", (secrets.token_hex(),))
-
-
 _REWRITTEN = ("deltas", "checkpoints", "namespaces", "copies")
 _PAUSE_SECONDS = 0.1
 # In every language, the details of a rewritten table begin with the number of rows that old transactions still see.
@@ -400,11 +394,7 @@ _READERS = """
 
 
 def rewrite_tables(server: Server, patience: float) -> None:
-    """Rewrite all tables. Other processes cannot read each of them meanwhile.
-
-    Args:
-        server: the database.
-        patience: how many seconds to wait for other processes.
+    """Rewrite all tables; wait `patience` seconds for others, which cannot read a table while it is rewritten.
 
     Raises:
         MemoryLockedError: a process uses a table for longer, or an older transaction can still read erased rows, so

@@ -80,7 +80,9 @@ def read_beginning(path: Path, size: int) -> bytes:
 @contextlib.contextmanager
 def plain_file(path: Path) -> Iterator[apsw.VFSFile]:
     """Open a file for reading through SQLite's file layer without checksums."""
-    with _opened_file(_plain_layer(), path, apsw.SQLITE_OPEN_READONLY) as file:
+    # The checksumming file layer becomes SQLite's default once it is registered.
+    layer = next(name for name in apsw.vfs_names() if name != _VFS)
+    with _opened_file(layer, path, apsw.SQLITE_OPEN_READONLY) as file:
         yield file
 
 
@@ -89,11 +91,6 @@ def unchecked(connection: apsw.Connection) -> apsw.Connection:
     connection.execute("PRAGMA checksum_verification = OFF")
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     return connection
-
-
-def _plain_layer() -> str:
-    # The checksumming file layer becomes SQLite's default once it is registered.
-    return next(name for name in apsw.vfs_names() if name != _VFS)
 
 
 @contextlib.contextmanager

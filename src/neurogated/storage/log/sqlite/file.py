@@ -153,8 +153,7 @@ class SqliteFile:
     def writing(self, patience: float | None = None) -> Iterator[None]:
         """Run the block while no other thread or process writes; blocks may nest.
 
-        Args:
-            patience: how many seconds to wait for other processes; defaults to the setting.
+        It waits `patience` seconds for other processes; the default is the setting.
 
         Raises:
             MemoryLockedError: another process has not finished its write; the message names it.

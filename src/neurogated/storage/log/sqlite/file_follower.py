@@ -279,11 +279,12 @@ class FileFollower(Follower):
         self._frozen_of = ""
         self._trained_on = 0
         self.checkpointer = Checkpointer(
-            checkpoints,
             graph_lock=self._file.lock,
             freeze=while_alive(self.freeze),
-            remap=while_alive(self._remap),
             is_current=while_alive(self.is_current),
+            finish=while_alive(self._finish),
+            write=checkpoints.write,
+            exclusively=checkpoints.exclusively,
             least=config.runtime.checkpoint_changes,
         )
 
@@ -415,7 +416,7 @@ class FileFollower(Follower):
         with self._file.reading() as connection:
             return self._frozen_of == read_generation(connection)
 
-    def _remap(self, folder: Path) -> None:
+    def _finish(self, folder: Path) -> None:
         index = self._current()
         if index is not None and self.is_current():
             index.remap(folder / INDEX_FOLDER)

@@ -80,7 +80,12 @@ class PlanWriter:
         self._write_changes(plan, sequence)
         if plan.delta.touch:
             self._write_uses(plan, self._keys_of(plan.touched_nodes, new_nodes), sequence)
-            self._write_charges(plan, self._keys_of(plan.charged_nodes, new_nodes), sequence)
+            charged = self._keys_of(plan.charged_nodes, new_nodes).tolist()
+            _execute_each(
+                self.connection,
+                "UPDATE accesses SET charge = ?, charged_at = ?, since = ? WHERE node = ?",
+                zip(plan.charges.tolist(), plan.charge_times.tolist(), repeat(sequence), charged),
+            )
         self._write_pending(plan)
         return Written(sequence, new_nodes, new_edges)
 
@@ -243,13 +248,6 @@ class PlanWriter:
                 (self.namespace, at // MICROS_A_DAY, int(plan.touched_counts.sum()), len(keys)),
             )
 
-    def _write_charges(self, plan: Plan, charged_nodes: Keys, sequence: int) -> None:
-        _execute_each(
-            self.connection,
-            "UPDATE accesses SET charge = ?, charged_at = ?, since = ? WHERE node = ?",
-            zip(plan.charges.tolist(), plan.charge_times.tolist(), repeat(sequence), charged_nodes.tolist()),
-        )
-
     def _write_pending(self, plan: Plan) -> None:
         for statement, tasks in (
             ("INSERT OR IGNORE INTO pending (namespace, kind, nodes) VALUES (?, ?, ?)", plan.delta.queued),
@@ -405,11 +403,12 @@ class SqliteJournal:
         nodes, edges = self._nodes(sequence), self._edges(sequence)
         removed_nodes = self._removed_nodes(sequence, changes.get(_REMOVED_NODES, 0))
         put, gone = {edge.key for edge in edges}, set(removed_nodes)
-        ended = self._removed_edges(sequence)
+        ended = self._keys("e.until = ?", sequence)
         implied = [key for key in ended if key in put or gone & {key.source_id, key.target_id}]
         removed_edges = [key for key in ended if key not in implied]
         # The file holds only the number of named edges. Edges removed for another reason fill the list up to it.
         removed_edges += implied[: max(changes.get(_REMOVED_EDGES, 0) - len(removed_edges), 0)]
+        used = self._keys("e.edge IN (SELECT edge FROM edge_uses WHERE since = ?)", sequence)
         delta = GraphDelta(
             removed_edges=tuple(removed_edges),
             removed_nodes=tuple(removed_nodes),
@@ -418,7 +417,7 @@ class SqliteJournal:
             weights=tuple(self._weights(sequence)),
             node_changes=tuple(self._changes(sequence)),
             operators=operators,
-            touch=Access(edges=frozenset(self._used(sequence))),
+            touch=Access(edges=frozenset(used)),
             reason=reason,
             at=from_micros(at),
         )
@@ -494,15 +493,6 @@ class SqliteJournal:
             for source, target, code, weight, created, used, begin, end, relation in rows
         ]
 
-    def _removed_edges(self, sequence: int) -> list[EdgeKey]:
-        rows = fetch(
-            self._connection,
-            "SELECT s.id, t.id, e.type FROM edges e JOIN nodes s ON s.node = e.source "
-            "JOIN nodes t ON t.node = e.target WHERE e.until = ? ORDER BY e.edge",
-            (sequence,),
-        )
-        return [EdgeKey(source, target, self._types[code]) for source, target, code in rows]
-
     def _weights(self, sequence: int) -> Iterator[WeightChange]:
         rows = fetch(
             self._connection,
@@ -518,29 +508,25 @@ class SqliteJournal:
             else:
                 yield WeightChange(key, weight, derived=True)
 
-    def _used(self, sequence: int) -> Iterator[EdgeKey]:
-        rows = fetch(
-            self._connection,
-            "SELECT s.id, t.id, e.type FROM edge_uses u JOIN edges e ON e.edge = u.edge "
-            "JOIN nodes s ON s.node = e.source JOIN nodes t ON t.node = e.target WHERE u.since = ?",
-            (sequence,),
-        )
-        return (EdgeKey(source, target, self._types[code]) for source, target, code in rows)
-
     def _operators(self, text: str | None, blob: bytes | None) -> tuple[Decay, ...]:
         if text is None or blob is None:
             return ()
         operators = zip(operators_from_json(text), keys_from_blob(blob), strict=True)
-        return tuple(replace(operator, spared=self._edge_keys(spared)) for operator, spared in operators)
+        listed = "e.edge IN (SELECT value FROM json_each(?))"
+        return tuple(
+            replace(operator, spared=frozenset(self._keys(listed, json.dumps(spared.tolist()))))
+            for operator, spared in operators
+        )
 
-    def _edge_keys(self, keys: Keys) -> frozenset[EdgeKey]:
+    def _keys(self, condition: str, value: object) -> list[EdgeKey]:
+        """Return the keys of the edges `e` that meet an SQL condition with one value."""
         rows = fetch(
             self._connection,
             "SELECT s.id, t.id, e.type FROM edges e JOIN nodes s ON s.node = e.source "
-            "JOIN nodes t ON t.node = e.target WHERE e.edge IN (SELECT value FROM json_each(?))",
-            (json.dumps(keys.tolist()),),
+            f"JOIN nodes t ON t.node = e.target WHERE {condition} ORDER BY e.edge",
+            (value,),
         )
-        return frozenset(EdgeKey(source, target, self._types[code]) for source, target, code in rows)
+        return [EdgeKey(source, target, self._types[code]) for source, target, code in rows]
 
 
 def _node(row: Sequence[Any]) -> MemoryNode:
@@ -548,13 +534,7 @@ def _node(row: Sequence[Any]) -> MemoryNode:
     values = dict(zip(_NODE, row, strict=False))
     values |= {name: from_micros(values[name]) for name in ("energy_at", "charged_at", "last_accessed")}
     values |= {"kind": register_kind(values["kind"]), "scope": scope_from_json(values["scope"])}
-    values["embedding"] = _vector(values["embedding"])
+    if values["embedding"] is not None:
+        values["embedding"] = vector = np.frombuffer(values["embedding"], dtype="<f4").astype(np.float32)
+        vector.setflags(write=False)
     return MemoryNode.restored(**values, **record_of(row[len(_NODE) :]).fields())
-
-
-def _vector(blob: bytes | None) -> Any:  # noqa: ANN401 - a vector, or None
-    if blob is None:
-        return None
-    vector = np.frombuffer(blob, dtype="<f4").astype(np.float32)
-    vector.setflags(write=False)
-    return vector

@@ -165,7 +165,13 @@ def _erase_past_versions(connection: apsw.Connection) -> None:
         "CREATE TEMP TABLE changed AS SELECT node, min(since) AS since FROM node_versions "
         "GROUP BY node HAVING count(*) > 1"
     )
-    _fold_changes(connection)
+    # The present energy and importance of each remaining version go into its row.
+    for name, (nodes, values) in read_changes(connection, "v.until IS NULL", {}).items():
+        connection.executemany(
+            f"UPDATE node_versions SET {name} = ? WHERE node = ? AND until IS NULL",
+            zip(values.tolist(), nodes.tolist(), strict=True),
+        )
+    connection.execute("DELETE FROM node_changes")
     for table in ("vectors", "node_versions"):
         connection.execute(f"DELETE FROM {table} WHERE until IS NOT NULL")
         connection.execute(
@@ -173,16 +179,6 @@ def _erase_past_versions(connection: apsw.Connection) -> None:
             "WHERE node IN (SELECT node FROM temp.changed)"
         )
     connection.execute("DROP TABLE temp.changed")
-
-
-def _fold_changes(connection: apsw.Connection) -> None:
-    """Write the present energy and importance of each remaining version into its row, and drop the changes."""
-    for name, (nodes, values) in read_changes(connection, "v.until IS NULL", {}).items():
-        connection.executemany(
-            f"UPDATE node_versions SET {name} = ? WHERE node = ? AND until IS NULL",
-            zip(values.tolist(), nodes.tolist(), strict=True),
-        )
-    connection.execute("DELETE FROM node_changes")
 
 
 def _erase_past_edges(connection: apsw.Connection) -> None:

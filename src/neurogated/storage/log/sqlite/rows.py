@@ -66,7 +66,8 @@ class NodeNumbers:
         """Return the number of a scope; None for the empty scope."""
         if not scope:
             return None
-        return self._number("scopes", _scope_to_json(scope))
+        parts = [scope.user_id, scope.agent_id, scope.session_id, *scope.path]
+        return self._number("scopes", json.dumps(parts, ensure_ascii=False))
 
     def _number(self, table: str, name: str) -> int:
         known = self._known.get((table, name))
@@ -80,13 +81,8 @@ class NodeNumbers:
         return known
 
 
-def _scope_to_json(scope: Scope) -> str:
-    """Return a scope as the file stores it."""
-    return json.dumps([scope.user_id, scope.agent_id, scope.session_id, *scope.path], ensure_ascii=False)
-
-
 def scope_from_json(text: str | None) -> Scope:
-    """Return the scope that `_scope_to_json` wrote; the empty scope for None."""
+    """Return the scope that a file stores as text; the empty scope for None."""
     if text is None:
         return Scope()
     user_id, agent_id, session_id, *path = json.loads(text)
@@ -159,7 +155,7 @@ def read_columns(
         connection: a connection to the file.
         topology: defines the numbers of kinds and scopes in the columns; missing ones are added to it.
         index: an index hint for `node_versions`, in SQL.
-        condition: selects versions `v` of nodes `n`, in SQL; at most one per node.
+        condition: selects versions `v` of nodes `n`, in SQL, with `values`; at most one per node.
         values: the parameters of the condition.
     """
     key, *found = fetch_columns(
@@ -244,12 +240,9 @@ class GraphLoader:
     as_of: int
 
     def load_weights(self, topology: Topology, node_keys: Keys, among: str = "") -> Keys:
-        """Append the edges with their weights at that time, and return the file's number of each row.
+        """Append the edges with their weights at that time to a topology without edges; return the file's numbers.
 
-        Args:
-            topology: a topology without edges, which receives them.
-            node_keys: the file's number of every node row.
-            among: an SQL condition on the edge `e`; empty for all edges.
+        `node_keys` are the file's numbers of all node rows, `among` is an SQL condition on the edge `e`.
         """
         edge_keys, since = self.append_edges(topology, node_keys, among)
         self.replay_operators(since, topology, edge_keys)
@@ -328,11 +321,7 @@ class GraphLoader:
     def replay_operators(self, since: Keys, topology: Topology, edge_keys: Keys, after: int = 0) -> None:
         """Apply the operators journaled after the delta `after` to the weights that are older than each.
 
-        Args:
-            since: (edges,) the delta that set each weight.
-            topology: holds the edges.
-            edge_keys: (edges,) the file's number of each edge, ascending.
-            after: the number of a delta.
+        `since` (edges,) are the deltas that set the weights, `edge_keys` (edges,) the file's numbers, ascending.
         """
         rows = self._query(
             "SELECT sequence, operators, spared FROM deltas WHERE namespace = :namespace AND sequence <= :now "

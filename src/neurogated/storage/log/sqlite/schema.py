@@ -270,7 +270,6 @@ def refuse_foreign(path: Path) -> bytes:
 
 
 _COPY = "copy "
-_THAW = "DELETE FROM settings WHERE name = 'frozen'"
 
 
 def find_namespace(connection: apsw.Connection, name: str) -> int:
@@ -285,12 +284,7 @@ def namespace_names(connection: apsw.Connection) -> dict[int, str]:
 
 
 def read_incarnation(connection: apsw.Connection, place: str) -> str:
-    """Return the text that no other memory file has, not even a copy of this one.
-
-    Args:
-        connection: the file.
-        place: where the file is; see `place_of`. A file that was copied here gets another text.
-    """
+    """Return the text that no other memory file has, not even a copy of this one, which is at another `place`."""
     known = dict(
         fetch(connection, "SELECT name, value FROM settings WHERE name IN ('identity', 'incarnation', 'place')")
     )
@@ -335,17 +329,6 @@ def read_embedder(connection: apsw.Connection) -> tuple[str, int] | None:
     """Return name and dimension of the embedder of the vectors; None if there is none."""
     rows = fetch(connection, "SELECT value FROM settings WHERE name IN ('dimension', 'embedder') ORDER BY name")
     return (str(rows[1][0]), int(rows[0][0])) if rows else None
-
-
-def read_frozen(connection: apsw.Connection) -> bool:
-    """Return whether the memory is frozen: it learns nothing."""
-    return bool(fetch(connection, "SELECT 1 FROM settings WHERE name = 'frozen'"))
-
-
-def note_frozen(connection: apsw.Connection, *, frozen: bool) -> None:
-    """Record whether the memory is frozen."""
-    change = "INSERT OR IGNORE INTO settings VALUES ('frozen', '1')" if frozen else _THAW
-    connection.execute(change)
 
 
 def read_erased(connection: apsw.Connection, namespace: int) -> int:

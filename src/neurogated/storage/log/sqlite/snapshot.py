@@ -98,11 +98,7 @@ def restore_snapshot(snapshot: Path, path: Path, *, replace: bool = False) -> No
 def repair_file(path: Path, check: Callable[[Path], list[str]]) -> None:
     """Give the pages of a memory file checksums again, after another program rewrote them, as by `VACUUM`.
 
-    The file is copied without regard to checksums, and the copy takes its place if it is sound.
-
-    Args:
-        path: the file.
-        check: returns the faults of a copy, one per line.
+    The file is copied without regard to checksums, and the copy takes its place if `check` finds no faults in it.
 
     Raises:
         MemoryLockedError: a process has the memory open for writing.

@@ -48,11 +48,9 @@ from neurogated.storage.log.sqlite.schema import (
     namespace_names,
     note_copy,
     note_erased,
-    note_frozen,
     read_copies,
     read_embedder,
     read_erased,
-    read_frozen,
     read_incarnation,
     register_types,
 )
@@ -112,11 +110,12 @@ class SqliteEngine:
 
     def is_frozen(self) -> bool:
         with self.file.reader() as connection:
-            return read_frozen(connection)
+            return bool(fetch(connection, "SELECT 1 FROM settings WHERE name = 'frozen'"))
 
     def record_frozen(self, *, frozen: bool) -> None:
+        change = "INSERT OR IGNORE INTO settings VALUES (?, '1')" if frozen else "DELETE FROM settings WHERE name = ?"
         with self.file.transaction() as connection:
-            note_frozen(connection, frozen=frozen)
+            connection.execute(change, ("frozen",))
 
     def copies(self) -> list[str]:
         with self.file.reading() as connection:
@@ -169,20 +168,14 @@ class SqliteLog:
     """The journal of one graph of a memory file; see `Log`. Its rows fill the columns of an index directly."""
 
     def __init__(self, engine: SqliteEngine, name: str) -> None:
-        self.file = engine.file
-        self._checkpoints = engine.checkpoints
-        self.name = name
-        self.namespace = self._number()
-        """The file's number of the graph; 0 if a read-only file has no such graph."""
-
-    def _number(self) -> int:
+        self.engine, self.file, self.name = engine, engine.file, name
         with self.file.reading() as connection:
-            number = find_namespace(connection, self.name)
-        if number or self.file.read_only:
-            return number
-        with self.file.transaction() as connection:
-            connection.execute("INSERT OR IGNORE INTO namespaces (name) VALUES (?)", (self.name,))
-            return find_namespace(connection, self.name)
+            self.namespace = find_namespace(connection, name)
+            """The file's number of the graph; 0 if a read-only file has no such graph."""
+        if not (self.namespace or self.file.read_only):
+            with self.file.transaction() as connection:
+                connection.execute("INSERT OR IGNORE INTO namespaces (name) VALUES (?)", (name,))
+                self.namespace = find_namespace(connection, name)
 
     def find(self, connection: apsw.Connection) -> bool:
         """Return whether the graph still exists; in a read-only file, another process may create or drop it."""
@@ -237,7 +230,7 @@ class SqliteLog:
             return SqliteJournal(connection, self.namespace).history(after, up_to)
 
     def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> FileFollower:
-        return FileFollower(self, self._checkpoints, config, current)
+        return FileFollower(self, self.engine.checkpoints, config, current)
 
     def as_of(
         self, sequence: int, moment: datetime | None, present: Callable[[], GraphState]
@@ -336,8 +329,7 @@ class Past:
 
     @property
     def identity(self) -> str:
-        with self.present.file.reading() as connection:
-            return read_incarnation(connection, place_of(self.present.file.path))
+        return self.present.engine.identity
 
     def log(self, namespace: str) -> Self:
         if namespace != self.present.name:
@@ -370,8 +362,7 @@ class Past:
 
     def copies(self) -> list[str]:
         """Return the places that have received texts by now."""
-        with self.present.file.reading() as connection:
-            return read_copies(connection)
+        return self.present.engine.copies()
 
     def close(self) -> None:
         """Do nothing: the file belongs to the present graph."""
