@@ -29,7 +29,7 @@ from neurogated.core.delta import Decay, JournalEntry
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
-from neurogated.evaluation.locomo import load_locomo
+from neurogated.evaluation.datasets import load_locomo
 from neurogated.storage.index.graph.resolve import make_plan
 from neurogated.storage.index.graph.topology import Fading, Topology, layer_of
 from neurogated.storage.log.sqlite.connection import connect, reserve_checksums
