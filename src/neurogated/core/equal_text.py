@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from neurogated.core.contexts import remembered
@@ -90,7 +90,8 @@ _MONTHS = words_of(
 
 def are_equal(texts: Sequence[str]) -> bool:
     """Return whether texts are equal: they have one key, and no word within their sentences differs in its capitals."""
-    return len(set(map(equal_key, texts))) == 1 and all(
+    # Most texts begin with other words already.
+    return len(set(map(_beginning, texts))) == 1 == len(set(map(equal_key, texts))) and all(
         names.get(word, name) == name
         for one, other in combinations(dict.fromkeys(texts), 2)
         for names in (_cases(one),)
@@ -115,18 +116,30 @@ def equal_key(text: str) -> str:
     copula with an owner ("my boss is Ana") or of a part that may stand in front ("on Mondays I swim"). In texts with
     marks of code or with indentation only blanks at the ends of lines and the width of gaps differ.
     """
+    return "\n".join(_keys(text))
+
+
+@remembered(_KEPT)
+def _beginning(text: str) -> str:
+    """Return the first line of the key of a text, or more."""
+    return next(_keys(text))
+
+
+def _keys(text: str) -> Iterator[str]:
+    """Yield the key of a text, a sentence at a time."""
     text = _GAP.sub(" ", _LINE_END.sub("", unicodedata.normalize("NFC", text).strip()))
     if _CODE.search(text) or len(max(text.splitlines(), key=len, default="")) > _LONGEST_LINE:
-        return text
-    read = _DAY_OF.sub(" ", text)
+        yield text
+        return
+    read, is_empty = _DAY_OF.sub(" ", text), True
     for sign, word in _SIGNS:
         read = sign.sub(word, read)
-    keys = [
-        _sentence_key(one.text, is_question=one.is_question)
-        for one in plain_sentences(read)
-        if not is_courtesy(one.text)
-    ]
-    return "\n".join(filter(None, keys)) or text
+    for one in plain_sentences(read):
+        if not is_courtesy(one.text) and (key := _sentence_key(one.text, is_question=one.is_question)):
+            yield key
+            is_empty = False
+    if is_empty:
+        yield text
 
 
 def _sentence_key(text: str, *, is_question: bool) -> str:

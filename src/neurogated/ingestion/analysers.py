@@ -20,7 +20,7 @@ from neurogated.core.clock import Clock
 from neurogated.core.delta import PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector, as_vector
-from neurogated.core.ports import CausalJudge, Embedder, EntityFinder, GraphStorePort
+from neurogated.core.ports import CausalJudge, Embedder, EntityFinder
 from neurogated.core.rendering import search_text
 from neurogated.errors import LLMError
 from neurogated.ingestion.chunker import Chunker
@@ -173,8 +173,7 @@ class Analysis:
 class BatchAnalysis:
     """Embeds the texts of a batch, and finds names, causes and importance; nothing is written."""
 
-    def __init__(self, store: GraphStorePort, analysis: Analysis, chunker: Chunker, clock: Clock, focus: Focus) -> None:
-        self._store = store
+    def __init__(self, analysis: Analysis, chunker: Chunker, clock: Clock, focus: Focus) -> None:
         self._analysis = analysis
         self._chunker = chunker
         self._clock = clock
@@ -218,7 +217,7 @@ class BatchAnalysis:
         new = [node for node in ready if node.id in new_ids]
         unjudged = {draft.id: draft.message or draft.content for draft in batch.to_write if draft.is_unjudged}
         return Analysed(
-            new=encoder.encode(new, unjudged, self._store, self._focus),
+            new=encoder.encode(new, unjudged, batch.view, self._focus),
             known=[encoder.read(node) if node.id in retold else node for node in ready if node.id in old],
             moved=vectors.keys() - new_ids,
             retold=retold,

@@ -74,10 +74,8 @@ class OfflineCausalJudge:
             first: the earlier text of a document.
             second: the text directly after it.
         """
-        plain = [" ".join(sentence.split()).replace("’", "'") for sentence in split_sentences(second)]
-        starts = [
-            (one, lead.end()) for one in plain[:_OPENING] if (lead := _LEADS.match(one)) and lead.end() < len(one)
-        ]
+        plain = [" ".join(one.split()).replace("’", "'") for one in split_sentences(second)[:_OPENING]]
+        starts = [(one, lead.end()) for one in plain if (lead := _LEADS.match(one)) and lead.end() < len(one)]
         if not starts or not _WORD.search(first):
             return CausalJudgement(is_causal=False, weight=0.0, reason="one of the texts is empty")
         sentence, start = starts[0]

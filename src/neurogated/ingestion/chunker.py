@@ -35,6 +35,8 @@ _FRONT_MATTER = re.compile(
 _HEADING, _TABLE = "heading_open", "table_open"
 _LISTS = frozenset({"bullet_list_open", "ordered_list_open"})
 _LINES = frozenset({"fence", "code_block", "html_block"})
+_SPECIAL = 8
+"""Tokens at most that an embedder adds to a title and a text, such as marks of their ends."""
 _HEAD_LINES = 2
 """The header of a table and the row of dashes below it."""
 
@@ -268,6 +270,9 @@ class Chunker:
             frame: the text around each chunk, such as a title. A chunk leaves room for it, at most half of its size.
             markdown: whether the text is Markdown; by default if it shows that it is.
         """
+        if len(frame) + len(text) + _SPECIAL <= self._size and text.isascii() and frame.isascii():
+            # A token has at least one character.
+            return [whole] if (whole := text.strip()) else []
         if frame:
             (tokens,) = self._count_tokens([frame])
             size = max(self._size - tokens, self._size // 2, 1)

@@ -69,7 +69,7 @@ HELD_IN = ("messages", "conversations", "contents")
 
 COMPLETIONS = {"choices": "message", "candidates": "content", "output": ""}
 """The keys of the answers of OpenAI's chat, of Gemini and of OpenAI's Responses, with the key of the message within."""
-_BLANK = "blank, and left out"
+_BLANK, _UNREAD = "blank, and left out", "which is kept beside it and not read"
 _SHOWN = 5
 """Ids in a note."""
 
@@ -204,16 +204,17 @@ def _read(
     if opened is None:
         raise InputError(f"{item!r} is neither text nor a message such as {{'role': 'user', 'content': 'Hello.'}}")
     said = read_message(opened)
-    told.update(said.notes)
     role, name, original = known_role(said.role, role_map), said.name, opened.get(ORIGINAL)
     if not isinstance(name, str | None):
         raise InputError(f"the name of a message is {name!r:.60}, but must be text")
     metadata = dict(checked_metadata(said.fields.get("metadata") or {}))
     aside = {key: kept for key, kept in ((KEPT_ASIDE, said.aside or None), (ORIGINAL, original)) if kept is not None}
     times, unread = times_in(said.fields)
-    told.update(f"with {key!r}, which is kept beside it and not read; expires_at and valid_to are" for key in unread)
-    details = _DETAILS.intersection(said.aside) if original is None else ()
-    told.update(f"with {key!r}, which is kept beside it and not read; give it to add" for key in sorted(details))
+    details = sorted(_DETAILS.intersection(said.aside)) if said.aside and original is None else ()
+    if said.notes or unread or details:
+        told.update(said.notes)
+        told.update(f"with {key!r}, {_UNREAD}; expires_at and valid_to are" for key in unread)
+        told.update(f"with {key!r}, {_UNREAD}; give it to add" for key in details)
     if not {"ttl", "expires_at"}.isdisjoint(times):
         given = {name: value for name, value in given.items() if name not in {"ttl", "expires_at"}}
     own = {**given, **times, **({"id": said.fields["id"]} if said.fields.get("id") is not None else {})}

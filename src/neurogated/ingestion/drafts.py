@@ -313,6 +313,8 @@ class Batch:
     """Stored nodes of the parts, and their stored neighbours, by id."""
     to_write: Sequence[Draft]
     """Drafts of new nodes, and of stored nodes with a changed text or changed fields."""
+    view: GraphView
+    """The graph for which it is planned."""
     gone: Sequence[str] = ()
     """Stored chunks to remove, because the new version of their text is shorter."""
     chains: Sequence[Sequence[str]] = ()
@@ -321,8 +323,6 @@ class Batch:
     """SEQ edges to remove: their turns are no longer successive."""
     joined: Sequence[EdgeKey] = ()
     """SEQ edges to add between stored turns, because a turn moves to or from their place."""
-    view: GraphView | None = None
-    """The graph for which it is planned."""
 
     @property
     def basis(self) -> object:

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
-from itertools import combinations
+from itertools import combinations, starmap
 from typing import NamedTuple
 
 import numpy as np
@@ -176,7 +176,7 @@ def _say_the_same(nodes: Sequence[MemoryNode]) -> bool:
 
 
 def _have_one_speaker(nodes: Iterable[MemoryNode]) -> bool:
-    return all(same_speaker(one, other) for one, other in combinations(nodes, 2))
+    return all(starmap(same_speaker, combinations(nodes, 2)))
 
 
 def _day(node: MemoryNode) -> date | None:

@@ -196,12 +196,12 @@ def similarity_edges(
 def _edges_to_nearest(
     new_nodes: Sequence[MemoryNode], nearest: Nearest, neighbors: int, at: datetime
 ) -> Iterator[MemoryEdge]:
-    vectors = np.stack([np.asarray(node.embedding) for node in new_nodes])
+    vectors = [np.asarray(node.embedding) for node in new_nodes]
     # One more than needed, since the search may find the node itself: an old version, or the same node that another
     # thread has stored.
-    found = nearest(list(vectors), neighbors + 1)
+    found = nearest(vectors, neighbors + 1)
     # Every comparison needs double precision, so this converts once.
-    exact = vectors.astype(np.float64)
+    exact = np.array(vectors, dtype=np.float64)
     for position, (node, stored) in enumerate(zip(new_nodes, found, strict=True)):
         candidates = dict(stored)
         if position:

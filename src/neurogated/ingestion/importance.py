@@ -27,10 +27,11 @@ from neurogated.core.contexts import remembered
 from neurogated.core.extras import packaged_json
 from neurogated.core.found import Found
 from neurogated.core.model import MemoryNode, checked_unit
-from neurogated.core.ports import GraphStorePort, LanguageModel
+from neurogated.core.ports import LanguageModel
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.speakers import place_of
+from neurogated.core.view import GraphView
 from neurogated.errors import LLMError
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.keywords import split_keywords, words_of
@@ -130,9 +131,9 @@ def text_features(text: str) -> dict[str, float]:
     # A greeting or "Guess what?" before a statement changes nothing.
     clauses = [one for one in clauses if one.specific] or [one for one in clauses if not one.is_asked] or clauses
     said = [one for one in clauses if not one.is_asked]
-    stated = frozenset[str]().union(*(one.keywords for one in said))
-    statements = " . ".join(one.text for one in said)
-    every = " . ".join(one.text for one in clauses)
+    stated = frozenset[str]().union(*[one.keywords for one in said])
+    statements = " . ".join([one.text for one in said])
+    every = " . ".join([one.text for one in clauses])
     words = [word for word, _ in tokens_of(every)]
     own = words if statements == every else [word for word, _ in tokens_of(statements)]
     return {
@@ -279,7 +280,7 @@ class Encoder:
         self._scale = scale
 
     def encode(
-        self, nodes: Sequence[MemoryNode], texts: Mapping[str, str], store: GraphStorePort, focus: Focus
+        self, nodes: Sequence[MemoryNode], texts: Mapping[str, str], view: GraphView, focus: Focus
     ) -> list[MemoryNode]:
         """Return the new nodes with importance and energy.
 
@@ -287,13 +288,13 @@ class Encoder:
             nodes: new nodes with their vectors.
             texts: the texts to judge by the ids of their nodes: of a piece of a message, the whole message. The others
                 have an importance that the caller gave.
-            store: the graph.
+            view: the graph.
             focus: the present tasks.
         """
         judged = [node for node in nodes if node.id in texts]
         found: dict[str, float] = {}
         if self._judge is not None and judged:
-            values = self._judge.judge(_remarks(judged, texts, store))
+            values = self._judge.judge(_remarks(judged, texts, view))
             found = dict(zip((node.id for node in judged), values, strict=True))
         return [self._encoded(node, found.get(node.id, node.importance), focus) for node in nodes]
 
@@ -319,10 +320,10 @@ class Encoder:
         return node.changed(found=self._found(node), importance=importance, base_energy=energy)
 
 
-def _remarks(nodes: Sequence[MemoryNode], texts: Mapping[str, str], store: GraphStorePort) -> list[Remark]:
+def _remarks(nodes: Sequence[MemoryNode], texts: Mapping[str, str], view: GraphView) -> list[Remark]:
     """Return the texts to judge. A piece of a message is judged by the whole message."""
     chatting = {node.scope.user_id for node in nodes if node.role is not None and node.speaker is None}
-    earlier = Counter({user_id: _stored(store, user_id) for user_id in chatting})
+    earlier = Counter({user_id: _stored(view, user_id) for user_id in chatting})
     remarks = []
     for node in nodes:
         remarks.append(Remark(texts[node.id], node.role, node.speaker, earlier[node.scope.user_id]))
@@ -330,8 +331,7 @@ def _remarks(nodes: Sequence[MemoryNode], texts: Mapping[str, str], store: Graph
     return remarks
 
 
-def _stored(store: GraphStorePort, user_id: str | None) -> int:
+def _stored(view: GraphView, user_id: str | None) -> int:
     """Return the number of memories of a user."""
-    view = store.view()
     rows = view.rows_of_scopes(ScopeFilter(user_id, alone=True))
     return (view.live_nodes() if rows is None else view.alive.take(rows).nonzero()[0]).size

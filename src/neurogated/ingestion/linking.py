@@ -88,7 +88,7 @@ class Linker:
         gone = self._with_derived(view, given)
         changes = text_edges(self._store, self._config, (), at, gone, graphs=UserGraphs(reader))
         same = self._duplicates.among(view, (), (), gone, at)
-        joined = rejoined(reader, nodes, at=at)
+        joined = rejoined(view, nodes, at=at)
         return GraphDelta(
             removed_edges=(*changes.removed, *_remaining(same, gone)),
             removed_nodes=tuple(gone),

@@ -192,18 +192,22 @@ class Holders(NamedTuple):
 
 
 class TitledText(NamedTuple):
-    """The words, keywords and subjects of a text."""
+    """The words and subjects of a text."""
 
+    node: MemoryNode
     words: Sequence[str]
     """Its folded words."""
-    terms: AbstractSet[str]
-    """Its keywords."""
     subjects: Collection[str]
 
     @classmethod
     def of(cls, node: MemoryNode) -> TitledText:
         """Return the text of a node."""
-        return cls(split_words(fold(node.content)), frozenset(split_keywords(keyword_text(node))), subject_names(node))
+        return cls(node, split_words(fold(node.content)), subject_names(node))
+
+    def having(self, names: Iterable[str], ways: Mapping[str, Sequence[AbstractSet[str]]]) -> list[str]:
+        """Return those of some names of which the text has the keywords in one of the `ways` to spell it."""
+        terms = frozenset(split_keywords(keyword_text(self.node))) if names else frozenset()
+        return [name for name in names if any(way <= terms for way in ways[name])]
 
 
 class TextChange:
@@ -274,12 +278,7 @@ class TextChange:
             subjects_among(own).difference(text.subjects) if own else own for text, own in zip(texts, tags, strict=True)
         ]
         ways = {name: keywords_of_name(name) for name in frozenset[str]().union(*names)}
-        found = iter(
-            [
-                [name for name in own if any(way <= text.terms for way in ways[name])]
-                for text, own in zip(texts, names, strict=True)
-            ]
-        )
+        found = iter([text.having(own, ways) for text, own in zip(texts, names, strict=True)])
         left, come = (_grouped(side, lambda _: next(found)) for side in (self.left, self.come))
         return left, come
 

@@ -164,8 +164,8 @@ def _sources(item: Mapping[str, Any], reading: _Reading) -> Iterator[_Reading]:
         source = reading.another()
         source.add(body)
         yield source
-    spoken = {spelled(key): value for key, value in item.items()}
-    for extra in (spoken, as_mapping(item.get("additional_kwargs")) or {}):
+    spoken, beside = {spelled(key): value for key, value in item.items()}, item.get("additional_kwargs")
+    for extra in (spoken, as_mapping(beside) or {}) if beside else (spoken,):
         for calls in filter(None, map(extra.get, CALL_LISTS)):
             source = reading.another()
             for call in calls if isinstance(calls, list) else [calls]:
@@ -173,7 +173,7 @@ def _sources(item: Mapping[str, Any], reading: _Reading) -> Iterator[_Reading]:
             yield source
     for result in item.get("tool_results") or ():  # Cohere
         reading.results += _words_at(normalised(as_mapping(result) or {}), RESULT_KEYS)
-    for key, tag in BESIDE.items():
+    for key, tag in () if BESIDE.keys().isdisjoint(item) else BESIDE.items():
         values = item.get(key)
         for part in values if isinstance(values, list) else [values]:
             if part not in (None, "", {}, []):
@@ -184,9 +184,11 @@ def _sources(item: Mapping[str, Any], reading: _Reading) -> Iterator[_Reading]:
 def _joined(sources: Iterable[Sequence[str]]) -> list[str]:
     """Return the texts of several sources, which may tell the same, such as the content and the parts of a message."""
     kept: list[str] = []
-    for source in sources:
+    for source in filter(None, sources):
+        if not kept:
+            kept = list(source)
+            continue
         if "".join("".join(source).split()) == "".join("".join(kept).split()):
-            kept = kept or list(source)
             continue
         known = Counter(kept)
         for text in source:

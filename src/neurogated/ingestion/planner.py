@@ -15,7 +15,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import EdgeKey, MemoryNode, json_metadata
 from neurogated.core.node_kind import EVENT
-from neurogated.core.ports import GraphReader, GraphStorePort
+from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import document_tag, search_text
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
@@ -103,8 +103,7 @@ class Planner:
 
     def plan(self, every: Sequence[DocumentPart], removed: Sequence[str] = ()) -> Batch:
         """Return the batch that stores parts and removes texts, by their ids, for the present state of the store."""
-        reader = self._store.reader()
-        view = reader.view
+        view = self._store.view()
         old = self._stored(every, view)
         parts = [part for part in every if part.replaces or not self._is_stored(part.document[0], old)]
         # Of several texts with one id, the last one is current.
@@ -117,15 +116,15 @@ class Planner:
         old |= stored(self._store, gone)
         moving = {name: old[name] for name, draft in drafts.items() if name in old and draft.moves(old[name])}
         leaving = moving | {name: old[name] for name in gone if name in old}
-        sessions = self._sessions(reader, parts, drafts, old, moving=moving, leaving=leaving)
+        sessions = self._sessions(view, parts, drafts, old, moving=moving, leaving=leaving)
         chains: list[Sequence[str]] = [
             part.with_neighbours(_REACH) for part in current if drafts[part.drafts[0].id].session is None
         ]
-        parted, joined = self._rejoined(reader, sessions, leaving)
+        parted, joined = self._rejoined(view, sessions, leaving)
         for session in sessions:
             chains.append([turn.id for turn in session.turns])
             old |= session.stored
-            parted += self._parted(session)
+            parted += _parted(session)
             drafts |= {
                 name: _moved(drafts.get(name), session.stored[name], position) for name, position in session.moved()
             }
@@ -134,7 +133,7 @@ class Planner:
         old |= stored(self._store, chain.from_iterable(around))
         to_write = [one for one in drafts.values() if one.id not in old or one.changes(old[one.id])]
         gone = [name for name in gone if name in old]
-        return Batch(every, old, to_write, gone, [*chains, *around], parted, joined, view)
+        return Batch(every, old, to_write, view, gone, [*chains, *around], parted, joined)
 
     @staticmethod
     def _is_stored(draft: Draft, old: Mapping[str, MemoryNode]) -> bool:
@@ -205,7 +204,7 @@ class Planner:
     def _surroundings(self, node: MemoryNode) -> Sequence[str]:
         """Return the ids of a node and of its neighbours in its document or session, in order."""
         if node.scope.session_id is not None:
-            ids = turn_ids(self._store.reader(), node.scope.user_id, node.scope.session_id)
+            ids = turn_ids(self._store.view(), node.scope.user_id, node.scope.session_id)
         elif node.found.document_id is not None:
             ids = UserGraph(self._store.reader(), node.scope.user_id).nodes_with([document_tag(node.found.document_id)])
         else:
@@ -215,7 +214,7 @@ class Planner:
 
     def _sessions(
         self,
-        reader: GraphReader,
+        view: GraphView,
         parts: Sequence[DocumentPart],
         drafts: dict[str, Draft],
         old: Mapping[str, MemoryNode],
@@ -235,7 +234,7 @@ class Planner:
             if draft is None or draft.session is None:
                 continue
             if draft.session not in sessions:
-                sessions[draft.session] = SessionTurns.read(self._recent, reader, draft.session, _REACH, leaving)
+                sessions[draft.session] = SessionTurns.read(self._recent, view, draft.session, _REACH, leaving)
             if draft.id not in placed and (draft.id not in old or draft.id in moving):
                 placed.add(draft.id)
                 # A new chunk of a stored turn goes directly after the previous chunk.
@@ -267,35 +266,21 @@ class Planner:
         return labelled_speaker(draft.content) if (draft.found.part or (0, 0))[0] == 0 else before or None
 
     def _rejoined(
-        self, reader: GraphReader, sessions: Iterable[SessionTurns], leaving: Mapping[str, MemoryNode]
+        self, view: GraphView, sessions: Iterable[SessionTurns], leaving: Mapping[str, MemoryNode]
     ) -> tuple[list[EdgeKey], list[EdgeKey]]:
         """Return the SEQ edges to remove because their turns leave, and the SEQ edges to add between stored turns."""
         if not leaving:
             return [], []
-        view = reader.view
         arcs = view.arcs(view.rows(leaving), EdgeType.SEQ, both_ways=True)
         present = dict.fromkeys(map(view.edge_key, arcs.edge.tolist()))
         beside = {turn.id for session in sessions for turn in session.turns}
         now = {pair for session in sessions for pair in pairwise(turn.id for turn in session.turns)}
         wanted = [EdgeKey(*pair, EdgeType.SEQ) for pair in sorted(now) if not leaving.keys().isdisjoint(pair)]
-        for source, target in followers_without(reader, list(leaving.values())):
+        for source, target in followers_without(view, list(leaving.values())):
             # Skip a pair of turns that now has another turn in between.
             if (source, target) in now or not {source, target} <= beside:
                 wanted.append(EdgeKey(source, target, EdgeType.SEQ))
         return [key for key in present if key not in wanted], [key for key in wanted if key not in present]
-
-    def _parted(self, session: SessionTurns) -> Iterator[EdgeKey]:
-        """Yield the SEQ edges between stored turns that a new turn separates."""
-        before = [turn.id for turn in session.turns if turn.id in session.stored]
-        now = set(pairwise(turn.id for turn in session.turns))
-        pairs = [pair for pair in pairwise(before) if pair not in now]
-        if not pairs:
-            return
-        view = self._store.view()
-        for source, target in pairs:
-            rows = view.edge_rows(view.rows([source]), view.rows([target]), EdgeType.SEQ)
-            if (rows >= 0).any():
-                yield EdgeKey(source, target, EdgeType.SEQ)
 
     def _drafts(self, document: Document) -> list[Draft]:
         length = sum(len(passage.text) for passage in document.passages)
@@ -434,6 +419,17 @@ def _row(view: GraphView, node_id: str) -> int | None:
 def _first_id(node_id: str) -> str:
     """Return the id of the text with which a named chunk, or a part of its message, is stored."""
     return _PART_END.sub("", _CHUNK_END.sub("", node_id))
+
+
+def _parted(session: SessionTurns) -> Iterator[EdgeKey]:
+    """Yield the SEQ edges between stored turns that a new turn separates."""
+    before = [turn.id for turn in session.turns if turn.id in session.stored]
+    now = set(pairwise(turn.id for turn in session.turns))
+    view = session.view
+    for source, target in [pair for pair in pairwise(before) if pair not in now]:
+        rows = view.edge_rows(view.rows([source]), view.rows([target]), EdgeType.SEQ)
+        if (rows >= 0).any():
+            yield EdgeKey(source, target, EdgeType.SEQ)
 
 
 def _moved(draft: Draft | None, node: MemoryNode, position: int) -> Draft:

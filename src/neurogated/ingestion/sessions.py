@@ -11,9 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.filters import Filter
 from neurogated.core.model import MemoryEdge, MemoryNode
-from neurogated.core.ports import GraphReader
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.view import GraphView, Rows
 from neurogated.ingestion.drafts import SessionKey
@@ -63,13 +61,13 @@ class SessionTurns:
 
     @classmethod
     def read(
-        cls, recent: RecentNodes, reader: GraphReader, key: SessionKey, reach: int, without: Collection[str] = ()
+        cls, recent: RecentNodes, view: GraphView, key: SessionKey, reach: int, without: Collection[str] = ()
     ) -> SessionTurns:
         """Return a session of a user with an empty window. Adding a turn reads the turns around its place.
 
         The session leaves out the turns with the ids `without`, which are about to move.
         """
-        view, rows = _turns(reader, *key)
+        rows = _turns(view, *key)
         return cls(recent, view, rows[~np.isin(rows, view.known_rows(without))] if without else rows, reach)
 
     def add(
@@ -166,7 +164,9 @@ class SessionTurns:
 
     def _read_before(self, count: int) -> int:
         """Extend the window by up to `count` earlier turns, and return their number."""
-        begin = max(0, self.begin - max(0, count))
+        begin = self.begin - min(count, self.begin)
+        if count <= 0 or begin == self.begin:
+            return 0
         turns = self._stored_turns(begin, self.begin)
         self.turns[:0] = turns
         self.begin = begin
@@ -174,9 +174,10 @@ class SessionTurns:
 
     def _read_after(self, count: int) -> None:
         """Extend the window by up to `count` later turns."""
-        end = min(self.rows.size, self.end + max(0, count))
-        self.turns += self._stored_turns(self.end, end)
-        self.end = end
+        if count > 0 and self.end < self.rows.size:
+            end = min(self.rows.size, self.end + count)
+            self.turns += self._stored_turns(self.end, end)
+            self.end = end
 
     def _stored_turns(self, begin: int, end: int) -> list[PlacedTurn]:
         return [
@@ -207,19 +208,18 @@ class SessionTurns:
             turn.position = before + ahead * number // (count + 1)
 
 
-def turn_ids(reader: GraphReader, user_id: str | None, session_id: str) -> list[str]:
+def turn_ids(view: GraphView, user_id: str | None, session_id: str) -> list[str]:
     """Return the ids of the stored turns of a user's session, in order."""
-    view, rows = _turns(reader, user_id, session_id)
-    return [view.ids[row] for row in rows.tolist()]
+    return [view.ids[row] for row in _turns(view, user_id, session_id).tolist()]
 
 
-def rejoined(reader: GraphReader, gone: Sequence[MemoryNode], *, at: datetime) -> Iterator[MemoryEdge]:
+def rejoined(view: GraphView, gone: Sequence[MemoryNode], *, at: datetime) -> Iterator[MemoryEdge]:
     """Yield the SEQ edges between turns that become successive when the nodes `gone` are removed."""
-    for source, target in followers_without(reader, gone):
+    for source, target in followers_without(view, gone):
         yield MemoryEdge(source, target, EdgeType.SEQ, created_at=at)
 
 
-def followers_without(reader: GraphReader, gone: Sequence[MemoryNode]) -> Iterator[tuple[str, str]]:
+def followers_without(view: GraphView, gone: Sequence[MemoryNode]) -> Iterator[tuple[str, str]]:
     """Yield pairs of turns that are successive without the nodes `gone` and have no SEQ edge yet."""
     sessions: dict[tuple[str | None, str], list[MemoryNode]] = defaultdict(list)
     for node in gone:
@@ -227,7 +227,7 @@ def followers_without(reader: GraphReader, gone: Sequence[MemoryNode]) -> Iterat
             sessions[node.scope.user_id, node.scope.session_id].append(node)
     removed = {node.id for node in gone}
     for session, nodes in sessions.items():
-        view, rows = _turns(reader, *session)
+        rows = _turns(view, *session)
         staying = rows[~np.isin(rows, view.known_rows(removed))]
         after = np.unique(np.searchsorted(view.position.take(staying), [node.position or 0 for node in nodes]))
         after = after[(after > 0) & (after < staying.size)]
@@ -236,15 +236,13 @@ def followers_without(reader: GraphReader, gone: Sequence[MemoryNode]) -> Iterat
             yield view.ids[int(staying[place - 1])], view.ids[int(staying[place])]
 
 
-@lru_cache(64)
-def _turns_of(user_id: str | None, session_id: str) -> Filter:
-    return Filter(scope=ScopeFilter(user_id, session_id=session_id, alone=True))
+_scope_of = lru_cache(64)(lambda user_id, session_id: ScopeFilter(user_id, session_id=session_id, alone=True))
 
 
-def _turns(reader: GraphReader, user_id: str | None, session_id: str) -> tuple[GraphView, Rows]:
-    """Return a view, and its rows of the turns of a user's session, in order."""
-    view = reader.restricted(_turns_of(user_id, session_id)).view
-    rows = view.admitted_nodes()
+def _turns(view: GraphView, user_id: str | None, session_id: str) -> Rows:
+    """Return the rows of the turns of a user's session, in order."""
+    rows = view.rows_of_scopes(_scope_of(user_id, session_id))
+    rows = view.live_nodes() if rows is None else rows[view.alive.take(rows).astype(np.bool_)]
     positions = view.position.take(rows)
     order = np.argsort(positions, kind="stable")[int((positions < 0).sum()) :]
-    return view, rows[order]
+    return rows[order]

@@ -66,7 +66,7 @@ class Writer:
         self._committer = Committer(store) if committer is None else committer
         chunker = Chunker.of(config.indexing, embedder)
         self.focus = Focus()
-        self._batches = BatchAnalysis(store, analysis, chunker, clock, self.focus)
+        self._batches = BatchAnalysis(analysis, chunker, clock, self.focus)
         self._recent = RecentNodes(store)
         self._planner = Planner(self._recent, chunker, config, clock)
         self.duplicates = Deduplicator(self._recent, config)
@@ -348,15 +348,14 @@ class Writer:
         No lock is held while texts are analysed. If another writer changes the plan meanwhile, the texts are analysed
         again. Each such attempt means that another write succeeded, and vectors come from the cache.
         """
-        if batch is None or batch.view is None or batch.view.sequence < self._committer.sequence:
+        if batch is None or batch.view.sequence < self._committer.sequence:
             # The previous batch may have stored some of these nodes.
             batch = plan()
         while True:
             analysed = self._batches.analysed(batch, embedding)
             with self.exclusively():
                 reader = self._present()
-                is_present = batch.view is not None and batch.view.sequence == reader.view.sequence
-                current = batch if is_present else plan()
+                current = batch if batch.view.sequence == reader.view.sequence else plan()
                 is_same = current is batch or current.basis == batch.basis
                 batch = current
                 if not is_same:

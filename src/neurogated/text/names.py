@@ -220,15 +220,17 @@ def _step(words: Sequence[_Word], begin: int, end: int, joints: AbstractSet[tupl
     if last.is_possessive and not (has_article or words[end - 2].text == "St."):
         return 0
     for size in range(_LONGEST_JOINT + 1):
-        after = words[end : end + size + 1]
-        if len(after) <= size or not all(word.follows and not word.starts for word in after):
+        if end + size >= len(words) or words[end + size].starts or not words[end + size].follows:
             return 0
-        joint = tuple(word.text for word in after[:-1])
-        if not size and after[0].text.isdecimal() and len(after[0].text) <= _LONGEST_NUMBER and not last.is_time:
+        following = words[end + size]
+        if not size and following.text.isdecimal() and len(following.text) <= _LONGEST_NUMBER and not last.is_time:
             return int(begin > 0 and words[begin - 1].key not in _BEFORE_PLACES)
-        if after[-1].is_capital and (not size or joint in joints):
+        if not following.is_capital:
+            continue
+        joint = tuple(word.text for word in words[end : end + size])
+        if not size or joint in joints:
             fits_of = joint[:1] != ("of",) or last.key in _HEADS or has_article
-            fits_the = joint != ("the",) or after[-1].text in _EPITHETS
+            fits_the = joint != ("the",) or following.text in _EPITHETS
             return size + 1 if fits_of and fits_the else 0
     return 0
 
@@ -244,7 +246,7 @@ def _trimmed(words: Sequence[_Word], begin: int, end: int, language: Language) -
         begin += 1
     while german and begin < end and (_is_german_noun(words[end - 1]) or not words[end - 1].is_capital):
         end -= 1
-    if all(word.is_time or word.text.isdecimal() for word in words[begin:end]):
+    if not [word for word in words[begin:end] if not (word.is_time or word.text.isdecimal())]:
         return begin, begin
     while begin + 1 < end and (words[begin].is_time or words[begin].key in _TITLES) and words[begin + 1].is_capital:
         if words[begin].is_possessive:
@@ -288,10 +290,10 @@ def _is_name(
     """Return whether a single word is a name."""
     word = words[place]
     letters = word.bare.rstrip(".")
-    others = (_TITLES, _OPENERS, FUNCTION_WORDS[language], MONTHS[language])
-    if len(letters) == 1 or _ROMAN.match(letters) or any(word.key in group for group in others):
+    is_common = word.key in _OPENERS or word.key in FUNCTION_WORDS[language] or word.key in MONTHS[language]
+    if is_common or word.key in _TITLES or len(letters) == 1 or _ROMAN.match(letters):
         return False
-    if not word.starts or word.bare in inside or any(character.isupper() for character in letters[1:]):
+    if not word.starts or word.bare in inside or any(map(str.isupper, letters[1:])):
         return True
     if language != "en":
         following = words[place + 1 : place + 2]

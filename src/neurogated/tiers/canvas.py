@@ -269,7 +269,7 @@ class LocalCanvases:
                 self._complete.add(key)
             # As on a server: a canvas that is not complete may hold one more.
             most = size + (key not in self._complete)
-            for name, _ in sorted(held.items(), key=_BY_SCORE)[: max(0, len(held) - most)]:
+            for name, _ in sorted(held.items(), key=_BY_SCORE)[: len(held) - most] if len(held) > most else ():
                 del held[name]
             while len(self._canvases) > self._most:
                 dropped, _ = self._canvases.popitem(last=False)
