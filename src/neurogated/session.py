@@ -31,7 +31,6 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.projections import remove_manifests
 from neurogated.core.scope import UserChoice
-from neurogated.core.view import GraphView
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.writer import Writer
@@ -66,8 +65,8 @@ class Notice:
     access: Access | None = None
     """The use of memories that the event is, by `user_id`."""
     user_id: UserChoice = None
-    view: GraphView | None = None
-    """The graph after the change; None if the sender has none."""
+    has_facts: bool = True
+    """Whether there may be facts among the memories that were added."""
 
 
 Subscriber = Callable[["Session", Notice], None]

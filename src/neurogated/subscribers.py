@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Mapping
 
 from neurogated.core.contexts import outside_work
-from neurogated.core.node_kind import FACT
 from neurogated.core.projections import remove_manifests
 from neurogated.core.view import GraphView
 from neurogated.errors import MemoryClosedError, StorageError
@@ -25,8 +24,8 @@ _READS = {"recalled", "learned", "echoed"}
 def update_canvas(session: Session, notice: Notice) -> None:
     """Put added and recalled memories on the canvases of their sessions, and remove deleted ones."""
     canvas, namespace = session.parts.canvas, session.config.namespace
-    if notice.event == "added":
-        view, (ids,) = notice.view or session.store.view(), notice.about
+    if notice.event == "added" and canvas.is_read:
+        view, (ids,) = session.store.view(), notice.about
         added = defaultdict[CanvasOwner, dict[str, float]](dict)
         for row in view.known_rows(ids[-session.config.metabolism.canvas_size :]).tolist():
             scope = view.scope_of(row)
@@ -61,13 +60,8 @@ def _enter(session: Session, owner: CanvasOwner, relevance: Mapping[str, float],
 def follow_facts(session: Session, notice: Notice) -> None:
     """Write the changed facts as rows of the SQL table; `work_off` does so for those that a model reads."""
     facts, place = session.parts.facts, (session.store, session.config.namespace)
-    if facts is None or session.config.read_only or notice.event in _READS:
+    if facts is None or session.config.read_only or notice.event in _READS or not notice.has_facts:
         return
-    if notice.event == "added":
-        view, added = notice.view or session.store.view(), notice.about[0]
-        kinds = view.kind.take(view.known_rows(added)).tolist()
-        if FACT not in {view.kinds[kind] for kind in kinds}:
-            return
     facts.follow(*place, erasing=notice.event == "deleted")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple, cast
@@ -13,7 +12,6 @@ import numpy as np
 from neurogated.context.echo import EchoLinks
 from neurogated.context.packing import without_blocks
 from neurogated.core.clock import checked_version
-from neurogated.core.contexts import work
 from neurogated.core.delta import Access
 from neurogated.core.filters import Filter, FilterOptions, memories_among, owned
 from neurogated.core.habits import explains_reading, refuse_unknown
@@ -138,16 +136,21 @@ class Texts:
             progress: show a progress bar; None shows it if the output is a terminal.
             join: a further check, which adds to each delta.
         """
-        begin = time.monotonic()
+        has_facts = False
+
+        def checked(document: Document) -> Document:
+            nonlocal has_facts
+            self._session.of_user(document.scope.user_id)
+            has_facts = has_facts or document.may_be_fact
+            return document
+
         writer = self._session.writer if join is None else self._session.writer.joining(join)
         with self._session.runtime.work("indexing"):
-            stored = writer.add(map(self._with_user, documents))
+            stored = writer.add(map(checked, documents))
             added = list(show_progress(stored, "indexing", "document", total=total, progress=progress))
         if added:
-            # The graph has the writes of other processes before this call. Subscribers need no later ones.
-            with work(begin):
-                names, view = [node_id for ids in added for node_id in ids], self._session.store.view()
-                self._session.notify(Notice("added", (names,), view=view))
+            names = [node_id for ids in added for node_id in ids]
+            self._session.notify(Notice("added", (names,), has_facts=has_facts))
         return added
 
     def add(self, documents: Sequence[Document]) -> list[str]:
@@ -200,10 +203,6 @@ class Texts:
     def delete_document(self, document_id: str) -> int:
         """Delete all memories of a document; return their number."""
         return self._deleted(self._session.writer.delete_document(document_id))
-
-    def _with_user(self, document: Document) -> Document:
-        self._session.of_user(document.scope.user_id)
-        return document
 
     def _deleted(self, names: list[str]) -> int:
         self._session.notify(Notice("deleted", (names,)))

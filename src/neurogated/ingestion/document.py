@@ -13,7 +13,7 @@ from neurogated.core.clock import Moment, read_moment, to_utc
 from neurogated.core.found import Statement
 from neurogated.core.habits import refuse_unknown
 from neurogated.core.model import MemoryNode, checked_metadata, checked_unit
-from neurogated.core.node_kind import TURN, given_kind
+from neurogated.core.node_kind import FACT, TURN, given_kind
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.text.strings import checked_names, is_blank, repaired_text
@@ -269,6 +269,12 @@ class Document:
     def in_session(self) -> bool:
         """Whether the passages are turns of a session. Equal turns are stored as separate memories."""
         return self.scope.session_id is not None
+
+    @property
+    def may_be_fact(self) -> bool:
+        """Whether its memories may be facts; an id may be that of one."""
+        kinds = {self.kind, *[passage.kind for passage in self.passages]}
+        return self.statement is not None or self.id is not None or FACT in kinds
 
     def is_stamped(self, passage: Passage) -> bool:
         """Return whether new memories of a passage get the time at which they arrive."""

@@ -81,6 +81,8 @@ class WorkingCanvas:
         self._law = EnergyLaw(settings)
         self._local = LocalCanvases(_CANVAS_COUNT)
         self._shared = shared
+        self.is_read = shared is not None
+        """Whether somebody may read a canvas. The first one to read is shown all memories that were added before."""
         # By namespace: the number of a change, and nodes as they are after it.
         self._nodes: dict[str, tuple[int, dict[str, MemoryNode]]] = {}
         self._outage = Outage("this process uses a canvas of its own meanwhile")
@@ -128,6 +130,8 @@ class WorkingCanvas:
             vector: rank by energy and by similarity to this vector instead.
             task: the vector of the present task; what is not about it loses up to half of its score.
         """
+        # What is added from now on enters the canvas, unless the view has it.
+        self.is_read = True
         scope, key, view = ScopeFilter(owner.user_id, session_id=owner.session_id), _key(namespace, owner), store.view()
         held = self._ask(lambda storage: storage.read(key, self._size))
         if held is None:

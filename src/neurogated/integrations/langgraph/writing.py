@@ -180,7 +180,7 @@ class ItemWriter:
         if removed:
             self._session.notify(Notice("deleted", (list(removed),)))
         if put:
-            self._session.notify(Notice("added", (list(put),), view=self._session.store.view()))
+            self._session.notify(Notice("added", (list(put),), has_facts=False))
 
     def _nodes(self, name: str, op: PutOp, chunks: Sequence[str], vectors: Mapping[str, Vector]) -> list[MemoryNode]:
         if op.value is None:
