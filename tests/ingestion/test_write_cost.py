@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import statistics
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 
-_MOST_CALLS = 10_000
+_MOST_CALLS = 4_000
+_TOGETHER = 8
+_MOST_SHARE = 0.6
+"""Of the calls of a message alone, those of one in a list."""
 _WORDS = ("river", "stone", "garden", "winter", "copper", "window", "silver", "market", "forest", "letter")
 
 
@@ -18,18 +23,31 @@ def _message(number: int) -> dict[str, str]:
     return {"role": "user" if number % 2 else "assistant", "content": text}
 
 
-def test_a_message_takes_a_bounded_number_of_calls(tmp_path: Path) -> None:
+def _calls(call: Callable[[], object]) -> int:
+    calls = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in {"call", "c_call"}
+
+    sys.setprofile(count)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+def test_a_message_takes_a_bounded_number_of_calls_and_in_a_list_far_fewer(tmp_path: Path) -> None:
     with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
-        counts = []
-        for number in range(60):
-            calls = 0
-
-            def count(_frame: object, event: str, _argument: object) -> None:
-                nonlocal calls
-                calls += event in {"call", "c_call"}
-
-            sys.setprofile(count if number >= 40 else None)
-            memory.add(_message(number), user_id="ana", session_id=f"session {number // 20}")
-            sys.setprofile(None)
-            counts.append(calls)
-    assert statistics.median(counts[40:]) < _MOST_CALLS, counts[40:]
+        alone = [
+            _calls(partial(memory.add, _message(number), user_id="ana", session_id=f"session {number // 20}"))
+            for number in range(60)
+        ]
+        together = [
+            _calls(partial(memory.add, [_message(begin + one) for one in range(_TOGETHER)], user_id="ana"))
+            for begin in range(60, 100, _TOGETHER)
+        ]
+    message = statistics.median(alone[40:])
+    assert message < _MOST_CALLS, alone[40:]
+    assert statistics.median(together) / _TOGETHER < _MOST_SHARE * message, together
