@@ -28,7 +28,7 @@ from neurogated import compose
 from neurogated.archive import export, importing
 from neurogated.archive.export import user_lines
 from neurogated.archive.foreign import PAM, pam
-from neurogated.archive.manifest import ExportManifest, Progress
+from neurogated.archive.manifest import ExportManifest, Progress, open_export
 from neurogated.compose import FACTS_FILE, canvases_of, is_of_canvases, open_facts
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import (
@@ -245,7 +245,7 @@ def import_memory(config: MemoryConfig, folder: str | Path, *, progress: bool | 
     """
     config = _on_disk(config)
     # The export is opened before the memory, so that a damaged export does not leave an empty memory.
-    found = importing.open_export(Path(folder))
+    found = open_export(Path(folder))
     with contextlib.closing(open_store(config, utc_now)) as store:
         importing.import_memory(found, store, progress=_bar("importing", progress))
     return found.manifest

@@ -46,7 +46,7 @@ def _refused(folder: Path) -> NeurogatedError:
     """Import, which must fail, and return the error. Afterwards the store must be as empty as before."""
     store = GraphStore()
     with pytest.raises(NeurogatedError) as raised:
-        importing.import_memory(importing.open_export(folder), store)
+        importing.import_memory(manifest.open_export(folder), store)
     assert store.namespaces() == ["default"]
     assert store.embedder is None
     assert not list(store.journal())
@@ -74,7 +74,7 @@ def test_a_flipped_bit_is_found_wherever_it_is(exported: Path, name: str) -> Non
         damaged[offset] ^= 1 << chance.randrange(8)
         path.write_bytes(damaged)
         with pytest.raises(StorageError) as raised:
-            importing.open_export(exported)
+            manifest.open_export(exported)
         assert str(path if isinstance(raised.value, CorruptMemoryError) else exported) in str(raised.value)
     path.write_bytes(whole)
     check_files(exported, read_manifest(exported))

@@ -13,7 +13,7 @@ from graph_store_kit.contract.base import plain
 from graph_store_kit.contract.history import found_by, live_through
 from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory, compose
 from neurogated.archive import export, importing
-from neurogated.archive.manifest import ExportManifest
+from neurogated.archive.manifest import ExportManifest, open_export
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import StorageError
 from neurogated.testing import ManualClock
@@ -29,7 +29,7 @@ def _export(store: GraphStore, folder: Path) -> ExportManifest:
 
 
 def _import(folder: Path, store: GraphStore) -> None:
-    importing.import_memory(importing.open_export(folder), store)
+    importing.import_memory(open_export(folder), store)
 
 
 def _assert_alike(one: GraphStore, other: GraphStore) -> None:

@@ -16,8 +16,7 @@ import pytest
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.errors import StorageError
 from neurogated.evaluation.gold import Collection, Dataset
-from neurogated.evaluation.runner import index
-from neurogated.evaluation.workers import index_in_processes
+from neurogated.evaluation.runner import index, index_in_processes
 from neurogated.ingestion.document import Document, Passage
 
 CITIES = ("Lyon", "Ghent", "Turin")
@@ -68,7 +67,7 @@ import sys
 from tests.evaluation.test_workers import _collection
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.evaluation.gold import Dataset
-from neurogated.evaluation.workers import index_in_processes
+from neurogated.evaluation.runner import index_in_processes
 if __name__ == "__main__":
     data = Dataset("cities", tuple(_collection(f"City {n}", 1500) for n in range(2)))
     with NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1], embedding_name="hash")) as memory:

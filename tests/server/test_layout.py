@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from neurogated.server.layout import lay_out
+from neurogated.server.map import lay_out
 
 
 @pytest.mark.parametrize(("members", "count"), [(0, 1), (3, 1), (500, 7), (10_000, 60), (3_000, 400)])

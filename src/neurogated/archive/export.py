@@ -135,7 +135,9 @@ def _lines(
         survey, written, deltas, erased = surveys[name], _VectorWriter(vectors), 0, 0
         erased_up_to = store.erased_up_to() if isinstance(store, SupportsErasedHistory) else 0
         for entry in survey.entries(store):
-            types.update(dict.fromkeys(_types(entry.delta)))
+            delta = entry.delta
+            keys = (*delta.removed_edges, *(edge.key for edge in delta.edges), *(one.edge for one in delta.weights))
+            types.update((key.type, None) for key in (*keys, *delta.touch.edges))
             yield line_of(
                 {"namespace": name, "sequence": entry.sequence, **delta_to_json(survey.corrected(entry), written.put)}
             )
@@ -146,13 +148,6 @@ def _lines(
         namespaces.append(
             NamespaceCounts(name, deltas, written.count, written.dimension, survey.nodes, survey.edges, erased)
         )
-
-
-def _types(delta: GraphDelta) -> Iterator[EdgeType]:
-    yield from (key.type for key in delta.removed_edges)
-    yield from (edge.type for edge in delta.edges)
-    yield from (change.edge.type for change in delta.weights)
-    yield from (key.type for key in delta.touch.edges)
 
 
 class _Accessed(NamedTuple):

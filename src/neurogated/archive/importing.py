@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.archive.manifest import (
-    JOURNAL,
-    VECTORS,
-    ExportManifest,
-    NamespaceCounts,
-    Progress,
-    check_files,
-    read_manifest,
-)
+from neurogated.archive.manifest import JOURNAL, VECTORS, Export, ExportManifest, NamespaceCounts, Progress
 from neurogated.core.abilities import SupportsErasedHistory, SupportsNamespaces, SupportsTransaction
 from neurogated.core.codec import delta_from_json
 from neurogated.core.delta import GraphDelta, Owner
@@ -31,27 +23,6 @@ from neurogated.errors import ConfigError, DatasetError, StorageError
 _NUMBER = np.dtype("<f4")
 # Errors of a malformed line, and of a store that refuses the delta of a line.
 _MALFORMED = (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError)
-
-
-@dataclass(frozen=True, slots=True)
-class Export:
-    """An export whose checksums `open_export` has verified."""
-
-    folder: Path
-    manifest: ExportManifest
-
-
-def open_export(folder: Path) -> Export:
-    """Read the manifest of an export, and compare every file with it.
-
-    Raises:
-        StorageError: `folder` holds no export.
-        FormatVersionError: the export has another version of the format.
-        CorruptMemoryError: a file is damaged; the message names the file.
-    """
-    manifest = read_manifest(folder)
-    check_files(folder, manifest)
-    return Export(folder, manifest)
 
 
 def import_memory(export: Export, store: GraphStorePort, *, progress: Progress = lambda lines, _: lines) -> None:
@@ -97,7 +68,10 @@ def _apply_all(
     path, applied = folder / JOURNAL, Counter[str]()
     names = {namespace.name: namespace for namespace in manifest.namespaces}
     with path.open("rb") as journal, (folder / VECTORS).open("rb") as vectors:
-        readers = dict(_vectors_of_each(manifest, vectors))
+        readers, begin = dict[str, _VectorReader](), 0
+        for one in manifest.namespaces:
+            readers[one.name] = _VectorReader(vectors, begin, one)
+            begin += one.vectors * (one.dimension or 0) * _NUMBER.itemsize
         total = sum(namespace.deltas for namespace in manifest.namespaces)
         for number, line in enumerate(progress(journal, total), start=1):
             try:
@@ -117,13 +91,6 @@ def _apply_all(
                 f"{path} has {applied[namespace.name]} lines of namespace {namespace.name!r}, the manifest counts "
                 f"{namespace.deltas}; export the memory again"
             )
-
-
-def _vectors_of_each(manifest: ExportManifest, file: BinaryIO) -> Iterator[tuple[str, _VectorReader]]:
-    begin = 0
-    for namespace in manifest.namespaces:
-        yield namespace.name, _VectorReader(file, begin, namespace)
-        begin += namespace.vectors * (namespace.dimension or 0) * _NUMBER.itemsize
 
 
 class _VectorReader:

@@ -155,6 +155,27 @@ def check_files(folder: Path, manifest: ExportManifest) -> None:
             raise CorruptMemoryError(f"{path} is damaged: its SHA-256 differs from the manifest; use another copy")
 
 
+@dataclass(frozen=True, slots=True)
+class Export:
+    """An export whose checksums `open_export` has verified."""
+
+    folder: Path
+    manifest: ExportManifest
+
+
+def open_export(folder: Path) -> Export:
+    """Read the manifest of an export, and compare every file with it.
+
+    Raises:
+        StorageError: `folder` holds no export.
+        FormatVersionError: the export has another version of the format.
+        CorruptMemoryError: a file is damaged; the message names the file.
+    """
+    manifest = read_manifest(folder)
+    check_files(folder, manifest)
+    return Export(folder, manifest)
+
+
 def _parsed(values: Mapping[str, Any], path: Path) -> ExportManifest:
     embedder = values["embedder"]
     try:

@@ -19,9 +19,8 @@ from neurogated.core.quoting import day_of
 from neurogated.evaluation.datasets import Dataset, dataset_folder, load_dataset
 from neurogated.evaluation.gold import BASELINES
 from neurogated.evaluation.report import write_report
-from neurogated.evaluation.runner import RunReport, config_for, measure
+from neurogated.evaluation.runner import RunReport, config_for, index_in_processes, measure
 from neurogated.evaluation.runner import index as index_dataset
-from neurogated.evaluation.workers import index_in_processes
 from neurogated.memory import NeuroGraphMemory
 from neurogated.viewer import explain, write_page
 

@@ -14,7 +14,7 @@ from contextlib import closing
 from functools import partial
 from typing import Any
 
-from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, each_entry, read_one, unseen
+from neurogated.archive.foreign.incoming import Branches, Format, Found, Incoming, Left, each_entry, read_one
 from neurogated.archive.foreign.stream import File, FileEntry
 from neurogated.archive.foreign.systems import has_tables, tables_of
 from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
@@ -48,11 +48,10 @@ def _claude_code(file: File) -> Found:
             # After its compaction, a session goes on without a parent.
             parents[name] = value.get("parentUuid") or value.get("logicalParentUuid") or f"root of {name}"
             last = name if value.get("type") in {"user", "assistant"} and not value.get("isSidechain") else last
-    others = unseen(parents, last)
-    yield from each_entry(file, partial(_claude_code_message, others=others))
+    yield from each_entry(file, partial(_claude_code_message, branches=Branches(parents, last=last)))
 
 
-def _claude_code_message(value: Mapping[str, Any], place: str, *, others: Mapping[str, str]) -> Incoming | Left:
+def _claude_code_message(value: Mapping[str, Any], place: str, *, branches: Branches) -> Incoming | Left:
     kind = value.get("type")
     if kind not in {"user", "assistant"}:
         return Left(place, f"entries of the type {kind}")
@@ -68,7 +67,7 @@ def _claude_code_message(value: Mapping[str, Any], place: str, *, others: Mappin
     details = given(
         session_id=f"claude-code-{value['sessionId']}", timestamp=moment(value.get("timestamp")), metadata=about
     )
-    return Incoming(place, key, "", message.get("role") or kind, details, content=body, branch=others.get(key))
+    return Incoming(place, key, "", message.get("role") or kind, details, content=body, **branches.of(key))
 
 
 def _typed(part: object) -> object:

@@ -14,18 +14,7 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
-from neurogated.archive.foreign.incoming import (
-    Ends,
-    Format,
-    Found,
-    Incoming,
-    Left,
-    ends_of,
-    last_leaf,
-    read_each,
-    read_one,
-    unseen,
-)
+from neurogated.archive.foreign.incoming import Branches, Format, Found, Incoming, Left, read_each, read_one
 from neurogated.archive.foreign.stream import File, FileEntry
 from neurogated.archive.foreign.values import digest, given, mapping, moment, moment_or_none, objects, text_of
 
@@ -60,12 +49,10 @@ def _chatgpt(entry: FileEntry) -> Found:
     is_private = any(conversation.get(name) for name in _PRIVATE)
     parents = {key: node.get("parent") for key, node in nodes.items() if isinstance(node, dict)}
     times = {key: _time_of(nodes[key]) for key in parents}
-    current = conversation.get("current_node")
-    last = current if current in parents else last_leaf(parents, times)
-    others = unseen(parents, last, keeps_lost=False)
-    ends = ends_of(parents, times, others)
+    branches = Branches(parents, times, conversation.get("current_node"), keeps_lost=False)
     time = _time_of({"message": conversation})
-    for key in (*_path(parents, last), *(key for key in nodes if key in others or key not in parents)):
+    unseen = (key for key in nodes if key in branches.left or key not in parents)
+    for key in (*_path(parents, branches.last), *unseen):
         place = f"{entry.place}.mapping.{key}"
         if isinstance(nodes[key], dict) and nodes[key].get("message") is None:
             continue
@@ -75,8 +62,9 @@ def _chatgpt(entry: FileEntry) -> Found:
                 continue
             time = one.details.get("timestamp") or time
             details = {**one.details, **given(timestamp=time)}
-            branch, end = others.get(key), ends.get(key) or time
-            yield replace(one, details=details, branch=branch, ended_at=end, is_private=is_private)
+            found = branches.of(key)
+            found["ended_at"] = found["ended_at"] or time
+            yield replace(one, details=details, is_private=is_private, **found)
 
 
 def _chatgpt_name(conversation: Mapping[str, Any], nodes: Mapping[str, Any]) -> object:
@@ -217,19 +205,15 @@ def _claude_chat(value: Mapping[str, Any], place: str) -> Found:
     parents = {key: one[_PARENT] for key, one in listed.items() if isinstance(one.get(_PARENT), str)}
     times = {key: moment_or_none(listed[key].get("created_at")) for key in parents}
     last = value.get("current_leaf_message_uuid")
-    last = last if last in parents else next(reversed(parents), last_leaf(parents, times))
-    others = unseen(parents, last)
-    ends = ends_of(parents, times, others)
-    yield from read_each(
-        messages, f"{place}.chat_messages", partial(_claude_message, about=about, others=others, ends=ends)
-    )
+    branches = Branches(parents, times, last if last in parents else next(reversed(parents), None))
+    yield from read_each(messages, f"{place}.chat_messages", partial(_claude_message, about=about, branches=branches))
     if summary := text_of(value.get("summary")):
         title = f"Summary of {value.get('name') or 'a conversation'}"
         yield _noted(f"{place}.summary", f"summary-{name}", summary, title, metadata=_DERIVED)
 
 
 def _claude_message(
-    message: Mapping[str, Any], place: str, *, about: Mapping[str, Any], others: Mapping[str, str], ends: Ends
+    message: Mapping[str, Any], place: str, *, about: Mapping[str, Any], branches: Branches
 ) -> Incoming | Left | None:
     """Return what is said, with the texts of attached files. Thoughts, calls of tools and their results are not."""
     role, key, said = _ROLES.get(message["sender"]), message["uuid"], message.get("content")
@@ -241,8 +225,12 @@ def _claude_message(
     details = {**about, **given(timestamp=moment(message.get("created_at")))}
     if files:
         details["metadata"] = {**about.get("metadata", {}), "attachments": files}
-    text = "\n".join(_attached(message.get("attachments")))
-    return Incoming(place, key, text, role, details, content=said, branch=others.get(key), ended_at=ends.get(key))
+    attached = [
+        (text_of(one.get("file_name")), text_of(one.get("extracted_content")))
+        for one in objects(message.get("attachments"))
+    ]
+    text = "\n".join(f"[document: {name}]\n{text}" if name else text for name, text in attached if text)
+    return Incoming(place, key, text, role, details, content=said, **branches.of(key))
 
 
 def _supported(part: object) -> object:
@@ -252,12 +240,6 @@ def _supported(part: object) -> object:
     if isinstance(part, dict) and isinstance(part.get("text"), str):
         return {**part, "text": _UNSUPPORTED.sub("", part["text"])}
     return part
-
-
-def _attached(attachments: object) -> list[str]:
-    """Return the texts of attached files, each below its name."""
-    texts = [(text_of(one.get("file_name")), text_of(one.get("extracted_content"))) for one in objects(attachments)]
-    return [f"[document: {name}]\n{text}" if name else text for name, text in texts if text]
 
 
 def _noted(place: str, key: str, text: object, title: str, **details: object) -> Incoming | Left:
@@ -381,12 +363,11 @@ def _bson(value: object) -> datetime | None:
 def _grok(entry: FileEntry) -> Found:
     """Yield the responses of a conversation, in the order of the file, with their branches."""
     about, place = mapping(entry.value["conversation"]), f"{entry.place}.responses"
-    listed = {one["response"]["_id"]: one["response"] for one in objects(entry.value["responses"]) if _is_response(one)}
+    responses = [one["response"] for one in objects(entry.value["responses"]) if isinstance(one.get("response"), dict)]
+    listed = {one["_id"]: one for one in responses if isinstance(one.get("_id"), str)}
     parents = {key: one.get("parent_response_id") or None for key, one in listed.items()}
     times = {key: _bson(listed[key].get("create_time")) for key in parents}
-    last = about.get("leaf_response_id")
-    others = unseen(parents, last if last in parents else last_leaf(parents, times)) if any(parents.values()) else {}
-    ends = ends_of(parents, times, others)
+    branches = Branches(parents if any(parents.values()) else {}, times, about.get("leaf_response_id"))
     details = given(session_id=f"grok-{about['id']}", metadata=given(conversation=about.get("title")))
     private = bool(about.get("temporary"))
 
@@ -397,13 +378,9 @@ def _grok(entry: FileEntry) -> Found:
             return Left(place, "pictures" if said.get("generated_image_urls") else "no words")
         role = "user" if str(said["sender"]).casefold() in {"human", "user"} else "assistant"
         own = {**details, **given(timestamp=times.get(key))}
-        return Incoming(place, key, text, role, own, branch=others.get(key), ended_at=ends.get(key), is_private=private)
+        return Incoming(place, key, text, role, own, is_private=private, **branches.of(key))
 
     yield from read_each(entry.value["responses"], place, response)
-
-
-def _is_response(one: Mapping[str, Any]) -> bool:
-    return isinstance(one.get("response"), dict) and isinstance(one["response"].get("_id"), str)
 
 
 GROK = Format("grok", "an export of Grok", lambda value: {"conversation", "responses"} <= value.keys(), _grok)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 from neurogated.archive.foreign.stream import MALFORMED, Fault, File, FileEntry, fault_of
@@ -73,7 +74,6 @@ class Note(str):
 Words = Callable[[Mapping[str, Any]], Any]
 """Reads a message; what it returns has a `role`, a `text`, and `others`, its other parts as in `[image][thinking]`."""
 Found = Iterator[Incoming | IncomingItem | Left | Fault | Note]
-Ends = Mapping[str, datetime | None]
 Reader = Callable[[Mapping[str, Any], str], Incoming | IncomingItem | Left | None]
 """Reads an item, given its place; None if it holds nothing to remember."""
 
@@ -124,16 +124,48 @@ def read_one(item: object, place: str, read: Reader) -> Found:
         yield Left(place, NO_WORDS) if found is None else found
 
 
-def unseen(parents: Mapping[str, Any], last: str | None, *, keeps_lost: bool = True) -> dict[str, str]:
-    """Return the messages outside the branch that ends with `last`, each with the first one of its own branch.
+class Branches:
+    """The branches of a conversation, which is a tree of messages: the seen one, and those that were left for it."""
 
-    They have a sibling in the branch, or follow one that has.
+    def __init__(
+        self,
+        parents: Mapping[str, Any],
+        times: Mapping[str, datetime | None] = MappingProxyType({}),
+        last: str | None = None,
+        *,
+        keeps_lost: bool = True,
+    ) -> None:
+        """Divide the messages of a conversation into branches.
 
-    Args:
-        parents: the parent of each message, in any order.
-        last: the last message that the user saw.
-        keeps_lost: messages whose parents are missing count as seen, since a tree may have holes.
-    """
+        Args:
+            parents: the parent of each message, in any order.
+            times: when they were sent.
+            last: the last message that the user saw; else the newest one that no other follows, of equally new ones the
+                last one.
+            keeps_lost: messages whose parents are missing count as seen, since a tree may have holes.
+        """
+        if last not in parents:
+            inner = {parent for parent in parents.values() if isinstance(parent, str)}
+            leaves = [name for name in parents if name not in inner] or list(parents)
+            oldest = datetime.min.replace(tzinfo=UTC)
+            last = max(reversed(leaves), key=lambda name: times.get(name) or oldest, default=None)
+        self.last = last
+        self.left = _left(parents, last, keeps_lost=keeps_lost)
+        """The messages outside the seen branch, each with the first one of its own branch."""
+        # When the last sibling of each branch began.
+        latest: dict[object, datetime] = {}
+        for key, parent in parents.items() if self.left else ():
+            if (time := times.get(key)) is not None:
+                latest[parent] = max(time, latest.get(parent, time))
+        self._ends = {key: latest.get(parents[branch]) for key, branch in self.left.items()}
+
+    def of(self, key: str) -> dict[str, Any]:
+        """Return the fields of `Incoming` that tell the branch of a message, and when another took its place."""
+        return {"branch": self.left.get(key), "ended_at": self._ends.get(key)}
+
+
+def _left(parents: Mapping[str, Any], last: str | None, *, keeps_lost: bool) -> dict[str, str]:
+    """Return the messages that have a sibling in the branch that ends with `last`, or follow one that has."""
     seen: dict[str, Any] = {}
     while last is not None and last in parents and last not in seen:
         seen[last] = parents[last]
@@ -153,20 +185,3 @@ def unseen(parents: Mapping[str, Any], last: str | None, *, keeps_lost: bool = T
         elif not keeps_lost or (isinstance(one, str | None) and one in forks):
             found |= dict.fromkeys(path, path[-1])
     return found
-
-
-def last_leaf(parents: Mapping[str, Any], times: Mapping[str, datetime | None]) -> str | None:
-    """Return the newest message that no other one follows; of equally new ones the last one."""
-    inner = {parent for parent in parents.values() if isinstance(parent, str)}
-    leaves = [name for name in parents if name not in inner] or list(parents)
-    oldest = datetime.min.replace(tzinfo=UTC)
-    return max(reversed(leaves), key=lambda name: times.get(name) or oldest, default=None)
-
-
-def ends_of(parents: Mapping[str, Any], times: Mapping[str, datetime | None], others: Mapping[str, str]) -> Ends:
-    """Return when the last sibling of each branch outside the seen one began, for each message of the branch."""
-    latest: dict[object, datetime] = {}
-    for key, parent in parents.items() if others else ():
-        if (time := times.get(key)) is not None:
-            latest[parent] = max(time, latest.get(parent, time))
-    return {key: latest.get(parents[branch]) for key, branch in others.items()}

@@ -160,20 +160,16 @@ def _memoryos(entry: FileEntry) -> Found:
         for name, profile in mapping(tier.get("user_profiles")).items():
             about = {"title": f"Profile of {name}", "metadata": {"derived": True}, **user}
             text = text_of(mapping(profile).get("data"))
-            yield (
-                Incoming(f"{place}.{name}", f"profile-{name}", text, details=about)
-                if text
-                else Left(place, "empty texts")
-            )
+            found = Incoming(f"{place}.{name}", f"profile-{name}", text, details=about)
+            yield found if text else Left(place, "empty texts")
 
 
 def _page(page: Mapping[str, Any], place: str, *, name: str, user: Mapping[str, Any]) -> Incoming | Left:
     text, time = text_of(page[name]), page.get("timestamp")
     session = page.get("session_id") or "memoryos"
     details = {**user, **given(session_id=session, timestamp=_local(time))}
-    return (
-        Incoming(place, f"{time}\0{digest(text)}", text, _SAID[name], details) if text else Left(place, "empty texts")
-    )
+    key = f"{time}\0{digest(text)}"
+    return Incoming(place, key, text, _SAID[name], details) if text else Left(place, "empty texts")
 
 
 def _knowledge(fact: Mapping[str, Any], place: str, *, user: Mapping[str, Any]) -> Incoming | Left:
@@ -184,9 +180,7 @@ def _knowledge(fact: Mapping[str, Any], place: str, *, user: Mapping[str, Any]) 
 
 def _local(value: object) -> datetime | None:
     """Return a time; one without a zone is local, as MemoryOS writes it."""
-    if isinstance(value, str) and value:
-        return datetime.fromisoformat(value)
-    return moment(value)
+    return datetime.fromisoformat(value) if isinstance(value, str) and value else moment(value)
 
 
 MEMORYOS = Format(

@@ -15,18 +15,7 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from neurogated.archive.foreign.incoming import (
-    Ends,
-    Format,
-    Found,
-    Incoming,
-    Left,
-    ends_of,
-    last_leaf,
-    read_each,
-    read_one,
-    unseen,
-)
+from neurogated.archive.foreign.incoming import Branches, Format, Found, Incoming, Left, read_each, read_one
 from neurogated.archive.foreign.stream import FileEntry
 from neurogated.archive.foreign.values import given, mapping, moment, objects, text_of
 from neurogated.core.model import MemoryNode
@@ -49,9 +38,8 @@ def _read(entry: FileEntry) -> Found:
     parents |= {child: key for key, one in listed.items() for child in one.get("children_ids") or [] if child in listed}
     parents = {key: parents.get(key) for key in listed} if parents else {}
     times = {key: moment(listed[key].get("created_at")) for key in parents}
-    others = unseen(parents, last_leaf(parents, times))
     about = given(session_id=f"pam-{value['id']}", metadata=given(conversation=value.get("title")))
-    reader = partial(_message, about=about, others=others, ends=ends_of(parents, times, others))
+    reader = partial(_message, about=about, branches=Branches(parents, times))
     yield from read_each(value["messages"], f"{entry.place}.messages", reader)
 
 
@@ -80,7 +68,7 @@ def _memory(memory: Mapping[str, Any], place: str, *, owner: str | None) -> Inco
 
 
 def _message(
-    message: Mapping[str, Any], place: str, *, about: Mapping[str, Any], others: Mapping[str, str], ends: Ends
+    message: Mapping[str, Any], place: str, *, about: Mapping[str, Any], branches: Branches
 ) -> Incoming | Left:
     if message.get("is_thought"):
         return Left(place, "thoughts")
@@ -88,8 +76,8 @@ def _message(
     body = content.get("text") or content.get("parts") or ""
     if isinstance(body, list):
         body = [_said(one) for one in body]
-    details, branch = {**about, **given(timestamp=moment(message["created_at"]))}, others.get(key)
-    return Incoming(place, key, "", message["role"], details, content=body, branch=branch, ended_at=ends.get(key))
+    details = {**about, **given(timestamp=moment(message["created_at"]))}
+    return Incoming(place, key, "", message["role"], details, content=body, **branches.of(key))
 
 
 def _said(part: object) -> object:

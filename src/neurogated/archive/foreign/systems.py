@@ -41,13 +41,12 @@ def _mem0(memory: Mapping[str, Any], place: str) -> Incoming | None:
 
 
 def _mem0_note(count: int) -> str | None:
+    if count not in _MEM0_PAGES:
+        return None
     return (
-        count in _MEM0_PAGES
-        and (
-            f"the file has exactly {count} memories, the most that mem0's get_all returns unless told otherwise; "
-            "if there are more, get them with a higher limit and import them, too"
-        )
-    ) or None
+        f"the file has exactly {count} memories, the most that mem0's get_all returns unless told otherwise; "
+        "if there are more, get them with a higher limit and import them, too"
+    )
 
 
 MEM0 = Format(
@@ -84,16 +83,14 @@ def _tables(file: File) -> Found:
         names = [column for column, *_ in rows.description]
         for number, row in enumerate(rows):
             place = f"{file.name}: store[{number}]"
-            yield from read_one(
-                dict(zip(names, row, strict=True)), place, lambda item, place: _item(_opened_row(item), place)
-            )
+            yield from read_one(dict(zip(names, row, strict=True)), place, _row)
         if "checkpoints" in tables_of(database):
             (count,) = database.execute("SELECT count(*) FROM checkpoints").fetchone()
             yield Left(f"{file.name}: checkpoints", "checkpoints, which only LangGraph can read", count)
 
 
-def _opened_row(row: Mapping[str, Any]) -> dict[str, Any]:
-    return {**row, "namespace": row["prefix"].split("."), "value": json.loads(row["value"])}
+def _row(row: Mapping[str, Any], place: str) -> IncomingItem:
+    return _item({**row, "namespace": row["prefix"].split("."), "value": json.loads(row["value"])}, place)
 
 
 def has_tables(file: File, *wanted: str) -> bool:
@@ -170,7 +167,9 @@ def _letta_message(message: Mapping[str, Any], place: str, *, agent: _Agent) -> 
     details = given(session_id=session, agent_id=agent.name, timestamp=moment(time))
     body = message.get("content")
     if role == "summary" or "following is a summary of the previous" in str(body):
-        text = _unwrapped(_joined(body), "message")
+        text = _joined(body)
+        wrapped = _object(text)
+        text = text_of(wrapped.get("message")) if wrapped else text
         return Incoming(place, f"{time}\0{text}", text, details={**details, "metadata": {"derived": "summary"}})
     if role == "approval":
         return Left(place, "calls of tools")
@@ -199,21 +198,19 @@ def _joined(body: object) -> str:
 
 def _user_text(body: object) -> object:
     """Return the words of the user, which older versions wrap in JSON; None for other JSON with a type, an event."""
-    try:
-        wrapped = json.loads(_joined(body))
-    except (ValueError, RecursionError):
-        return body
-    if not isinstance(wrapped, dict) or "type" not in wrapped:
+    wrapped = _object(_joined(body))
+    if "type" not in wrapped:
         return body
     return text_of(wrapped.get("message")) if wrapped["type"] == "user_message" else None
 
 
-def _unwrapped(text: str, key: str) -> str:
+def _object(text: str) -> Mapping[str, Any]:
+    """Return the object of JSON that a text is; an empty one for another text."""
     try:
-        wrapped = json.loads(text)
+        found = json.loads(text)
     except (ValueError, RecursionError):
-        return text
-    return text_of(wrapped.get(key)) if isinstance(wrapped, dict) else text
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 LETTA = Format(
@@ -288,11 +285,8 @@ def _zep_text(
         valid = given(valid_from=begin, valid_to=end)
         about = given(metadata=given(relation=item.get("name"), source=item.get("source_node_uuid")))
         text = text_of(item["fact"])
-        return (
-            Incoming(place, key, text, None, {**user, **group, **given(timestamp=time), **valid, **about})
-            if text
-            else None
-        )
+        details = {**user, **group, **given(timestamp=time), **valid, **about}
+        return Incoming(place, key, text, None, details) if text else None
     time = moment(next((item[name] for name in times if item.get(name)), None))
     session = _zep_session(item) or session
     told = item.get("role_type") or item.get("role")

@@ -43,6 +43,7 @@ from neurogated.integrations.langgraph.store import AsyncNeuroStore, NeuroStore
 from neurogated.integrations.langgraph.writing import RAM, LangChainEmbedder, checked_type, open_memory
 from neurogated.llm.limits import LimitedLLM
 from neurogated.llm.structured import StructuredLLM
+from neurogated.memory import NeuroGraphMemory
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.strings import checked_name, composed, repaired_text
 
@@ -105,16 +106,12 @@ class MemoryOS(BaseStore):
             ConfigError: a setting does not fit.
         """
         super().__init__()
-        hint = "give a chat model of LangChain, a folder as storage_dir, a store as store"
-        checked_type("llm", llm, Runnable, hint)
-        checked_type("store", store, BaseStore, "give a folder as storage_dir, and a memory as NeuroStore(memory)")
+        _check_types(llm, store)
         if sum(one is not None for one in (embedding, embedding_fuc)) > 1 or (store and storage_dir):
             raise ConfigError("give one of `embedding` and `embedding_fuc`, and one of `store` and `storage_dir`")
         self.settings = settings_of(preset, settings)
         embedding = embedding if embedding_fuc is None else embedding_fuc
-        index: Any = None if embedding is None else {"embed": embedding}
-        place = RAM if storage_dir is None else str(storage_dir)
-        self._owned = None if store is not None else open_memory(place, index)
+        self._owned = None if store is not None else _opened(storage_dir, embedding)
         below = store.store if isinstance(store, AsyncNeuroStore) else store
         self.store = NeuroStore(self._owned, user_label=1) if below is None else below
         embed = _embedder(self.store, embedding if self._owned is None else None).embed_documents
@@ -358,6 +355,17 @@ class MemoryOS(BaseStore):
             "mid_term": {"segments": segments},
             "long_term": {"user_profile": self.profile(user_id), **self.knowledge(user_id)},
         }
+
+
+def _check_types(llm: object, store: object) -> None:
+    """Refuse what was given in the place of another argument; raises ConfigError."""
+    checked_type("llm", llm, Runnable, "give a chat model of LangChain, a folder as storage_dir, a store as store")
+    checked_type("store", store, BaseStore, "give a folder as storage_dir, and a memory as NeuroStore(memory)")
+
+
+def _opened(folder: str | Path | None, embedding: Embeddings | None) -> NeuroGraphMemory:
+    index: Any = None if embedding is None else {"embed": embedding}
+    return open_memory(RAM if folder is None else str(folder), index)
 
 
 def _embedder(store: BaseStore, embedding: Embeddings | None) -> Embedder:

@@ -217,8 +217,8 @@ def build(
     ]
     if memory_tool:
         # Its package takes a second to import.
-        files = importlib.import_module("neurogated.integrations.mcp.files")
-        function = files.file_tool(memory, tools.owner, read_only=read_only)
+        files = importlib.import_module("neurogated.integrations.anthropic_memory")
+        function = files.file_tool(memory, *tools.owner, read_only=read_only)
         served.append(OperationTool.of(function, run, annotations=_READ if read_only else _CHANGE, meta=_META))
     server = MemoryServer(memory, tools, Overview(memory, tools.owner, saved), served)
     _add_resources(server, tools)
