@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -26,17 +27,24 @@ class Known(NamedTuple):
 
 
 class Told(NamedTuple):
-    """A text and the facts that it says: subject, attribute and value."""
+    """A text and the facts that it says: subject, attribute and value, and the state unless it holds."""
 
     text: str
-    facts: Sequence[tuple[str, str, str]]
+    facts: Sequence[tuple[str, str, str] | tuple[str, str, str, str]]
 
 
 @contextmanager
 def serving(
-    known: Sequence[Known] = (), told: Sequence[Told] = (), asked: Counter[str] | None = None
+    known: Sequence[Known] = (), told: Sequence[Told] = (), asked: Counter[str] | None = None, seconds: float = 0.0
 ) -> Iterator[dict[str, Any]]:
-    """Run the server, and yield the settings of a memory that asks it; `asked` counts the pairs and their calls."""
+    """Run the server, and yield the settings of a memory that asks it.
+
+    Args:
+        known: the pairs that it knows.
+        told: the texts that it knows.
+        asked: counts the pairs and their calls, all requests, and the characters of their last messages.
+        seconds: how long it takes for an answer.
+    """
     pairs = [(_plain(one.earlier), _plain(one.later), one.relation) for one in known]
     facts = {_plain(one.text): one.facts for one in told}
 
@@ -48,13 +56,14 @@ def serving(
 
     def read(entry: dict[str, Any]) -> list[dict[str, Any]]:
         said = {"message": entry["message"], "state": "holds", "since": "", "until": "", "quote": entry["text"]}
-        return [
-            {**said, "subject": subject, "attribute": attribute, "value": value}
-            for subject, attribute, value in facts.get(_plain(entry["text"]), ())
-        ]
+        names = ("subject", "attribute", "value", "state")
+        return [{**said, **dict(zip(names, fact, strict=False))} for fact in facts.get(_plain(entry["text"]), ())]
 
     def answer(request: str) -> dict[str, Any]:
+        time.sleep(seconds)
         head, *lines = request.splitlines()
+        if asked is not None:
+            asked.update({"requests": 1, "characters": len(request)})
         if head == "Pairs:":
             if asked is not None:
                 asked.update({"pairs": len(lines), "calls": 1})

@@ -35,7 +35,7 @@ from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.writer import Writer
 from neurogated.knowledge.backlog import Backlog, Enquiry
-from neurogated.knowledge.checker import ConflictChecker
+from neurogated.knowledge.checker import CLAIMS, ConflictChecker
 from neurogated.knowledge.judging import PairEnquiry
 from neurogated.knowledge.questions import asked
 from neurogated.knowledge.reading import ReadingEnquiry
@@ -177,7 +177,8 @@ class Session:
             prompts = PromptTemplateManager()
             found.append(ReadingEnquiry(self.store, checker, parts.language_model, prompts, self._linked))
         if parts.text_judge is not None and settings.check_conflicts and settings.conflict_uncertain:
-            found.append(PairEnquiry(self.store, checker, parts.text_judge, settings))
+            # What memories say tells which pairs are in conflict, and what a change ends.
+            found.append(PairEnquiry(self.store, checker, parts.text_judge, settings, CLAIMS if found else None))
         return found
 
     @cached_property

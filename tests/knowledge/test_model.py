@@ -62,6 +62,31 @@ def test_a_change_supersedes_only_where_a_text_says_so(config: MemoryConfig, mod
         assert [(one.kind.value, one.status) for one in found(memory)] == [("supersession", "open")]
 
 
+@pytest.mark.parametrize(("relation", "days"), [("changed", 2), ("changed", 0), ("unrelated", 2)])
+def test_a_change_of_the_one_thing_that_two_messages_are_about_ends_the_earlier_value(
+    config: MemoryConfig, model: ModelServer, relation: str, days: int
+) -> None:
+    practice = {"subject": "user", "attribute": "choir practice", "state": "holds", "since": "", "until": ""}
+    model.claims = lambda message: [
+        {**practice, "message": message["message"], "value": day, "quote": message["text"]}
+        for day in ("Mondays", "Thursdays")
+        if day in message["text"]
+    ]
+    model.judge = lambda pair: entry(pair, relation)
+    config = config.replace(metabolism={"read_claims": "model"}, llm={"wait": False, "gather_seconds": 1e6})
+    with NeuroGraphMemory(config) as memory:
+        for number, day in enumerate(("Mondays", "Thursdays")):
+            said(memory, f"The practice of my choir at the old church is on {day}.", number * days)
+        assert memory.flush() == 0
+        ended = {fact.value for fact in memory.facts.list(user_id="ana") if fact.valid_to is not None}
+        is_change = (relation, days) == ("changed", 2)
+        assert ended == ({"Mondays"} if is_change else set())
+        states = [one.status for one in found(memory)]
+        assert states == (["resolved"] if is_change else ["open"] * (relation == "changed"))
+        assert memory.admin.check() == []
+    assert sum(map(len, model.asked)) == 1
+
+
 HOMES = ("I live in Leeds.", "I live in York.", "It rains.", "What a day!")
 
 

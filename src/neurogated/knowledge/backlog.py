@@ -57,6 +57,8 @@ class Enquiry(Protocol[Q, A]):
     """The kind of the pending tasks."""
     together: int
     """Most questions of a call, or all those about one memory."""
+    after: str | None
+    """The kind of the queue whose memories must have answers before."""
     dropped: Counter[str]
     """How many parts of answers were dropped since the memory was opened, by reason."""
 
@@ -152,7 +154,8 @@ class Backlog(Generic[Q, A]):
     @contextmanager
     def _taking(self, most: int | None) -> Iterator[list[PendingTask]]:
         """Take waiting memories for a block, so that no other thread asks about them."""
-        waiting = self._waiting()
+        held_up = {task.nodes for task in self._store.pending() if task.kind == self._enquiry.after}
+        waiting = [task for task in self._waiting() if task.nodes not in held_up]
         with self._lock:
             free = sorted((task for task in waiting if task not in self._taken), key=self._failures.__getitem__)[:most]
             self._taken.update(free)

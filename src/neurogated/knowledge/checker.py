@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
-from itertools import chain
+from itertools import chain, product
 
 from neurogated.core.claims import Claim
 from neurogated.core.commit import JUDGED, READ
@@ -35,6 +35,8 @@ from neurogated.knowledge.effects import recorded, with_consequences
 from neurogated.knowledge.ledger import ClaimLedger
 from neurogated.knowledge.origin import is_message, is_read, voice_of
 from neurogated.knowledge.pairs import TextPair
+from neurogated.slots.claims import claim_of
+from neurogated.slots.judge import is_same, slot_key
 from neurogated.slots.table import conflict_between
 
 CLAIMS, WAITING = "claims", "conflict"
@@ -102,7 +104,8 @@ class ConflictChecker:
     ) -> GraphDelta:
         """Return the delta with the conflicts that a model found, and with those of claims that it decided.
 
-        A model judges whole memories, which may say something else, too. So the user is asked. Memories that are in
+        A model judges whole memories, which may say something else, too. So the user is asked, unless a later memory
+        changes the one thing of which both have values: then the earlier value ends. Memories that are in
         conflict already, by their claims, and those of which the user answered for others that say the same, are not.
         Claims in one slot that exclude each other in no way both stand, and a new value ends an earlier one.
         """
@@ -114,6 +117,9 @@ class ConflictChecker:
                 continue
             if not relation.is_conflict:
                 continue
+            if changes := self._changes(view, new, old, relation):
+                conflicts.update((one.id, one) for one in changes)
+                continue
             ours, theirs = ({one.id, *claims_of(view, [one.id])} for one in (new, old))
             is_known = any(_between(self._store, view, ours, theirs))
             about = conflicts_in(view, self._store.get_nodes(conflicts_about(view, [old.id]), missing_ok=True))
@@ -124,6 +130,26 @@ class ConflictChecker:
         delta = GraphDelta(settled=tuple(settled), reason=JUDGED, at=at)
         delta = recorded(self._store, delta, conflicts.values())
         return with_consequences(self._store, delta, self._store.foreseen(delta))
+
+    def _changes(self, view: GraphView, new: MemoryNode, old: MemoryNode, relation: Relation) -> list[Conflict]:
+        """Return the conflict by which the value of the later of two memories ends that of the earlier one.
+
+        There is one if a model judges that something changed, and the claims of both share a single slot. Otherwise it
+        is unknown what changed.
+        """
+        earlier, later = sorted((old, new), key=moment_of)
+        if relation.kind is not RelationKind.SUPERSESSION or moment_of(earlier) == moment_of(later):
+            return []
+        first, second = (self._store.get_nodes(claims_of(view, [one.id])) for one in (earlier, later))
+        rivals = [(one, other) for one, other in product(first, second) if _are_rivals(claim_of(one), claim_of(other))]
+        if len(rivals) != 1:
+            return []
+        ((loser, winner),) = rivals
+        if any(_between(self._store, view, [loser.id], [winner.id])):
+            return []
+        sides = sorted(rivals[0], key=lambda one: one.created_at)
+        found = conflict_between(sides[0].id, sides[1].id, relation, Scope(*old.scope.owner))
+        return [replace(found, reason=relation.reason, rule=MODEL).settled("superseded", loser.id)]
 
     def _decided(
         self, view: GraphView, dispute: Conflict, new: MemoryNode, old: MemoryNode, relation: Relation
@@ -200,6 +226,12 @@ class ConflictChecker:
         return any(
             one.status == "resolved" and one.loser not in ours for one in _between(self._store, view, ours, theirs)
         )
+
+
+def _are_rivals(one: Claim, other: Claim) -> bool:
+    """Return whether two claims give different present values of one slot."""
+    are_plain = not any(each.is_denied or each.is_past for each in (one, other))
+    return are_plain and slot_key(one.slot) == slot_key(other.slot) and not is_same(one, other)
 
 
 def _between(

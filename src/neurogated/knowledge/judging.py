@@ -152,11 +152,18 @@ class PairEnquiry:
     together = _TOGETHER
 
     def __init__(
-        self, store: GraphStorePort, checker: ConflictChecker, judge: TextJudge, settings: MetabolismSettings
+        self,
+        store: GraphStorePort,
+        checker: ConflictChecker,
+        judge: TextJudge,
+        settings: MetabolismSettings,
+        after: str | None = None,
     ) -> None:
+        """Take the parts, and the kind of the queue whose memories must have answers before."""
         self._checker = checker
         self._judge = judge
         self._finder = CandidateFinder(store, settings.conflict_uncertain)
+        self.after = after
         self.dropped = Counter[str]()
 
     def questions(self, view: GraphView, node: MemoryNode, is_later: Callable[[str], bool]) -> Sequence[TextPair]:

@@ -103,6 +103,7 @@ class ReadingEnquiry:
 
     kind = CLAIMS
     together = TOGETHER
+    after: str | None = None
 
     def __init__(
         self,

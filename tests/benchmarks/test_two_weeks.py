@@ -1,0 +1,41 @@
+"""Our own two-week chats are well-formed, and a memory that a perfect model reads marks their changes rightly."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks import slow_model
+from benchmarks.knowing_model import serving
+from benchmarks.said import LANGUAGES
+from benchmarks.two_weeks import answers_of, chats, measured
+
+
+def test_four_languages_have_six_changes_each_of_values_that_their_messages_say() -> None:
+    assert set(chats()) == set(LANGUAGES)
+    for chat in chats().values():
+        days, texts = zip(*chat["messages"], strict=True)
+        assert sorted(days) == list(days)
+        assert len(set(texts)) == len(texts)
+        assert len(chat["changes"]) == 6
+        for _, earlier, old, later, new, *questions in chat["changes"]:
+            assert earlier < later
+            assert old in texts[earlier]
+            assert new in texts[later]
+            assert len(set(questions)) == 2
+
+
+@pytest.mark.slow
+def test_no_mark_is_wrong_in_a_chat_that_a_perfect_model_reads() -> None:
+    chat = chats()["en"]
+    with serving(*answers_of(chat)) as server:
+        tally = measured(chat, {**server, "embedding_name": "hash"}, [])
+    assert tally["changes"] == 6
+    assert tally["marks wrong"] == 0
+
+
+@pytest.mark.slow
+def test_all_facts_of_a_chat_are_there_after_few_calls_of_a_slow_model() -> None:
+    found = slow_model.measured(slow_model.chat(16), 0.01, "hash")
+    assert found.facts == 16
+    assert found.calls <= 0.35
+    assert found.characters <= 1_500
