@@ -165,7 +165,9 @@ class Texts:
             self._handed_out(),
             [(one.scope, one.passages[0], ids) for one, _, ids in own_texts if one is not None and ids],
         )
-        join = links.added_to if session.config.metabolism.find_echoes else None
+        roles = {passage.role for document in documents for passage in document.passages}
+        may_echo = session.config.metabolism.find_echoes and (links.has_blocks or "assistant" in roles)
+        join = links.added_to if may_echo else None
         in_order = iter(self.store([one.document for one in own_texts if one.document is not None], join=join))
         added = [name for one in own_texts for name in (one.left_out if one.document is None else next(in_order))]
         echoed = [(given.passages[0].text, one.left_out) for given, one in zip(documents, own_texts, strict=True)]

@@ -208,6 +208,11 @@ class EchoLinks:
         self._blocks = blocks
         self.found: list[tuple[str, list[str]]] = []
 
+    @property
+    def has_blocks(self) -> bool:
+        """Whether there are messages that only quote memories; all other echoes are of the assistant."""
+        return bool(self._blocks)
+
     def added_to(self, delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:
         """Return a delta with the ECHO edges of the messages among `fresh`."""
         put: list[MemoryEdge] = []
