@@ -3,6 +3,7 @@
 import ast
 import importlib
 import re
+import runpy
 import subprocess
 import sys
 import tomllib
@@ -52,6 +53,14 @@ def test_each_room_keeps_its_budget_of_lines() -> None:
     assert lines.keys() == named
     sums = [(rooms, sum(lines[room] for room in rooms), most) for rooms, most in budgets]
     assert [(rooms, total) for rooms, total, most in sums if total > most] == []
+
+
+def test_each_mutation_still_has_its_place_in_the_source() -> None:
+    mutations = runpy.run_path(str(ROOT / "tools" / "mutations.py"))["MUTATIONS"]
+    for name, old, _, tests in mutations:
+        text = (ROOT / "src" / "neurogated" / name).read_text(encoding="utf-8")
+        files = [ROOT / "tests" / test.partition("::")[0] for test in tests.split()]
+        assert (name, text.count(old), all(map(Path.exists, files))) == (name, 1, True), old
 
 
 def test_every_public_name_is_exported_listed_and_importable() -> None:

@@ -27,7 +27,7 @@ MUTATIONS: list[tuple[str, str, str, str]] = [
     ("ingestion/duplicates.py", "owner = *node.scope.owner, node.scope.path", "owner = node.scope.path", "ingestion/test_duplicates.py"),
     ("components/expressions.py", '"user_id": scope.user_id, "agent_id"', '"user_id": None, "agent_id"', "sexpr/test_execute.py::test_another_users_memory_does_not_exist"),
     ("components/expressions.py", "because=because, user_id=self._scope.user_id", "because=because", "sexpr/test_execute.py::test_a_user_settles_own_conflicts_only"),
-    ("server/routes.py", "delete(caller.changeable(memory_id).id)", "delete(memory_id)", "server/test_access.py::test_a_second_user_sees_nothing_of_the_first server/test_access.py::test_a_key_of_a_user_reads_shared_memories_but_does_not_change_them"),
+    ("server/routes.py", "delete(caller.deletable(memory_id))", "delete(memory_id)", "server/test_access.py::test_a_second_user_sees_nothing_of_the_first server/test_access.py::test_a_key_of_a_user_reads_shared_memories_but_does_not_change_them"),
     ("server/routes.py", "get_context(user_id=caller.user_id, ", "get_context(", "server/test_routes.py::test_a_memory_is_added_read_recalled_changed_and_deleted"),
     ("tiers/canvas.py", "if scope.admits(view.scope_of(row))", "if True", "projections/test_canvas.py"),
     ("session.py", "if user_id is None and self.config.require_user:", "if False:", "test_of_one_user.py"),
@@ -46,7 +46,7 @@ MUTATIONS: list[tuple[str, str, str, str]] = [
     ("core/files.py", "if since is not None and _clearings(file) != since:", "if False:", "core/test_cache_file.py projections/test_copies.py"),
     ("plasticity/undo.py", "nodes & own, {key for key", "nodes, {key for key", "test_of_one_user.py"),
     ("plasticity/undo.py", "if undone is not None or (", "if (", "test_undo.py"),
-    ("archive/importing.py", "    check_files(folder, manifest)", "    pass", "archive/test_faults.py"),
+    ("archive/manifest.py", "    check_files(folder, manifest)", "    pass", "archive/test_faults.py"),
     ("storage/index/graph/resolve.py", "    _refuse_joined_users(view, delta, node_rows, ends)\n", "", "storage/test_conformance.py::TestGraphStore::test_no_edge_joins_two_users"),
     # Learning and recalling
     ("plasticity/energy.py", "values * (1 + _FAIL_LOSS * outcome)", "values * (1 - _FAIL_LOSS * outcome)", "plasticity/test_energy.py"),
