@@ -81,6 +81,19 @@ def test_a_year_before_the_change_keeps_the_old_memory_first(
     assert memory.recall(question, user_id="ana").ids[0] == names[first]
 
 
+@pytest.mark.parametrize(
+    ("question", "first"), [("Where do I live with my cat Rex?", 1), ("Where did I live with my cat Rex before?", 0)]
+)
+def test_what_a_model_read_as_changed_stands_behind_also_if_it_says_more(
+    memory: NeuroGraphMemory, question: str, first: int
+) -> None:
+    names = [
+        memory.add(text, user_id="ana", timestamp=datetime(year, 3, 1, tzinfo=UTC))[0]
+        for text, year in (("I live in Leeds. My cat Rex sleeps all day.", 2020), ("I live in York now.", 2022))
+    ]
+    assert memory.recall(question, user_id="ana").ids == (names[first], names[1 - first])
+
+
 @pytest.mark.parametrize("cities", [("York", "London"), ("London", "York")])
 def test_what_holds_until_a_coming_change_stands_first_and_unmarked(cities: tuple[str, str]) -> None:
     begins = {"York": "2026-01-01", "London": "2027-03-01"}
@@ -101,3 +114,23 @@ def test_what_holds_until_a_coming_change_stands_first_and_unmarked(cities: tupl
         assert told("Where will Ana live in April 2027?", now="2026-11-05")[:2] == ((london, york), {})
         (conflict,) = memory.conflicts.list("resolved")
         assert "London” as true once it begins" in conflict.question
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [("Which gym in Mill Road do I go to?", 1), ("Which gym in Mill Road did I go to before?", 0)],
+)
+def test_a_later_message_stands_behind_the_earlier_one_if_the_question_is_about_the_past(
+    question: str, first: int
+) -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
+        names = [
+            memory.add(text, user_id="ana", timestamp=f"2026-03-{day:02d}T10:00:00Z")[0]
+            for day, text in (
+                (2, "I go to the Atlas gym in Mill Road."),
+                (9, "I go to the Zenith gym in Mill Road now."),
+            )
+        ]
+        recall = memory.recall(question, user_id="ana")
+        assert recall.later.keys() == {names[0]}
+        assert recall.ids == (names[first], names[1 - first])

@@ -184,12 +184,13 @@ def _replace_loser(
 ) -> None:
     """Put the memory that replaced another one in its rank, if it is below, or if the question alone misses it.
 
-    A memory that also says other things stays.
+    If the replaced memory also says other things, the other one must be among those that the question finds.
     """
     loser = conflict.loser or ""
     lost, won = claims.memories_of(loser), claims.memories_of(conflict.other(loser))
+    is_found = any(one.id in won for one in memories)
     for place, memory in enumerate(memories):
-        if memory.id in lost and (loser == memory.id or _says_only(memory, claims)):
+        if memory.id in lost and (is_found or loser == memory.id or _says_only(memory, claims)):
             if not any(one.id in won for one in memories[:place]):
                 _put(store, memories, place, _shown(view, won, memories))
             return
@@ -345,7 +346,8 @@ def with_later(
 ) -> list[Recall]:
     """Return recalls with their later-links, with the later memory before the earlier one.
 
-    If a question names days, the later memory follows the earlier one, unless it was said on these days.
+    If a question names days, the later memory follows the earlier one, unless it was said on these days. If it asks
+    for the past, as with "before", the earlier memory stands before the later one.
 
     Args:
         reader: finds the memories that the recalls may find.
@@ -370,14 +372,17 @@ def _linked(
     links = _links(reader, embed, [one.node for one in recall])
     if not links:
         return recall
-    span = span_of(recall.query, present, years=True)
+    span, is_past = span_of(recall.query, present, years=True), bool(_PAST.search(fold(recall.query)))
     memories, asked = list(recall.memories), set(split_keywords(recall.query))
     found = {*recall.ids, *[reader.view.ids[row] for row in following.tolist()]}
     for one in [memory for memory in recall.memories if memory.node.id in links]:
         later = links[one.id]
         is_asked = span is None or span.first <= day_in(_day(later), present.tzinfo) <= span.last
-        is_asked = is_asked and later.id in found and not _names_earlier(asked, one.node, later)
-        _place(memories, later, one.id, before=is_asked)
+        is_asked = is_asked and not is_past and later.id in found and not _names_earlier(asked, one.node, later)
+        if is_past and any(other.id == later.id for other in memories):
+            _place(memories, one.node, later.id, before=True)
+        else:
+            _place(memories, later, one.id, before=is_asked)
     names = {one.node.id for one in memories[:most]}
     kept = {name: node for name, node in links.items() if name in names}
     return replace(recall, memories=tuple(memories[:most]), later=kept)
@@ -496,16 +501,15 @@ def _names_earlier(asked: Collection[str], earlier: MemoryNode, later: MemoryNod
     return bool((names & set(asked)).difference(split_keywords(later.content)))
 
 
-def _place(memories: list[RecalledMemory], later: MemoryNode, earlier: str, *, before: bool) -> None:
-    """Put the later memory directly before or behind the earlier one, unless it is before it."""
+def _place(memories: list[RecalledMemory], moved: MemoryNode, beside: str, *, before: bool) -> None:
+    """Put a memory directly before or behind another one, unless it is above it."""
     places = {one.node.id: place for place, one in enumerate(memories)}
-    place = places[earlier]
-    there = places.get(later.id)
+    place, there = places[beside], places.get(moved.id)
     if there is not None and (there < place or not before):
         return
-    beside = memories[place]
+    other = memories[place]
     found = None if there is None else memories.pop(there)
-    memories.insert(place if before else place + 1, at_score(later, found, beside))
+    memories.insert(place if before else place + 1, at_score(moved, found, other))
 
 
 def _with_derived(view: GraphView, recall: Recall) -> Recall:
