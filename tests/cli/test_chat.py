@@ -20,7 +20,7 @@ Chat = Callable[..., str]
 def chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Chat:
     """Return a function that types lines into `chat` and returns the printed text."""
 
-    def typed(*lines: str, flags: tuple[str, ...] = ()) -> str:
+    def typed(*lines: str, flags: tuple[str, ...] = (), folder: Path | None = tmp_path) -> str:
         waiting = iter(lines)
 
         def read(prompt: str) -> str:
@@ -31,19 +31,30 @@ def chat(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
                 raise EOFError from None
 
         monkeypatch.setattr("builtins.input", read)
-        words = ["--save_dir", str(tmp_path), "--embedding_name", "hash", "--dataset_dir", str(ROOT / "dataset")]
+        words = ["--embedding_name", "hash", "--dataset_dir", str(ROOT / "dataset")]
+        words += [] if folder is None else ["--save_dir", str(folder)]
         assert main(["chat", *words, *flags]) == 0
         return capsys.readouterr().out
 
     return typed
 
 
-def test_it_talks_about_the_sample_where_there_is_no_memory(chat: Chat) -> None:
-    out = chat("Why did the herring fail?")
+def test_it_talks_about_the_sample_where_nobody_names_a_memory(
+    chat: Chat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    out = chat("Why did the herring fail?", folder=None)
     assert "herring" in out
     assert re.search(r"^   score \d\.\d\d$", out, re.MULTILINE)
     assert "kernel: why question" in out
-    assert "memories. " in chat("/quit", "never read")
+    assert "memories. " in chat("/quit", "never read", folder=None)
+
+
+def test_a_folder_that_is_named_has_a_memory_of_its_own(chat: Chat, tmp_path: Path) -> None:
+    chat("The heron stands by the upper gate.", folder=tmp_path / "new")
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path / "new"), embedding_name="hash")) as memory:
+        assert [one.content for one in memory.list()] == ["The heron stands by the upper gate."]
+    assert "upper gate" in chat("Where is the heron?", folder=tmp_path / "new")
 
 
 def test_an_added_text_is_remembered_the_next_time(chat: Chat) -> None:

@@ -17,6 +17,7 @@ import click
 
 from neurogated.cli.flags import command, dataset_dir, top_n
 from neurogated.cli.opening import Flags, counted, say_how_it_judges
+from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import day_in
 from neurogated.core.conflicts import Conflict
 from neurogated.core.extras import import_extra
@@ -145,7 +146,7 @@ _REPLIES = re.compile(
 )
 _WIDTH, _TEXT_WIDTH = 96, 400
 _PROMPT = "you> "
-_BEGIN = "--user_id NAME begins your own memory"
+_BEGIN = "--save_dir FOLDER or --user_id NAME begins your own memory"
 
 
 @command("chat")
@@ -153,8 +154,10 @@ _BEGIN = "--user_id NAME begins your own memory"
 @top_n
 @click.option("--plain", is_flag=True, help="print without colours")
 def chat(flags: Flags, *, plain: bool) -> None:
-    is_own = flags.owner["user_id"] is not None
-    is_sample = flags.dataset is None and not is_own and not memory_exists(flags.config())
+    config = flags.config()
+    # Who names a place or a person wants a memory there. The sample is for a first look.
+    is_own = flags.owner["user_id"] is not None or (flags.dataset is None and config.place != MemoryConfig().place)
+    is_sample = flags.dataset is None and not is_own and not memory_exists(config)
     if is_sample:
         print(f"no memory here yet, so this is the sample; {_BEGIN}", file=sys.stderr)
     with _sample(flags) if is_sample else flags.open(create=is_own) as memory:
