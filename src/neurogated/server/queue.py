@@ -28,7 +28,7 @@ _SLOW = 2.0
 """A kind is slow if it takes more than this many times as long as the mean call. Slow calls run one at a time."""
 _MOST = 5.0
 """Seconds after which a waiting call passes shorter ones."""
-_LONG = 0.25
+_LONG = 0.1
 """Seconds after which a running call no longer keeps others waiting."""
 _GIVEN = 3.0
 """Seconds that a call which has taken long pauses at most for others, for each second that it has run."""
