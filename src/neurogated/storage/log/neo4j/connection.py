@@ -8,6 +8,7 @@ import random
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from textwrap import shorten
 from typing import Any, Final, NamedTuple, Self, TypeVar
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -165,7 +166,12 @@ class Connection:
             return kind(f"the database at {self.address} cannot be reached; start it, or correct storage ({error})")
         if error.code.endswith("DatabaseNotFound"):
             return StorageError(f"there is no database at {self.address}; create it, or correct its name in storage")
-        return StorageError(f"the database at {self.address} refuses a statement: {error.message} ({error.code})")
+        told = f"{shorten(error.message, 160, placeholder=' …')} ({error.code})"
+        if error.code.startswith("Neo.DatabaseError"):
+            return StorageError(
+                f"the database at {self.address} failed; its log has the reason, such as a full disk: {told}"
+            )
+        return StorageError(f"the database at {self.address} refuses a statement: {told}")
 
     def close(self) -> None:
         """Close all connections."""
