@@ -82,7 +82,12 @@ def test_a_year_before_the_change_keeps_the_old_memory_first(
 
 
 @pytest.mark.parametrize(
-    ("question", "first"), [("Where do I live with my cat Rex?", 1), ("Where did I live with my cat Rex before?", 0)]
+    ("question", "first"),
+    [
+        ("Where do I live with my cat Rex?", 1),
+        ("Where did I live with my cat Rex before?", 0),
+        ("What does my cat Rex do all day?", 0),
+    ],
 )
 def test_what_a_model_read_as_changed_stands_behind_also_if_it_says_more(
     memory: NeuroGraphMemory, question: str, first: int
@@ -118,7 +123,11 @@ def test_what_holds_until_a_coming_change_stands_first_and_unmarked(cities: tupl
 
 @pytest.mark.parametrize(
     ("question", "first"),
-    [("Which gym in Mill Road do I go to?", 1), ("Which gym in Mill Road did I go to before?", 0)],
+    [
+        ("Which gym in Mill Road do I go to?", 1),
+        ("Which gym in Mill Road do I go to before work?", 1),
+        ("Which gym in Mill Road did I go to before?", 0),
+    ],
 )
 def test_a_later_message_stands_behind_the_earlier_one_if_the_question_is_about_the_past(
     question: str, first: int

@@ -154,9 +154,10 @@ _BEGIN = "--save_dir FOLDER or --user_id NAME begins your own memory"
 @top_n
 @click.option("--plain", is_flag=True, help="print without colours")
 def chat(flags: Flags, *, plain: bool) -> None:
-    config = flags.config()
-    # Who names a place or a person wants a memory there. The sample is for a first look.
-    is_own = flags.owner["user_id"] is not None or (flags.dataset is None and config.place != MemoryConfig().place)
+    config, usual = flags.config(), MemoryConfig()
+    # Who names a folder or a person wants a memory there. The sample is for a first look.
+    names_folder = flags.dataset is None and config.save_dir != usual.save_dir and config.storage == usual.storage
+    is_own = flags.owner["user_id"] is not None or names_folder
     is_sample = flags.dataset is None and not is_own and not memory_exists(config)
     if is_sample:
         print(f"no memory here yet, so this is the sample; {_BEGIN}", file=sys.stderr)

@@ -64,6 +64,12 @@ _ARGUMENTS: dict[str, tuple[tuple[str, ...], str]] = {
     "metadata": (("where",), "your own values are metadata in add and update, and where finds by them"),
     "agent_id": (("agent_id",), "an agent is agent_id in add and recall"),
     "threshold": (("min_score",), "the lowest score is min_score in recall"),
+    "data": (("content",), "the text comes first in add, and second in update"),
+    "memory_id": ((), "the id comes first, without a name"),
+    "document_id": (("id",), "a document's own id is id in add_document"),
+    **dict.fromkeys(
+        ("max_tokens", "budget", "token_limit"), (("token_budget",), "the budget of get_context is token_budget")
+    ),
     "infer": ((), "what a language model infers is a setting of MemoryConfig, such as llm"),
 }
 """Arguments of mem0, LangMem and others: ours in order of preference, and a sentence for calls that have none."""

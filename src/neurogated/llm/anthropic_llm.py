@@ -56,7 +56,7 @@ class AnthropicLLM(ServedLLM):
     def _read(self, answer: Any) -> Reply:  # noqa: ANN401
         # An answer may also have blocks of thinking, and words before the call of a tool.
         called = [json.dumps(block.input, ensure_ascii=False) for block in answer.content if block.type == "tool_use"]
-        texts = called[:1] or [block.text for block in answer.content if block.type == "text"]
+        texts = ["\n".join(called)] if called else [block.text for block in answer.content if block.type == "text"]
         reason = str(answer.stop_reason)
         usage = getattr(answer, "usage", None)
         return Reply(

@@ -56,7 +56,7 @@ class OpenAILLM(ServedLLM):
         if getattr(choice.message, "refusal", None):
             raise LLMError(f"{self._where} refuses to answer ({choice.message.refusal}); change the text or the model")
         called = [one.function.arguments for one in getattr(choice.message, "tool_calls", None) or ()]
-        text = called[0] if called else choice.message.content
+        text = "\n".join(called) if called else choice.message.content
         if text is not None and not isinstance(text, str):
             raise TypeError(f"its content is a {type(text).__name__}")
         usage = getattr(answer, "usage", None)

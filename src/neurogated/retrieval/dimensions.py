@@ -149,9 +149,10 @@ class Dimensions:
             return gains
         best = scores.max()
         near = np.flatnonzero(scores > best - _NEWEST_MARGIN) if best > _LEAST_FIT else np.arange(rows.size)
-        said, present = self._reader.said(rows[near]), from_micros(self._present)
-        moments = [(place, one.timestamp) for place in near.tolist() if (one := said.get(int(rows[place])))]
-        order = sorted((when, place) for place, when in moments if when and when <= present)
+        present = from_micros(self._present)
+        places = {self._view.ids[row]: place for row, place in zip(rows[near].tolist(), near.tolist(), strict=True)}
+        moments = [(one.timestamp or one.created_at, places[one.id]) for one in self._reader.nodes(rows[near])]
+        order = sorted(one for one in moments if one[0] <= present)
         for age, (_, place) in enumerate(reversed(order)):
             gains[place] = self._newness * (best - scores[place] + _NEWEST_WEIGHT * _NEXT_NEWEST**age)
         return gains

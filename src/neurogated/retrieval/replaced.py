@@ -58,6 +58,16 @@ _PAST = re.compile(
 )
 
 
+# "Before" asks for the past at the end of a question; "before work" does not.
+_ASKS_PAST = re.compile(
+    r"\b(?:used to|formerly|previously|back then|in the past|originally|at first|damals|ehemals|ursprunglich|autrefois"
+    r"|auparavant|antiguamente|originalmente)\b|\b(?:before|earlier|vorher|fruher|zuvor|avant|antes)\W*$"
+    r"|以前|从前|過去|过去|曾经|原来|当时|之前\W*$"
+)
+# A question about what changed fits both sides; one about another thing that the earlier message says fits only that.
+_FIT_OF_A_CHANGE = 0.5
+
+
 class Views(NamedTuple):
     """Views of one graph."""
 
@@ -184,13 +194,14 @@ def _replace_loser(
 ) -> None:
     """Put the memory that replaced another one in its rank, if it is below, or if the question alone misses it.
 
-    If the replaced memory also says other things, the other one must be among those that the question finds.
+    If the replaced memory also says other things, the question must fit the other one about as well.
     """
     loser = conflict.loser or ""
     lost, won = claims.memories_of(loser), claims.memories_of(conflict.other(loser))
-    is_found = any(one.id in won for one in memories)
+    best = max((one.score for one in memories if one.id in won), default=0.0)
     for place, memory in enumerate(memories):
-        if memory.id in lost and (is_found or loser == memory.id or _says_only(memory, claims)):
+        fits = best > _FIT_OF_A_CHANGE * memory.score
+        if memory.id in lost and (fits or loser == memory.id or _says_only(memory, claims)):
             if not any(one.id in won for one in memories[:place]):
                 _put(store, memories, place, _shown(view, won, memories))
             return
@@ -372,7 +383,8 @@ def _linked(
     links = _links(reader, embed, [one.node for one in recall])
     if not links:
         return recall
-    span, is_past = span_of(recall.query, present, years=True), bool(_PAST.search(fold(recall.query)))
+    span = span_of(recall.query, present, years=True)
+    is_past = bool(_ASKS_PAST.search(fold(_last_question(recall.query))))
     memories, asked = list(recall.memories), set(split_keywords(recall.query))
     found = {*recall.ids, *[reader.view.ids[row] for row in following.tolist()]}
     for one in [memory for memory in recall.memories if memory.node.id in links]:

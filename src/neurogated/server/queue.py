@@ -52,6 +52,8 @@ class _Call:
     """Set when it has ended or taken long."""
     given: float = 0.0
     """Seconds in which it gave way to others."""
+    pausing: threading.Lock = field(default_factory=threading.Lock)
+    """Held by the one of its threads that pauses, so that a pause of several counts once."""
 
 
 class CallQueue:
@@ -106,7 +108,7 @@ class CallQueue:
                 return await call()
 
         def end(task: asyncio.Task[T]) -> None:
-            seconds = time.perf_counter() - this.since
+            seconds = time.perf_counter() - this.since - this.given
             if not self._seconds:
                 self._mean = seconds
             mean = self._seconds.get(kind, seconds)
@@ -128,12 +130,13 @@ class CallQueue:
         """Wait in the thread of a call that has taken long for those of other users that have not."""
         if call in self._short:
             return
-        for other in tuple(self._short):
-            now = time.perf_counter()
-            left = _GIVEN * (now - call.since - call.given) - call.given
-            if left > 0 and (other.key, other.user) != (call.key, call.user):
-                other.passed.wait(left)
-                call.given += time.perf_counter() - now
+        with call.pausing:
+            for other in tuple(self._short):
+                now = time.perf_counter()
+                left = _GIVEN * (now - call.since - call.given) - call.given
+                if left > 0 and (other.key, other.user) != (call.key, call.user):
+                    other.passed.wait(left)
+                    call.given += time.perf_counter() - now
 
     async def _turn(self, call: _Call) -> bool:
         """Wait for the turn of a call; return whether that took time."""

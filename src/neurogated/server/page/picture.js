@@ -122,7 +122,8 @@ export class Picture {
   }
 
   later() {
-    if (!this.waiting) {
+    // Without a size, which the first look at the element gives, nothing can be drawn.
+    if (this.camera && !this.waiting) {
       this.waiting = requestAnimationFrame(() => {
         this.waiting = 0;
         this.draw();
