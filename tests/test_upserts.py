@@ -253,3 +253,10 @@ def test_messages_of_frameworks_are_stored_once_by_whoever_comes_first() -> None
         embedder.act = add_and_correct
         add_new(memory, old, {"user_id": "ana"})
         assert [one.content for one in memory.list(user_id="ana")] == ["Corrected."]
+
+
+def test_what_replaces_nothing_returns_every_chunk_of_a_new_text(small: NeuroGraphMemory) -> None:
+    text = (
+        "The pump failed at dawn in the mill. The lower field is under water since then. Ana ordered a valve from Lyon."
+    )
+    assert len(small.add(text, replace=False, user_id="ana")) == small.count(user_id="ana") > 1

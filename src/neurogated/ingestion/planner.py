@@ -106,11 +106,8 @@ class Planner:
         view = self._store.view()
         old = self._stored(every, view)
         parts = [part for part in every if part.replaces or not self._is_stored(part.document[0], old)]
-        # Of several texts with one id, the last one is current, but those that replace nothing leave the first.
-        last = dict[str, DocumentPart]()
-        for part in parts:
-            if part.document[0].named and (part.replaces or part.document[0].id not in last):
-                last[part.document[0].id] = part
+        # Of several texts with one id, the last one is current.
+        last = {part.document[0].id: part for part in parts if part.document[0].named}
         current = [part for part in parts if last.get(part.document[0].id, part) is part]
         drafts = {name: one.dated(old.get(name)) for name, one in self._merged(parts, current, old).items()}
         kept = {draft.id for part in last.values() for draft in part.document}

@@ -123,7 +123,10 @@ class ServedLLM(ConfiguredLLM):
         forms = {} if schema is None else self._forms(schema)
         refused, complaint = self._refused.copy(), ""
         while True:
-            name, form = next(((one, form) for one, form in forms.items() if one not in refused), ("", {}))
+            # A server may refuse one schema and take another.
+            name, form = next(
+                ((key, form) for one, form in forms.items() if (key := f"{one} {schema}") not in refused), ("", {})
+            )
             options = {} if _TEMPERATURE in refused else {_TEMPERATURE: self._temperature}
             try:
                 answer = self._send(messages, limit, {**options, **form})
@@ -140,7 +143,7 @@ class ServedLLM(ConfiguredLLM):
             else:
                 if refused != self._refused:
                     # Only success proves that the server refused these options and nothing else.
-                    told = ", ".join(sorted(refused - self._refused))
+                    told = ", ".join(sorted(one.partition(" ")[0] for one in refused - self._refused))
                     _log.warning("%s refuses %s (%s); it is asked without from now on", self._where, told, complaint)
                     self._refused |= refused
                 return answer
