@@ -9,6 +9,7 @@ from pathlib import Path
 
 import anyio
 from mcp import ClientSession
+from mcp.client.session import MessageHandlerFnT
 from mcp.types import TextResourceContents
 
 from neurogated import MemoryConfig, NeuroGraphMemory
@@ -70,20 +71,24 @@ def test_the_manifest_is_in_the_description_a_resource_and_the_next_first_answer
     assert _first_answer([*words[:-1], "bob"]) == INSTRUCTIONS
 
 
+def _noting(heard: list[str], told: anyio.Event) -> MessageHandlerFnT:
+    """Return what a client does with a message: it notes the kind, and tells that one came."""
+
+    async def hear(message: object) -> None:
+        heard.append(type(message).__name__)
+        told.set()
+
+    return hear
+
+
 def test_clients_hear_once_that_the_list_of_tools_has_changed(tmp_path: Path) -> None:
     config = MemoryConfig(save_dir=str(tmp_path)).replace(manifest={"update_threshold": 3})
     with NeuroGraphMemory(config) as memory:
         memory.add([f"Ana keeps {number} bees in Lyon." for number in range(8)])
-        heard = list[str]()
-
-        async def hear(message: object) -> None:
-            heard.append(type(message).__name__)
-            told.set()
-
-        told = anyio.Event()
+        heard, told = list[str](), anyio.Event()
 
         async def talk() -> None:
-            async with client_within(build(memory), hear) as client:
+            async with client_within(build(memory), _noting(heard, told)) as client:
                 before = await _description(client)
                 for number in range(2):
                     await call(client, "remember", text=f"Ana reads book {number} about submarines.")
@@ -105,18 +110,12 @@ def test_a_client_that_fails_does_not_keep_the_others_from_news() -> None:
             raise RuntimeError("this client is gone")
 
     with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
-        heard = list[str]()
-
-        async def hear(message: object) -> None:
-            heard.append(type(message).__name__)
-            told.set()
-
-        told = anyio.Event()
+        heard, told = list[str](), anyio.Event()
 
         async def talk() -> None:
             server = build(memory)
             server._sessions.append(Gone())  # type: ignore[arg-type]
-            async with client_within(server, hear):
+            async with client_within(server, _noting(heard, told)):
                 server.overview.text()
                 memory.add([f"Ana keeps {number} bees in Lyon." for number in range(80)])
                 await server._refresh()

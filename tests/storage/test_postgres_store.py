@@ -305,3 +305,14 @@ def test_two_memories_in_one_database_are_apart(store: PostgresStore, url: str) 
         assert other.identity != store.identity
         put(other, "b")
     assert names(store) == ["a"]
+
+
+def test_a_history_is_only_rewritten_whole(store: PostgresStore) -> None:
+    for name in "ab":
+        put(store, name)
+    log = store.graph.log
+    assert isinstance(log, PostgresLog)
+    with pytest.raises(StorageError, match="2 changes"):
+        log.rewrite([GraphDelta(nodes=(node("c"),))])
+    assert [len(one.delta.nodes) for one in store.journal()] == [1, 1]
+    assert names(store) == ["a", "b"]

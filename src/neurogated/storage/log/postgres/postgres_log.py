@@ -416,6 +416,9 @@ class PostgresLog(DeltaLog):
     def rewrite(self, deltas: Sequence[GraphDelta]) -> None:
         with self.engine.transaction(), self.engine.writing() as writer:
             writer.claim(self.number)
+            ((_, last),) = writer.execute(_HEAD, (self.number,))
+            if last != len(deltas):
+                raise StorageError(f"{self.name!r} has {last} changes, so {len(deltas)} cannot take their place")
             for number, delta in enumerate(deltas, start=1):
                 writer.execute(_REPLACE, (encode(delta), self.number, number))
             writer.execute("UPDATE heads SET epoch = epoch + 1 WHERE namespace = %s", (self.number,))
