@@ -18,7 +18,6 @@ import json
 import tempfile
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +40,7 @@ def chats() -> dict[str, Chat]:
 
 def messages_of(chat: Chat) -> list[Message]:
     """Return the messages of a chat; those of a change have ids such as `home earlier`."""
-    sides = {}
+    sides: dict[int, str] = {}
     for name, earlier, _, later, *_ in chat["changes"]:
         key = name.replace(" ", "_")
         sides |= {earlier: f"{key} earlier", later: f"{key} later"}
@@ -103,8 +102,11 @@ def main() -> None:
     total, misses = Counter[str](), list[str]()
     for language, chat in chats().items():
         if chosen.language in {None, language}:
-            with nullcontext({}) if chosen.without else serving(*answers_of(chat)) as server:
-                tally = measured(chat, server, misses)
+            if chosen.without:
+                tally = measured(chat, {}, misses)
+            else:
+                with serving(*answers_of(chat)) as server:
+                    tally = measured(chat, server, misses)
             total.update(tally)
             print(table_row(language, *(tally[column] for column in COLUMNS)))
     print(table_row("all", *(total[column] for column in COLUMNS)), *misses, sep="\n")
