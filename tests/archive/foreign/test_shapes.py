@@ -19,7 +19,7 @@ from neurogated.core.scope import ANY_USER
 from neurogated.errors import DatasetError
 from neurogated.ingestion.document import Document
 from tests.archive.foreign.files import records
-from tests.archive.foreign.shapes import SHAPES, Said, Shape
+from tests.archive.foreign.shape import SHAPES, Said, Shape
 
 _ALL = pytest.mark.parametrize("name", SHAPES)
 

@@ -1,4 +1,7 @@
-"""What a shape is: files as another system writes them, and what must be read from them."""
+"""Small files of our own in the shapes in which other systems write them, with what must be read from each.
+
+`shapes/FORMAT.json` has the shapes of a format by names.
+"""
 
 from __future__ import annotations
 
@@ -55,3 +58,15 @@ def _write(path: Path, content: object) -> None:
         path.write_text("".join(json.dumps(one) + "\n" for one in content), encoding="utf-8")
     else:
         path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def _shapes() -> dict[str, Shape]:
+    found = {}
+    for path in sorted((Path(__file__).parent / "shapes").glob("*.json")):
+        for name, one in json.loads(path.read_text(encoding="utf-8")).items():
+            said = [tuple(row) for row in one.pop("said")]
+            found[f"{path.stem}: {name}"] = Shape(path.stem, said=said, **one)
+    return found
+
+
+SHAPES = _shapes()
