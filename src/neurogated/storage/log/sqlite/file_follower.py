@@ -41,10 +41,12 @@ from neurogated.storage.log.sqlite.rows import (
     GraphLoader,
     Keys,
     SqliteRecords,
+    are_in,
     last_of_each,
     put_vectors,
     read_changes,
     read_columns,
+    since_index,
 )
 from neurogated.storage.log.sqlite.schema import (
     read_derivation,
@@ -93,7 +95,7 @@ class GraphFollower:
         """Add new nodes, and apply changes and removals; return the rows of the changed and of the removed nodes."""
         topology, known = index.topology, len(index.node_keys)
         found = self._query(
-            "SELECT node, id FROM nodes WHERE namespace = :namespace AND node > :last ORDER BY node",
+            "SELECT node, id FROM nodes NOT INDEXED WHERE namespace = :namespace AND node > :last ORDER BY node",
             last=_last(index.node_keys),
         )
         index.node_keys.extend([key for key, _ in found])
@@ -101,7 +103,7 @@ class GraphFollower:
         key, columns = read_columns(
             self.connection,
             topology,
-            _since_index("node_versions", since),
+            since_index("node_versions", since),
             "n.namespace = :namespace AND v.since > :since AND v.until IS NULL",
             values,
         )
@@ -118,7 +120,9 @@ class GraphFollower:
         names = [ids[row] for row in rows[rows < known].tolist()] + [name for _, name in found]
         topology.set_nodes(names, rows, spread)
         condition = "n.namespace = :namespace AND c.since > :since AND v.until IS NULL"
-        for name, (nodes, new_values) in read_changes(self.connection, condition, values).items():
+        for name, (nodes, new_values) in read_changes(
+            self.connection, condition, values, since_index("node_changes", since)
+        ).items():
             topology.set_node_column(name, _node_rows(index, nodes), new_values)
         removed = np.setdiff1d(np.union1d(new, ended), changed)
         topology.mark_removed(removed)
@@ -162,7 +166,7 @@ class GraphFollower:
             last=_last(index.edge_keys),
         )
         known = index.edge_keys.values
-        rows: Rows = np.searchsorted(known, gone[np.isin(gone, known)])
+        rows: Rows = np.searchsorted(known, gone[are_in(gone, known)])
         index.topology.remove_edges(rows)
         return rows
 
@@ -199,7 +203,7 @@ class GraphFollower:
     def _follow_vectors(self, index: GraphIndex, since: int) -> None:
         """Add new vectors in batches, and remove ended ones."""
         statement = (
-            f"SELECT v.node, v.vector FROM vectors v {_since_index('vectors', since)} JOIN nodes n ON n.node = v.node "
+            f"SELECT v.node, v.vector FROM vectors v {since_index('vectors', since)} JOIN nodes n ON n.node = v.node "
             "WHERE n.namespace = :namespace AND v.since > :since AND v.until IS NULL ORDER BY v.node"
         )
         values = {"namespace": self.namespace, "since": since}
@@ -232,11 +236,6 @@ def _node_rows(index: GraphIndex, keys: Keys) -> Rows:
     """Return the rows of nodes from the file's numbers; the index knows all of them."""
     rows: Rows = np.searchsorted(index.node_keys.values, keys)
     return rows
-
-
-def _since_index(table: str, since: int) -> str:
-    """Return which SQL index finds rows later than a delta; a table read from the beginning needs none."""
-    return f"INDEXED BY {table}_since" if since else "NOT INDEXED"
 
 
 def _last(keys: Column) -> int:

@@ -177,16 +177,17 @@ def read_columns(
 
 
 def read_changes(
-    connection: apsw.Connection, condition: str, values: Mapping[str, Any]
+    connection: apsw.Connection, condition: str, values: Mapping[str, Any], index: str = ""
 ) -> dict[str, tuple[Keys, NDArray[Any]]]:
     """Return, for each column, the nodes whose value changed after their version was put, and their last values.
 
-    `condition` selects changes `c` of versions `v` of nodes `n`, in SQL.
+    `condition` selects changes `c` of versions `v` of nodes `n`, in SQL; `index` is a hint for `node_changes`, which
+    are then read first.
     """
     key, energy, moment, importance = fetch_columns(
         connection,
         f"SELECT c.node, coalesce(c.energy, {_UNCHANGED}), coalesce(c.energy_at, 0), "
-        f"coalesce(c.importance, {_UNCHANGED}) FROM node_changes c "
+        f"coalesce(c.importance, {_UNCHANGED}) FROM node_changes c {index and index + ' CROSS'} "
         "JOIN node_versions v ON v.node = c.node AND v.since < c.since JOIN nodes n ON n.node = c.node "
         f"WHERE {condition} ORDER BY c.node, c.since",
         values,
@@ -201,11 +202,26 @@ def read_changes(
     }
 
 
+def since_index(table: str, since: int, otherwise: str = "") -> str:
+    """Return which SQL index finds the rows of a table later than a delta; from the beginning it is `otherwise`."""
+    if since:
+        return f"INDEXED BY {table}_since"
+    return f"INDEXED BY {otherwise}" if otherwise else "NOT INDEXED"
+
+
 def last_of_each(keys: Keys) -> NDArray[np.bool_]:
     """Return a mask of the last key of each run of equal keys."""
     last = np.ones(keys.size, dtype=np.bool_)
     last[:-1] = keys[1:] != keys[:-1]
     return last
+
+
+def are_in(keys: Keys, ascending: Keys) -> NDArray[np.bool_]:
+    """Return a mask of the keys that are among many ascending ones."""
+    if not ascending.size:
+        return np.zeros(keys.size, dtype=np.bool_)
+    found: NDArray[np.bool_] = ascending[np.minimum(np.searchsorted(ascending, keys), ascending.size - 1)] == keys
+    return found
 
 
 def _names(connection: apsw.Connection, table: str, numbers: NDArray[Any]) -> tuple[list[str | None], Keys]:
@@ -277,7 +293,7 @@ class GraphLoader:
         """
         for key, begin, end in self._query(
             "SELECT e.edge, e.valid_from, e.valid_to "
-            "FROM edges e INDEXED BY edges_lasting JOIN nodes n ON n.node = e.source "
+            f"FROM edges e {since_index('edges', after, 'edges_lasting')} JOIN nodes n ON n.node = e.source "
             f"WHERE (e.valid_from IS NOT NULL OR e.valid_to IS NOT NULL) AND n.namespace = :namespace "
             f"AND {HOLDS.format('e')} AND e.since > {after}"
         ):
@@ -286,7 +302,8 @@ class GraphLoader:
     def load_relations(self, relations: dict[str, list[int]], edge_keys: Keys, after: int = 0) -> None:
         """Load the relations of the edges added after the delta `after`; see `load_edge_validity`."""
         for key, relation in self._query(
-            "SELECT e.edge, e.relation FROM edges e INDEXED BY edges_related JOIN nodes n ON n.node = e.source "
+            f"SELECT e.edge, e.relation FROM edges e {since_index('edges', after, 'edges_related')} "
+            "JOIN nodes n ON n.node = e.source "
             f"WHERE e.relation IS NOT NULL AND n.namespace = :namespace AND {HOLDS.format('e')} AND e.since > {after} "
             "ORDER BY e.edge"
         ):
@@ -311,7 +328,8 @@ class GraphLoader:
         """Load the validity and the expiry of the nodes changed after the delta `after`."""
         for key, begin, end, expires, found in self._query(
             "SELECT v.node, v.valid_from, v.valid_to, v.expires_at, CASE WHEN v.found LIKE '%given%' THEN v.found END "
-            "FROM node_versions v INDEXED BY node_versions_lasting JOIN nodes n ON n.node = v.node "
+            f"FROM node_versions v {since_index('node_versions', after, 'node_versions_lasting')} "
+            "JOIN nodes n ON n.node = v.node "
             "WHERE (v.valid_from IS NOT NULL OR v.valid_to IS NOT NULL OR v.expires_at IS NOT NULL) "
             f"AND n.namespace = :namespace AND {HOLDS.format('v')} AND v.since > {after}"
         ):
@@ -328,7 +346,7 @@ class GraphLoader:
             f"AND sequence > {after} AND spared IS NOT NULL ORDER BY sequence"
         )
         fadings = [
-            Fading(number, operator, _rows_of(spared[np.isin(spared, edge_keys)], edge_keys))
+            Fading(number, operator, _rows_of(spared[are_in(spared, edge_keys)], edge_keys))
             for number, text, blob in rows
             for operator, spared in zip(operators_from_json(text), keys_from_blob(blob), strict=True)
         ]
@@ -340,12 +358,13 @@ class GraphLoader:
         Replay the operators first: each operator lists the edges that had been used.
         """
         keys, moments = self._columns(
-            "SELECT u.edge, u.last_activated FROM edge_uses u JOIN edges e ON e.edge = u.edge "
+            f"SELECT u.edge, u.last_activated FROM edge_uses u {since_index('edge_uses', after)} "
+            "JOIN edges e ON e.edge = u.edge "
             "JOIN nodes n ON n.node = e.source "
             f"WHERE u.since > {after} AND u.since <= :now AND n.namespace = :namespace ORDER BY u.edge",
             (np.int64, np.int64),
         )
-        known = np.isin(keys, edge_keys)
+        known = are_in(keys, edge_keys)
         topology.use_edges(np.searchsorted(edge_keys, keys[known]), moments[known])
 
 
