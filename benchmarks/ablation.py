@@ -9,63 +9,70 @@ paired bootstrap over questions; bold where it excludes 0. The memory is frozen 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.arguments import chosen, dataset_parser
-from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
+from neurogated.compose import build
 from neurogated.evaluation.datasets import Dataset
 from neurogated.evaluation.gold import PERCENT, paired_bootstrap, recall_at
 from neurogated.evaluation.runner import index, rank
-from neurogated.retrieval.turns import TURN_WEIGHTS
+from neurogated.retrieval.formula import FORMULA, Formula
 
 CUTOFFS = (2, 5, 10, 20)
-_NO_TURNS = {f"retrieval.{name}": 0 for name in TURN_WEIGHTS}
-_HYBRID = {"ACTIVATION_WEIGHT": 0, "retrieval.subject_weight": 0, "retrieval.tag_weight": 0, **_NO_TURNS}
-VARIANTS: dict[str, dict[str, Any]] = {
+_HYBRID = replace(FORMULA.without_turns, subject_weight=0.0, tag_weight=0.0)
+FORMULAS = {
+    "no_gate": Formula(gate_exponent=0.0),
+    "no_damping": Formula(damp_hubs=False),
+    "back_again": Formula(never_back=False),
+    "same_keywords_everywhere": Formula(keywords_for_like_vectors=False),
+    "no_subject": Formula(subject_weight=0.0),
+    "full_trust": Formula(trust_floor=1.0),
+    "first_place_open": Formula(keep_best_first=False),
+    "no_tags": Formula(tag_weight=0.0),
+    "no_time_spans": Formula(time_span_weight=0.0),
+    "no_places": Formula(place_weight=0.0),
+    "no_sentiments": Formula(sentiment_weight=0.0),
+    "no_causes": Formula(cause_weight=0.0),
+    "no_neighbours": Formula(neighbour_weight=0.0),
+    "no_answers": Formula(answer_weight=0.0),
+    "no_length": Formula(length_cost=0.0),
+    "no_generic": Formula(generic_cost=0.0),
+    "no_own_words": Formula(own_words_weight=0.0),
+    "context_for_notes": Formula(notes_need_no_context=False),
+    "hybrid": _HYBRID,
+    "cosine": _HYBRID,
+    **{
+        f"closed_{kind.name.lower()}": Formula(closed_edge_types=FORMULA.closed_edge_types | {kind})
+        for kind in (EdgeType.SEQ, EdgeType.SIM, EdgeType.TERM, EdgeType.MENTION, EdgeType.CAUSE)
+    },
+}
+"""The formula of each variant that changes it."""
+SETTINGS: dict[str, dict[str, Any]] = {
     "full": {},
     "no_activation": {"ACTIVATION_WEIGHT": 0},
-    "uniform_kernel": {"retrieval.switches.uniform_kernel": True},
+    "uniform_kernel": {"retrieval.kernels": "uniform"},
     "classic": {"ACTIVATION": "classic"},
     "one_hop": {"MAX_HOPS": 1},
-    "no_gate": {"retrieval.gate_exponent": 0},
-    "no_damping": {"retrieval.switches.damp_hubs": False},
-    "back_again": {"retrieval.switches.never_back": False},
     "no_keywords": {"retrieval.keyword_weight": 0},
-    "same_keywords_everywhere": {"retrieval.switches.keywords_for_like_vectors": False},
-    "no_subject": {"retrieval.subject_weight": 0},
-    "full_trust": {"retrieval.trust_floor": 1},
-    "first_place_open": {"retrieval.switches.keep_best_first": False},
-    "no_tags": {"retrieval.tag_weight": 0},
-    "no_time_spans": {"retrieval.time_span_weight": 0},
-    "no_places": {"retrieval.place_weight": 0},
-    "no_sentiments": {"retrieval.sentiment_weight": 0},
-    "no_causes": {"retrieval.cause_weight": 0},
-    "no_neighbours": {"retrieval.neighbour_weight": 0},
-    "no_answers": {"retrieval.answer_weight": 0},
-    "no_length": {"retrieval.length_cost": 0},
-    "no_generic": {"retrieval.generic_cost": 0},
-    "no_own_words": {"retrieval.own_words_weight": 0},
-    "context_for_notes": {"retrieval.switches.notes_need_no_context": False},
-    "hybrid": _HYBRID,
-    "cosine": {**_HYBRID, "retrieval.keyword_weight": 0},
+    "hybrid": {"ACTIVATION_WEIGHT": 0},
+    "cosine": {"ACTIVATION_WEIGHT": 0, "retrieval.keyword_weight": 0},
     "energy_alone": {"SIMILARITY_WEIGHT": 0},
-    **{
-        f"closed_{name.lower()}": {"retrieval.closed_edge_types": f"SAME_AS,ECHO,{name}"}
-        for name in ("SEQ", "SIM", "TERM", "MENTION", "CAUSE")
-    },
     "no_found_titles": {"indexing.find_titles": False},
 }
-"""The settings that each variant changes."""
+"""The settings that a variant changes."""
+VARIANTS = list(dict.fromkeys((*SETTINGS, *FORMULAS)))
 INDEXED_ANEW = {"no_labels", "no_found_titles"}
 """Variants whose graph differs; they index the data set into a memory of their own."""
 
 
-def recalls(dataset: Dataset, config: MemoryConfig) -> NDArray[np.float64]:
+def recalls(dataset: Dataset, config: MemoryConfig, formula: Formula = FORMULA) -> NDArray[np.float64]:
     """Return (questions, cutoffs) recall in percent over the questions with gold passages."""
-    with NeuroGraphMemory(config) as memory:
+    with NeuroGraphMemory(config, parts=replace(build(config), formula=formula)) as memory:
         memories = index(dataset, memory)
         rows = []
         for one, part in zip(memories, dataset.collections, strict=True):
@@ -80,7 +87,7 @@ def recalls(dataset: Dataset, config: MemoryConfig) -> NDArray[np.float64]:
 def main() -> None:
     """Print the table of the data set and variants of the command line."""
     parser = dataset_parser(__doc__)
-    parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=list(VARIANTS))
+    parser.add_argument("--variants", nargs="+", choices=VARIANTS, default=VARIANTS)
     arguments = parser.parse_args()
     dataset, config = chosen(arguments)
     full = recalls(dataset, config)
@@ -90,10 +97,10 @@ def main() -> None:
     for name in arguments.variants:
         if name == "full":
             continue
-        changed = config.replace(**VARIANTS[name])
+        changed = config.replace(**SETTINGS.get(name, {}))
         if name in INDEXED_ANEW:
             changed = changed.replace(storage="memory")
-        measured = recalls(dataset, changed)
+        measured = recalls(dataset, changed, FORMULAS.get(name, FORMULA))
         cells = (
             f"{measured[:, column].mean():.1f} ({paired_bootstrap(measured[:, column], full[:, column])})"
             for column in range(len(CUTOFFS))

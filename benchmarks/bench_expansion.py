@@ -13,15 +13,16 @@ from benchmarks.measuring import measured, seconds_of
 from benchmarks.synthetic import Synthetic
 from neurogated import Kernel, MemoryConfig, NeuroGraphMemory, SpreadingActivation
 from neurogated.core.view import GraphView
+from neurogated.retrieval.formula import Formula
 
 ANCHORS = 5
 TOP = 10
 SMALL = 100_000
 """networkx is measured up to this many nodes; beyond, building its graph takes minutes and gigabytes."""
 # The loop and networkx let activation return over its edge.
-CONFIG = MemoryConfig().replace(**{"retrieval.switches.never_back": False})
+LOOP = Formula(never_back=False)
 KERNEL = Kernel.parse("MENTION=2.0, TERM=1.0, SEQ=0.3, SIM=0.1, CAUSE=0.5, ASSOC=1.0", "facts")
-UNCAPPED = {"retrieval.max_frontier": 10**9}
+UNCAPPED = Formula(never_back=False, max_frontier=10**9)
 
 
 @pytest.fixture(scope="module")
@@ -55,8 +56,8 @@ def _expand(
     rounds: int,
 ) -> None:
     """Measure the expansion and the loop on the same anchors, and how much the cap moves the ten best."""
-    view, config = memory.store.view(), CONFIG.replace(MAX_HOPS=hops)
-    activation, exact = SpreadingActivation(config), SpreadingActivation(config.replace(**UNCAPPED))
+    view, config = memory.store.view(), MemoryConfig(MAX_HOPS=hops)
+    activation, exact = SpreadingActivation(config, LOOP), SpreadingActivation(config, UNCAPPED)
     found = measured(
         benchmark, lambda start: activation.spread(view, start, KERNEL), ((_named(start),) for start in anchors), rounds
     )
@@ -110,7 +111,7 @@ def test_networkx_two_hops_from_random_anchors(
 ) -> None:
     if synthetic.nodes > SMALL:
         pytest.skip(f"networkx is measured up to {SMALL} nodes")
-    expand, decay = networkx_expansion(graph), CONFIG.ENERGY_DECAY_RATE
+    expand, decay = networkx_expansion(graph), MemoryConfig().ENERGY_DECAY_RATE
     start = next(_random_anchors(synthetic))
     by_loop = graph.expand(start, KERNEL, hops=2, decay=decay)
     assert expand(start, KERNEL, hops=2, decay=decay) == pytest.approx(by_loop)

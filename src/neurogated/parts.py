@@ -14,6 +14,7 @@ from neurogated.ingestion.analysers import OfflineEntityFinder
 from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.importance import Encoder
 from neurogated.knowledge.judging import TextJudge
+from neurogated.retrieval.formula import FORMULA, Formula
 from neurogated.tiers.canvas import WorkingCanvas
 from neurogated.tiers.facts import FactFollower
 
@@ -44,3 +45,5 @@ class Parts:
     """Find the communities of the manifest; None for those that need no extra."""
     text_judge: TextJudge | None = None
     """Judges pairs of memories that no slot connects; None without a model."""
+    formula: Formula = FORMULA
+    """The numbers of the score of a memory."""

@@ -144,6 +144,7 @@ class Session:
             embedder=parts.embedder,
             kernel_source=parts.kernel_source,
             clock=parts.clock,
+            formula=parts.formula,
         )
         self.plasticity = PlasticityEngine(self.store, config, parts.clock, self.committer)
         self.writer = self._writer()

@@ -52,11 +52,15 @@ def test_settings_lists_every_setting_with_its_value_default_and_help(capsys: py
         assert found.spec.metadata["help"] in unwrapped, found.name
 
 
-def test_a_setting_that_is_not_listed_is_found_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["settings"]) == 0
-    assert "generic_cost" not in capsys.readouterr().out
-    assert main(["settings", "generic_cost", "--set", "retrieval.generic_cost=0.2"]) == 0
-    assert "retrieval.generic_cost = 0.2" in capsys.readouterr().out
+def test_a_settings_file_with_a_setting_that_is_gone_is_read_with_a_line_about_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text("retrieval: {generic_cost: 0.2, candidates: 7}", encoding="utf-8")
+    assert main(["settings", "--config", str(file)]) == 0
+    out, told = capsys.readouterr()
+    assert "retrieval.candidates = 7" in out
+    assert told.startswith("warning: the setting 'retrieval.generic_cost' is gone and left out")
 
 
 @pytest.mark.parametrize("words", [[], *(name.split() for name in COMMANDS)], ids=" ".join)

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig
-from neurogated.config.retrieval_settings import RetrievalSettings
-from neurogated.config.setting import Setting, settings_of, value_of
+from neurogated.config.groups import RetrievalSettings
+from neurogated.config.setting import REMOVED, Setting, settings_of, value_of
 from neurogated.errors import ConfigError
 
 SETTINGS = list(settings_of(MemoryConfig, listed_only=False))
@@ -82,7 +82,7 @@ def test_no_number_outside_its_range_is_taken(setting: tuple[str, float]) -> Non
 
 @pytest.mark.parametrize(
     ("name", "value", "choices"),
-    [("ACTIVATION", "magic", "gated, classic"), ("embedding.precision", "half", "auto, float32")],
+    [("ACTIVATION", "magic", "gated, classic"), ("metabolism.read_claims", "all", "model, off")],
 )
 def test_wrong_choice_names_field_value_and_choices(name: str, value: str, choices: str) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -101,12 +101,27 @@ def test_unknown_name_offers_the_nearest(name: str) -> None:
     assert str(caught.value) == f"unknown setting {typo!r}; did you mean {name!r}?"
 
 
-def test_a_setting_that_is_gone_is_refused_with_what_replaced_it() -> None:
-    gone = r"'retrieval\.canvas_weight' is gone: .* memory\.energy\.canvas"
-    with pytest.raises(ConfigError, match=gone):
-        MemoryConfig.from_mapping({"retrieval.canvas_weight": 0.1})
-    with pytest.raises(ConfigError, match=gone):
-        MemoryConfig().replace(retrieval={"canvas_weight": 0.1})
+def test_a_setting_that_is_gone_is_left_out_with_a_warning_that_tells_what_holds_now() -> None:
+    gone = r"'retrieval\.canvas_weight' is gone and left out: .* memory\.energy\.canvas"
+    for values in ({"retrieval.canvas_weight": 0.1}, {"RETRIEVAL.CANVAS_WEIGHT": "0.1"}):
+        with pytest.warns(FutureWarning, match=gone):
+            assert MemoryConfig.from_mapping(values) == MemoryConfig()
+    with pytest.warns(FutureWarning, match=gone):
+        assert MemoryConfig().replace(retrieval={"canvas_weight": 0.1}) == MemoryConfig()
+    with pytest.warns(FutureWarning, match=gone):
+        assert MemoryConfig(retrieval={"canvas_weight": 0.1}) == MemoryConfig()  # type: ignore[arg-type]
+
+
+def test_a_group_of_which_all_settings_are_gone_is_left_out_and_one_that_never_was_is_not() -> None:
+    with pytest.warns(FutureWarning, match="exact_below"):
+        assert MemoryConfig.from_mapping({"vectors": {"exact_below": 3}}) == MemoryConfig()
+    with pytest.raises(ConfigError, match="'vektors'"):
+        MemoryConfig.from_mapping({"vektors": {"exact_below": 3}})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_setting_is_named_among_those_that_are_gone(name: str) -> None:
+    assert name.lower() not in REMOVED
 
 
 # Values

@@ -26,6 +26,6 @@ def test_settings_beside_a_preset_change_it_wherever_they_come_from(tmp_path: Pa
     file.write_text(json.dumps({"preset": "manifest", "retrieval": {"energy_weight": 0.5}}), encoding="utf-8")
     config = load_config(file, {}, {"MAX_HOPS": "1"})
     assert (config.ENERGY_DECAY_RATE, config.retrieval.energy_weight, config.MAX_HOPS) == (0.85, 0.5, 1)
-    assert config.retrieval.switches.uniform_kernel
+    assert config.retrieval.kernels == "uniform"
     assert load_config(None, {"NEUROGATED_PRESET": "classic"}).ACTIVATION == "classic"
     assert load_config(None, {"NEUROGATED_PRESET": "classic"}, {"preset": "biem"}).ACTIVATION == "gated"

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.config.retrieval_settings import RetrievalSettings
+from neurogated.compose import build
 from neurogated.retrieval.dimensions import feeling_of
+from neurogated.retrieval.formula import FORMULA, Formula
 
 HASH = MemoryConfig(storage="memory", embedding_name="hash")
-OFF = {"place_weight": 0, "sentiment_weight": 0, "cause_weight": 0}
+OFF = Formula(place_weight=0.0, sentiment_weight=0.0, cause_weight=0.0)
 
 
 @pytest.mark.parametrize(
@@ -60,13 +62,13 @@ def test_memories_of_a_place_are_found_by_its_name(question: str, place: str) ->
         (there,) = memory.add("The tram climbed past the castle.", metadata={"location": place})
         recall = memory.recall(question, top_n=31)
         found = {one.id: one.contributions for one in recall}
-        assert found[there]["place"] == pytest.approx(RetrievalSettings().place_weight)
+        assert found[there]["place"] == pytest.approx(FORMULA.place_weight)
         assert there in dict(recall.anchors) or len(recall.anchors) >= HASH.TOP_K_ANCHORS
         assert not any(terms["place"] for name, terms in found.items() if name != there)
 
 
 def test_a_question_that_names_nothing_has_the_same_scores_with_and_without_dimensions() -> None:
-    with NeuroGraphMemory(HASH) as memory, NeuroGraphMemory(HASH.replace(retrieval=OFF)) as off:
+    with NeuroGraphMemory(HASH) as memory, NeuroGraphMemory(HASH, parts=replace(build(HASH), formula=OFF)) as off:
         for one in (memory, off):
             one.add(["We ate in Lisbon.", "The ferry left at noon.", "I was sad at the ferry."], user_id="ann")
         for question in ("When did the ferry leave?", "What did we eat?", "ferry"):
@@ -77,8 +79,8 @@ def test_a_question_that_names_nothing_has_the_same_scores_with_and_without_dime
 
 def test_a_question_about_a_feeling_prefers_memories_of_that_feeling() -> None:
     texts = ["The boiler broke again and I was furious.", "The boiler works again, what a relief!"]
-    config = MemoryConfig(storage="memory", retrieval=RetrievalSettings(sentiment_weight=0.5))
-    with NeuroGraphMemory(config) as memory:
+    config = MemoryConfig(storage="memory")
+    with NeuroGraphMemory(config, parts=replace(build(config), formula=Formula(sentiment_weight=0.5))) as memory:
         memory.add(texts)
         for question, best in (("What was I upset about?", texts[0]), ("What was I happy about?", texts[1])):
             first, second = memory.recall(question, top_n=2)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from neurogated import EdgeType, Kernel, MemoryConfig
 from neurogated.analysis import extract_causal_edges, generate_kernel
-from neurogated.config.retrieval_settings import RetrievalSettings
+from neurogated.config.groups import RetrievalSettings
 from neurogated.core.judgements import QuestionJudgement, QuestionKind
 from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import LLMError

@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 
 from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryNode, NeuroGraphMemory, Recall
 from neurogated.config.groups import IndexingSettings
-from neurogated.config.retrieval_settings import RetrievalSettings, RetrievalSwitches
 from neurogated.core.found import Found
 from neurogated.core.rendering import TIME
 from neurogated.errors import InputError
+from neurogated.retrieval.formula import FORMULA, Formula
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
 from neurogated.testing import ManualClock
 from tests.retrieval.compass import Compass
 
 
-def _retriever(store: GraphStore, **settings: object) -> NeuroRetriever:
+def _retriever(store: GraphStore, formula: Formula = FORMULA, **settings: object) -> NeuroRetriever:
     config = MemoryConfig().replace(**settings)
-    return NeuroRetriever(store, config, embedder=Compass(), kernel_source=UniformKernelSource())
+    return NeuroRetriever(store, config, embedder=Compass(), kernel_source=UniformKernelSource(), formula=formula)
 
 
 @pytest.fixture
@@ -66,20 +66,20 @@ quarters = st.integers(0, 8).map(lambda n: n / 4)
 weightings = st.fixed_dictionaries(
     dict.fromkeys(
         (
-            *("retrieval.keyword_weight", "retrieval.subject_weight", "retrieval.tag_weight"),
-            *("SIMILARITY_WEIGHT", "ACTIVATION_WEIGHT", "RECENCY_WEIGHT", "retrieval.energy_weight"),
+            *("SIMILARITY_WEIGHT", "ACTIVATION_WEIGHT", "RECENCY_WEIGHT"),
+            *("retrieval.energy_weight", "retrieval.keyword_weight"),
         ),
         quarters,
     )
 )
 
 
-def _attainable(recall: Recall, config: MemoryConfig) -> float:
+def _attainable(recall: Recall, config: MemoryConfig, formula: Formula) -> float:
     """Return the highest possible base score of the best memory that a search finds; spreading finds the others."""
     weights = {
         "keywords": config.retrieval.keyword_weight,
-        "subject": config.retrieval.subject_weight,
-        "tags": config.retrieval.tag_weight,
+        "subject": formula.subject_weight,
+        "tags": formula.tag_weight,
     }
 
     def likeness(parts: Mapping[str, float]) -> float:
@@ -93,11 +93,13 @@ def _attainable(recall: Recall, config: MemoryConfig) -> float:
     return 1 + sum(weight * (best[name] if name != "keywords" else has_keywords) for name, weight in weights.items())
 
 
-@given(drawn_nodes, st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7))), weightings)
+@given(drawn_nodes, st.lists(st.tuples(st.integers(0, 7), st.integers(0, 7))), weightings, quarters, quarters)
 def test_score_and_similarity_are_the_settings_weighted_sums_of_the_parts(
     drawn: list[tuple[str, list[float] | None, dict[str, Any], int]],
     links: list[tuple[int, int]],
     weights: dict[str, float],
+    subject: float,
+    tag: float,
 ) -> None:
     clock, store = ManualClock(), GraphStore()
     for number, (content, vector, about, days) in enumerate(drawn):
@@ -106,15 +108,15 @@ def test_score_and_similarity_are_the_settings_weighted_sums_of_the_parts(
     for source, target in links:
         if source != target and max(source, target) < len(drawn):
             store.add_edge(f"n{source}", f"n{target}", EdgeType.SEQ, 0.5)
-    switches = RetrievalSwitches(keep_best_first=False, keywords_for_like_vectors=False)
-    config = MemoryConfig(retrieval=RetrievalSettings(switches=switches)).replace(**weights)
-    retriever = NeuroRetriever(store, config, embedder=Compass(), kernel_source=_Timely(), clock=clock)
+    formula = Formula(keep_best_first=False, keywords_for_like_vectors=False, subject_weight=subject, tag_weight=tag)
+    config = MemoryConfig().replace(**weights)
+    retriever = NeuroRetriever(store, config, embedder=Compass(), kernel_source=_Timely(), clock=clock, formula=formula)
     recall = retriever.recall("1 0", top_n=20)
-    total = _attainable(recall, config)
+    total = _attainable(recall, config, formula)
     for memory in recall:
         parts = memory.parts
         likeness = parts["cosine"] + config.retrieval.keyword_weight * parts["keywords"]
-        likeness += config.retrieval.subject_weight * parts["subject"] + config.retrieval.tag_weight * parts["tags"]
+        likeness += formula.subject_weight * parts["subject"] + formula.tag_weight * parts["tags"]
         assert parts["similarity"] == pytest.approx(min(1.0, likeness / total))
         score = config.SIMILARITY_WEIGHT * parts["similarity"] + config.ACTIVATION_WEIGHT * parts["activation"]
         score += config.RECENCY_WEIGHT * parts["recency"] + config.retrieval.energy_weight * parts["energy"]
@@ -143,7 +145,7 @@ def test_contributions_add_up_to_the_score_and_flows_to_the_activation(
     links: list[tuple[int, int, EdgeType]],
     weights: dict[str, float],
     mode: str,
-    keeps: object,
+    keeps: bool,  # noqa: FBT001 - drawn
 ) -> None:
     store = GraphStore()
     for number, (content, vector, about, _) in enumerate(drawn):
@@ -151,8 +153,8 @@ def test_contributions_add_up_to_the_score_and_flows_to_the_activation(
     for source, target, kind in links:
         if source != target and max(source, target) < len(drawn):
             store.add_edge(f"n{source}", f"n{target}", kind, 0.5)
-    changes = {**weights, "retrieval.switches.keep_best_first": keeps, "TOP_K_ANCHORS": 3}
-    recall = _retriever(store, ACTIVATION=mode, **changes).recall("1 0", top_n=3)
+    formula = Formula(keep_best_first=keeps)
+    recall = _retriever(store, formula, ACTIVATION=mode, TOP_K_ANCHORS=3, **weights).recall("1 0", top_n=3)
     starts = {*recall.ids, *dict(recall.anchors)}
     assert set(recall.relays) == {flow.source_id for memory in recall for flow in memory.flows} - starts
     assert all(flow.target_id == name for name, flows in recall.relays.items() for flow in flows)

@@ -15,12 +15,12 @@ from neurogated.core.found import Found
 from neurogated.core.model import Vector
 from neurogated.core.rendering import TIME
 from neurogated.core.view import Rows
+from neurogated.retrieval.formula import FORMULA, Formula
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.turns import Samples
 from neurogated.storage.reader import Reader
 from neurogated.text.keywords import split_words
 
-PARTS = ("retrieval.keyword_weight", "retrieval.subject_weight", "retrieval.tag_weight")
 TOWARDS = np.array([1.0, 0.0], dtype=np.float32)
 QUERIES = ["heron", "Did Ann see a heron in Lyon?", "Lyon stone stone", "Bo Li", "北京的鸟", "?!", "what is it"]
 
@@ -30,10 +30,17 @@ def vector(*numbers: float) -> NDArray[np.float32]:
 
 
 def asked(
-    store: GraphStore, query: str, towards: NDArray[np.float32], kernel: Kernel | None = None, **weights: object
+    store: GraphStore,
+    query: str,
+    towards: NDArray[np.float32],
+    kernel: Kernel | None = None,
+    *,
+    keyword_weight: float = 0.4,
+    formula: Formula = FORMULA,
 ) -> QuestionSimilarity:
-    config = MemoryConfig().replace(**{"retrieval.switches.keywords_for_like_vectors": False, **weights})
-    return QuestionSimilarity(Samples(store.reader(), config), query=query, vector=towards, kernel=kernel or Kernel())
+    config = MemoryConfig(retrieval={"keyword_weight": keyword_weight})  # type: ignore[arg-type]
+    samples = Samples(store.reader(), config, replace(formula, keywords_for_like_vectors=False))
+    return QuestionSimilarity(samples, query=query, vector=towards, kernel=kernel or Kernel())
 
 
 def filled(*nodes: MemoryNode) -> GraphStore:
@@ -85,8 +92,8 @@ def test_similarity_is_the_weighted_mean_of_its_parts(
     nodes: list[MemoryNode], query: str, share: float, weights: tuple[float, float, float], count: int
 ) -> None:
     store, towards = filled(*nodes), vector(0.8, 0.6)
-    named = dict(zip(PARTS, weights, strict=True))
-    similarity = asked(store, query, towards, Kernel(tags={TIME: share}), **named)
+    formula = Formula(subject_weight=weights[1], tag_weight=weights[2])
+    similarity = asked(store, query, towards, Kernel(tags={TIME: share}), keyword_weight=weights[0], formula=formula)
     proposed = similarity.propose(count)
     sums, tops = [], []
     measured = similarity.of(store.view().live_nodes())

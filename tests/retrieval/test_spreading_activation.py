@@ -23,8 +23,10 @@ from neurogated import (
 from neurogated.config.groups import RuntimeSettings
 from neurogated.core.view import Rows
 from neurogated.retrieval.activation import SELECTIVITY
+from neurogated.retrieval.formula import FORMULA, Formula
 
 TYPES = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE)
+DECAY = 0.5
 
 
 @dataclass(frozen=True)
@@ -75,22 +77,22 @@ Walk = tuple[str, EdgeType, float, float, EdgeKey]
 Walks = dict[str, list[Walk]]
 
 
-def _walks(world: World, config: MemoryConfig) -> Walks:
+def _walks(world: World, formula: Formula) -> Walks:
     """Return for each node the reachable nodes, with the type, the weights of edge and kernel, and the edge."""
     walks: Walks = defaultdict(list)
     for key, weight in world.edges.items():
         source, target, kind = key
-        if kind.name not in config.retrieval.closed_edge_types.split(","):
+        if kind not in formula.closed_edge_types:
             walks[source].append((target, kind, weight, world.kernel[kind], key))
             if kind.both_ways:
                 walks[target].append((source, kind, weight, world.kernel.backwards(kind), key))
     return walks
 
 
-def _sent(walks: list[Walk], config: MemoryConfig, gate: dict[str, float], came: EdgeKey | None) -> list[float]:
+def _sent(walks: list[Walk], formula: Formula, gate: dict[str, float], came: EdgeKey | None) -> list[float]:
     """Return the share of a portion that arrives over each walk; it does not return over the edge `came`."""
-    claims = [gate[target] ** config.retrieval.gate_exponent for target, *_ in walks]
-    if config.retrieval.switches.damp_hubs:
+    claims = [gate[target] ** formula.gate_exponent for target, *_ in walks]
+    if formula.damp_hubs:
         claims = [claim * weight for claim, (_, _, weight, *_) in zip(claims, walks, strict=True)]
         for of_kind in EdgeType:
             if not sum(claim for claim, walk in zip(claims, walks, strict=True) if walk[1] is of_kind):
@@ -99,13 +101,13 @@ def _sent(walks: list[Walk], config: MemoryConfig, gate: dict[str, float], came:
     for claim, (target, kind, weight, modulation, key) in zip(claims, walks, strict=True):
         total = (
             sum(c for c, walk in zip(claims, walks, strict=True) if walk[1] is kind and walk[-1] != came)
-            if config.retrieval.switches.damp_hubs
+            if formula.damp_hubs
             else 1.0
         )
         share = claim / total if total and key != came else 0.0
         if kind is EdgeType.ASSOC:
             share *= gate[target] ** SELECTIVITY
-        sent.append(share * weight * modulation * config.ENERGY_DECAY_RATE)
+        sent.append(share * weight * modulation * DECAY)
     return sent
 
 
@@ -113,16 +115,16 @@ Portions = dict[str, dict[EdgeKey | None, float]]
 """The activation of each node by the edge over which it came."""
 
 
-def gated_reference(world: World, config: MemoryConfig, gate: dict[str, float] | None = None) -> dict[str, float]:
-    """Return the spread activation, by the formula of the class and the settings that change its terms."""
-    walks, is_open = _walks(world, config), gate or dict.fromkeys(world.names, 1.0)
+def gated_reference(world: World, formula: Formula, gate: dict[str, float] | None = None) -> dict[str, float]:
+    """Return the spread activation, by the formula of the class."""
+    walks, is_open = _walks(world, formula), gate or dict.fromkeys(world.names, 1.0)
 
     def strongest_of(portions: Portions) -> Portions:
         # Nodes are numbered in this order, and of equal nodes the first ones pass activation on.
         totals = {name: sum(portions[name].values()) for name in portions}
         active = [name for name in portions if totals[name] > 0]
         active.sort(key=lambda name: (-totals[name], world.names.index(name)))
-        return {name: portions[name] for name in active[: config.retrieval.max_frontier]}
+        return {name: portions[name] for name in active[: formula.max_frontier]}
 
     moving = strongest_of({name: {None: value} for name, value in world.anchors.items()})
     spread: dict[str, float] = defaultdict(float)
@@ -130,30 +132,27 @@ def gated_reference(world: World, config: MemoryConfig, gate: dict[str, float] |
         arrived: Portions = defaultdict(lambda: defaultdict(float))
         for node, portions in moving.items():
             for came, amount in portions.items():
-                sent = _sent(walks[node], config, is_open, came)
+                sent = _sent(walks[node], formula, is_open, came)
                 for (target, *_, key), share in zip(walks[node], sent, strict=True):
-                    arrived[target][key if config.retrieval.switches.never_back else None] += amount * share
+                    arrived[target][key if formula.never_back else None] += amount * share
         for node, portions in arrived.items():
             spread[node] += sum(portions.values())
         moving = strongest_of(arrived)
     return spread
 
 
-def config_of(world: World, mode: str = "gated", /, **settings: object) -> MemoryConfig:
-    return MemoryConfig(ACTIVATION=mode, MAX_HOPS=world.hops, ENERGY_DECAY_RATE=0.5).replace(**settings)
-
-
 def _activations(
-    world: World, mode: str, gate: dict[str, float] | None = None, /, **settings: object
+    world: World, mode: str, gate: dict[str, float] | None = None, formula: Formula = FORMULA
 ) -> tuple[dict[str, float], dict[str, float]]:
     view = world.store().view()
-    config = config_of(world, mode, **settings)
+    config = MemoryConfig(ACTIVATION=mode, MAX_HOPS=world.hops, ENERGY_DECAY_RATE=DECAY)
 
     def shares(rows: Rows) -> np.ndarray:
         assert gate is not None
         return np.array([gate[view.ids[row]] for row in rows.tolist()])
 
-    activation = SpreadingActivation(config).spread(view, world.anchors, world.kernel, shares if gate else None)
+    spreading = SpreadingActivation(config, formula)
+    activation = spreading.spread(view, world.anchors, world.kernel, shares if gate else None)
     return tuple(
         {view.ids[row]: value for row, value in zip(levels.rows.tolist(), levels.values.tolist(), strict=True)}
         for levels in (activation.total, activation.spread)
@@ -174,15 +173,12 @@ def _assert_equal(spread: dict[str, float], expected: dict[str, float]) -> None:
 
 
 gates = st.none() | st.lists(st.integers(0, 4), min_size=9, max_size=9)
-type_names = st.sets(st.sampled_from([kind.name for kind in TYPES]), max_size=2).map(",".join)
-switches = st.fixed_dictionaries(
-    {},
-    optional={
-        "retrieval.switches.damp_hubs": st.booleans(),
-        "retrieval.switches.never_back": st.booleans(),
-        "retrieval.gate_exponent": st.sampled_from([0.0, 1.0, 2.0]),
-        "retrieval.closed_edge_types": type_names,
-    },
+formulas = st.builds(
+    Formula,
+    damp_hubs=st.booleans(),
+    never_back=st.booleans(),
+    gate_exponent=st.sampled_from([0.0, 0.5, 1.0, 2.0]),
+    closed_edge_types=st.frozensets(st.sampled_from(TYPES), max_size=2),
 )
 
 
@@ -190,21 +186,21 @@ def gate_of(world: World, quarters: list[int] | None) -> dict[str, float] | None
     return None if quarters is None else {n: quarter / 4 for n, quarter in zip(world.names, quarters, strict=False)}
 
 
-@given(worlds(), gates, switches)
+@given(worlds(), gates, formulas)
 def test_gated_equals_its_formula_with_any_term_switched(
-    world: World, quarters: list[int] | None, changes: dict[str, object]
+    world: World, quarters: list[int] | None, formula: Formula
 ) -> None:
     gate = gate_of(world, quarters)
-    _, spread = _activations(world, "gated", gate, **changes)
-    _assert_equal(spread, gated_reference(world, config_of(world, **changes), gate))
+    _, spread = _activations(world, "gated", gate, formula)
+    _assert_equal(spread, gated_reference(world, formula, gate))
 
 
 @given(worlds(), st.integers(1, 3))
 def test_only_the_strongest_nodes_send_activation_on(world: World, frontier: int) -> None:
     # Without shares every number is exact in binary, so ties are ties in both.
-    changes = {"retrieval.switches.damp_hubs": False, "retrieval.max_frontier": frontier}
-    _, spread = _activations(world, "gated", **changes)
-    _assert_equal(spread, gated_reference(world, config_of(world, **changes)))
+    formula = Formula(damp_hubs=False, max_frontier=frontier)
+    _, spread = _activations(world, "gated", None, formula)
+    _assert_equal(spread, gated_reference(world, formula))
 
 
 @given(worlds())

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.config.retrieval_settings import RetrievalSettings
+from neurogated.retrieval.formula import Formula
 from neurogated.retrieval.ranking import BEST_MARGIN, FULL_TRUST_LEAD, lifted_scores, trust_in_graph
 
 quarters = st.integers(-16, 32).map(lambda n: n / 16)
@@ -24,8 +24,7 @@ def _slow_trust(scores: list[float], floor: float, lead: float) -> float:
 
 @given(st.lists(quarters, min_size=1, max_size=6), shares)
 def test_trust_grows_with_the_lead_of_the_best_match(scores: list[float], floor: float) -> None:
-    config = MemoryConfig(retrieval=RetrievalSettings(trust_floor=floor))
-    trust = trust_in_graph(np.sort(scores)[::-1][:2], config)
+    trust = trust_in_graph(np.sort(scores)[::-1][:2], MemoryConfig(), Formula(trust_floor=floor))
     assert trust == pytest.approx(_slow_trust(scores, floor, FULL_TRUST_LEAD))
     assert floor <= trust <= 1
 

@@ -1,6 +1,7 @@
 """The effect of the conversation around a turn matches plain Python that walks it turn by turn."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations, pairwise
 
 import hypothesis.strategies as st
@@ -12,18 +13,12 @@ from numpy.typing import NDArray
 from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryEdge, MemoryNode, Scope
 from neurogated.core.found import Found
 from neurogated.core.turns import asks, length_level
+from neurogated.retrieval.formula import Formula
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.turns import Samples, is_first_person, neighbours
 from neurogated.text.keywords import fold
 
-OFF = {
-    "retrieval.neighbour_weight": 0,
-    "retrieval.answer_weight": 0,
-    "retrieval.length_cost": 0,
-    "retrieval.generic_cost": 0,
-    "retrieval.own_words_weight": 0,
-    "retrieval.switches.keywords_for_like_vectors": False,
-}
+OFF = Formula(keywords_for_like_vectors=False).without_turns
 QUERY = "Did I see a heron in Lyon?"
 TOWARDS = np.array([0.8, 0.6], dtype=np.float32)
 
@@ -38,9 +33,9 @@ def chained(*sessions: Sequence[MemoryNode]) -> GraphStore:
     return store
 
 
-def asked(store: GraphStore, query: str = QUERY, **changes: object) -> QuestionSimilarity:
-    config = MemoryConfig().replace(**{**OFF, **changes})
-    similarity = QuestionSimilarity(Samples(store.reader(), config), query=query, vector=TOWARDS, kernel=Kernel())
+def asked(store: GraphStore, query: str = QUERY, formula: Formula = OFF) -> QuestionSimilarity:
+    samples = Samples(store.reader(), MemoryConfig(), formula)
+    similarity = QuestionSimilarity(samples, query=query, vector=TOWARDS, kernel=Kernel())
     similarity.propose(100)
     return similarity
 
@@ -76,7 +71,7 @@ def test_the_turns_around_count_as_a_walk_along_the_session_says(
     if not everything:
         return
     store = chained(*sessions)
-    got = asked(store, retrieval={"neighbour_weight": 0.75, "answer_weight": 0.25}).of(store.view().live_nodes())
+    got = asked(store, formula=replace(OFF, neighbour_weight=0.75, answer_weight=0.25)).of(store.view().live_nodes())
     similarity = {node.id: own(store, node) for node in everything}
     means: dict[str, float] = {}
     for one in sessions:
@@ -133,7 +128,7 @@ def test_who_asks_of_herself_is_told_her_own_words_first(query: str, *, first: b
     store = chained(
         [MemoryNode(role, "a heron", role=role, position=n) for n, role in enumerate(("user", "assistant"))]
     )
-    got = asked(store, query, retrieval={"own_words_weight": 0.05}).of(store.view().live_nodes())
+    got = asked(store, query, replace(OFF, own_words_weight=0.05)).of(store.view().live_nodes())
     assert got.message.tolist() == pytest.approx([0.05 * first, 0.0])
 
 
@@ -143,7 +138,7 @@ def test_a_turn_loses_by_its_mean_cosine_with_all_turns(drawn: list[list[tuple[s
     everything = [node for one in sessions for node in one]
     # A document is no turn, so it changes nothing.
     store = chained(*sessions, [MemoryNode("document", "a heron", embedding=[0.6, 0.8])])
-    got = asked(store, retrieval={"generic_cost": 0.3}).of(store.view().live_nodes())
+    got = asked(store, formula=replace(OFF, generic_cost=0.3)).of(store.view().live_nodes())
     units = [np.asarray(node.embedding) / np.linalg.norm(np.asarray(node.embedding)) for node in everything]
     means = [sum(float(unit @ other) for other in units) / len(units) for unit in units]
     expected = [0.3 * (sum(means) / len(means) - mean) for mean in means] if means else []
@@ -160,10 +155,12 @@ def test_turns_around_count_less_the_more_turns_repeat_their_rare_words(repeatin
     store, rare = chained(*sessions), chained(*sessions)
     for first, second in pairs[:repeating]:
         rare.add_edge(MemoryEdge(second.id, first.id, EdgeType.TERM, 0.5))
-    for part, weight in (("neighbours", "neighbour_weight"), ("message", "generic_cost")):
-        changes = {"neighbour_weight": 0.0, "generic_cost": 0.0, weight: 0.5}
+    for part, formula in (
+        ("neighbours", replace(OFF, neighbour_weight=0.5)),
+        ("message", replace(OFF, generic_cost=0.5)),
+    ):
         least, full = (
-            getattr(asked(each, retrieval=changes).of(each.view().live_nodes()), part) for each in (rare, store)
+            getattr(asked(each, formula=formula).of(each.view().live_nodes()), part) for each in (rare, store)
         )
         assert np.abs(full).max() > 0
         assert least.tolist() == pytest.approx((share * full).tolist())

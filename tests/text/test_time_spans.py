@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.config.retrieval_settings import RetrievalSettings
+from neurogated.config.groups import RetrievalSettings
 from neurogated.core.model import MemoryNode
 from neurogated.core.view import Rows
 from neurogated.storage.index.graph_index import said_of

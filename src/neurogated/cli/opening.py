@@ -97,7 +97,8 @@ class Flags:
     def config(self) -> MemoryConfig:
         """Return the settings: file, then environment, then flags; the later wins."""
         flags = {name: self._values[name] for name in SETTINGS if self._values[name] is not None}
-        return load_config(self._values["config"], overrides={**flags, **dict(self._values["set"])})
+        with _told(FutureWarning):  # of settings that are gone
+            return load_config(self._values["config"], overrides={**flags, **dict(self._values["set"])})
 
     def memory_config(self) -> MemoryConfig:
         """Return the settings of the memory: in the folder of `--dataset` if given, else in `--save_dir`."""
@@ -172,13 +173,19 @@ class Flags:
 
 def _reachable(config: MemoryConfig) -> MemoryConfig:
     """Return the settings of the memory, or of its fallback; print what is announced."""
-    with warnings.catch_warnings(record=True) as announced:
-        warnings.simplefilter("always", FallbackWarning)
+    with _told(FallbackWarning):
         # Opening the memory need not ask the database again.
-        config = reachable(config).replace(fallback=False)
+        return reachable(config).replace(fallback=False)
+
+
+@contextlib.contextmanager
+def _told(kind: type[Warning]) -> Iterator[None]:
+    """Print the warnings of a kind, each as a line."""
+    with warnings.catch_warnings(record=True) as announced:
+        warnings.simplefilter("always", kind)
+        yield
     for one in announced:
         print(f"warning: {one.message}", file=sys.stderr)
-    return config
 
 
 @contextlib.contextmanager

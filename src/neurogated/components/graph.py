@@ -20,6 +20,7 @@ from neurogated.core.model import MemoryEdge, checked_count, checked_unit
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
 from neurogated.retrieval.activation import SpreadingActivation
+from neurogated.retrieval.formula import FORMULA
 from neurogated.session import Component, Notice
 from neurogated.sexpr.values import EDGE_TYPES
 from neurogated.utils.vector_utils import cosine_similarity
@@ -175,12 +176,12 @@ class Graph(Component):
             MAX_HOPS=steps,
             ENERGY_DECAY_RATE=decay,
             ACTIVATION="gated",
-            # The gate closes the nodes that the filters do not admit.
-            retrieval={"gate_exponent": 1.0, "switches": {"damp_hubs": False}},
         )
         view = self._view(filters)
         admitted_rows(view, seeds)
-        start, spreading = dict.fromkeys(seeds, 1.0), SpreadingActivation(config)
+        start = dict.fromkeys(seeds, 1.0)
+        # The gate closes the nodes that the filters do not admit.
+        spreading = SpreadingActivation(config, replace(FORMULA, gate_exponent=1.0, damp_hubs=False))
         found = spreading.spread(view, start, Kernel(), lambda rows: view.admitted(rows).astype(np.float64)).total
         order = np.lexsort((found.rows, -found.values))
         pairs = ((view.ids[int(found.rows[place])], float(found.values[place])) for place in order.tolist())

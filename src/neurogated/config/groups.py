@@ -1,4 +1,4 @@
-"""The groups of settings, except those of retrieval."""
+"""The groups of settings, except those of metabolism."""
 
 from __future__ import annotations
 
@@ -9,6 +9,34 @@ from neurogated.errors import ConfigError
 
 # Weights of the labels in a language model's answers. Models judge by words, since their numbers are noise.
 _STRENGTHS = {"weak": 0.4, "medium": 0.7, "strong": 1.0}
+_MOST = 1000.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrievalSettings:
+    """How a recall ranks memories. The other numbers of a score are in `retrieval/formula.py`."""
+
+    candidates: int = setting(100, "candidate nodes from vector search, and again from keyword search", low=1)
+    keyword_weight: float = setting(
+        0.4, "weight of keywords in common: BM25 divided by the best BM25 of all nodes", low=0.0, high=_MOST
+    )
+    recency_half_life_days: float = setting(
+        30.0, "half-life of recency, in days without access", low=0.0, high=36_500.0
+    )
+    energy_weight: float = setting(
+        0.05, "weight of the energy of a memory, 0–1, which fades with time; uses do not count", low=0.0, high=_MOST
+    )
+    # A kernel has a weight 0–2 for each edge type, and after a slash the weight against the stored direction.
+    # @tag: the weight 0–1 of a tag that a memory should have. If left out, @span, @place and @sentiment are 1.
+    kernels: str | None = setting(
+        None,
+        "other weights of edge types, 0–2, by kind of question (fact, why, consequence, when, next, like, latest), as "
+        "in why: CAUSE=2.0/1.0, @cause=1.0; like: SIM=0.5. After a slash stands the weight against the direction of an "
+        "edge; a name after @ is a tag, with a weight of 0–1. uniform: the same for all questions and types",
+    )
+
+    def __post_init__(self) -> None:
+        check(self, "retrieval.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

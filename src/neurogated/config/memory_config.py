@@ -13,11 +13,11 @@ from neurogated.config.groups import (
     LearningSettings,
     LLMSettings,
     ManifestSettings,
+    RetrievalSettings,
     RuntimeSettings,
 )
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.config.presets import preset_values
-from neurogated.config.retrieval_settings import RetrievalSettings
 from neurogated.config.setting import build, check, group, setting, settings_of, tells_settings
 from neurogated.errors import ConfigError, InputError
 from neurogated.text.strings import without_passwords

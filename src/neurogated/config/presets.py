@@ -47,7 +47,7 @@ _MEMORYOS = {
 _MANIFEST = {
     "MAX_HOPS": 3,
     "ENERGY_DECAY_RATE": 0.85,
-    "retrieval.switches.uniform_kernel": True,
+    "retrieval.kernels": "uniform",
     # Its activation has two parts here: a memory starts with its similarity, and more arrives over edges.
     "SIMILARITY_WEIGHT": 0.6,
     "ACTIVATION_WEIGHT": 0.6,

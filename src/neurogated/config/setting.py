@@ -9,6 +9,7 @@ import math
 import os
 import types
 import typing
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from typing import Any, NamedTuple, TypeVar
@@ -112,6 +113,8 @@ _FOREIGN = {
 def build(kind: type[_Group], values: Mapping[str, Any], start: _Group | None = None, prefix: str = "") -> _Group:
     """Return a group with `values`. Other settings keep their value in `start`, or their default.
 
+    Settings of earlier versions are left out with a FutureWarning.
+
     Args:
         kind: the frozen dataclass of the group.
         values: settings by name. A setting of an inner group has a dotted name, or a mapping under the name of the
@@ -125,7 +128,7 @@ def build(kind: type[_Group], values: Mapping[str, Any], start: _Group | None = 
     specs = {spec.name: spec for spec in dataclasses.fields(kind)}  # type: ignore[arg-type]
     plain: dict[str, Any] = {}
     inner: dict[str, dict[str, Any]] = {}
-    for name, value in values.items():
+    for name, value in _without_removed(values, prefix).items():
         head, dot, rest = name.partition(".")
         if head not in specs or (dot and "group" not in specs[head].metadata):
             raise ConfigError(_unknown(kind, name, prefix))
@@ -195,26 +198,67 @@ def _kinds(kind: type) -> dict[str, tuple[type, ...]]:
     return {name: typing.get_args(hint) or (hint,) for name, hint in typing.get_type_hints(kind).items()}
 
 
-_REMOVED = {
-    "indexing.cause_window": "a text is compared with its neighbours, so leave the setting out",
-    "indexing.entity_finder": "names are found by patterns, and by the language model if there is one; give your own "
-    "finder as the part entity_finder",
-    "indexing.spacy_model": "names are no longer found by spaCy; give your own finder as the part entity_finder",
-    "manifest.algorithm": "communities are found by the Leiden algorithm, so leave the setting out",
+_FORMULA = "the numbers of a score are constants, in neurogated/retrieval/formula.py"
+_KERNELS = "give edge types other weights with retrieval.kernels, such as fact: SIM=0"
+_FIXED = "it is a constant now"
+REMOVED = {
+    "indexing.cause_window": "a text is compared with its neighbours",
+    "indexing.entity_finder": "give your own finder of names as the part entity_finder",
+    "indexing.spacy_model": "give your own finder of names as the part entity_finder",
+    "manifest.algorithm": "communities are found by the Leiden algorithm",
     "retrieval.canvas_weight": "recalls no longer start from the working canvas, which did not help; read the canvas "
     "itself with memory.energy.canvas(text)",
-    "vectors.exact_below": "the number of vectors from which a search uses codes is fixed",
+    "retrieval.closed_edge_types": _KERNELS,
+    "retrieval.switches.uniform_kernel": "it is retrieval.kernels=uniform now",
+    "vectors.exact_below": _FIXED,
+    **dict.fromkeys(
+        (
+            "retrieval.subject_weight",
+            "retrieval.tag_weight",
+            "retrieval.neighbour_weight",
+            "retrieval.answer_weight",
+            "retrieval.length_cost",
+            "retrieval.generic_cost",
+            "retrieval.own_words_weight",
+            "retrieval.time_span_weight",
+            "retrieval.place_weight",
+            "retrieval.sentiment_weight",
+            "retrieval.cause_weight",
+            "retrieval.fact_cost",
+            "retrieval.trust_floor",
+            "retrieval.max_frontier",
+            "retrieval.gate_exponent",
+            "retrieval.switches.damp_hubs",
+            "retrieval.switches.never_back",
+            "retrieval.switches.keep_best_first",
+            "retrieval.switches.keywords_for_like_vectors",
+            "retrieval.switches.notes_need_no_context",
+        ),
+        _FORMULA,
+    ),
 }
-"""Settings that are gone, each with what replaced it."""
+"""Settings of earlier versions, each with what holds now. They are left out with a warning."""
+
+
+def _without_removed(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
+    """Return the settings without those of earlier versions, each of which is told in a warning."""
+    kept: dict[str, Any] = {}
+    for name, value in values.items():
+        full = f"{prefix}{name}".lower()
+        if why := REMOVED.get(full):
+            told = f"the setting {full!r} is gone and left out: {why}; the next version refuses it"
+            warnings.warn(told, FutureWarning, stacklevel=4)
+        elif isinstance(value, Mapping):
+            inner = _without_removed(value, f"{full}.")
+            if inner or not value:
+                kept[name] = inner
+        else:
+            kept[name] = value
+    return kept
 
 
 def _unknown(kind: type, name: str, prefix: str) -> str:
-    """Return why there is no such setting: what replaced it, or else the known name that is most similar.
-
-    A similar last part is tried first.
-    """
-    if why := _REMOVED.get(prefix + name):
-        return f"the setting {prefix + name!r} is gone: {why}"
+    """Return that there is no such setting, with the known name that is most similar; its last part is tried first."""
     told = f"unknown setting {prefix + name!r}"
     known = {found.name: found.name.lower() for found in settings_of(kind, prefix, listed_only=False)}
     last = name.lower().rpartition(".")[2]

@@ -17,7 +17,7 @@ from neurogated.core.kernel import Kernel
 from neurogated.core.model import EdgeKey
 from neurogated.core.trace import PathStep
 from neurogated.core.view import GraphView, Links, Rows
-from neurogated.errors import ConfigError
+from neurogated.retrieval.formula import FORMULA, Formula
 
 Values = NDArray[np.float64]
 Gate = Callable[[Rows], NDArray[np.floating]]
@@ -229,7 +229,7 @@ class SpreadingActivation:
 
     Gated: SEQ, SIM, MENTION, TERM and ASSOC edges are walked both ways. In each round only the arrivals of the
     previous round spread further. A node divides its activation among its edges of one type, in proportion to the
-    weight of the edge and the gate of the target (settings of `retrieval`):
+    weight of the edge and the gate of the target:
 
         claim(i, j) = EdgeWeight(i, j) x gate(j) ^ gate_exponent
         share(i, j) = claim(i, j) / sum of claim(i, k) over the node's edges of the type
@@ -240,15 +240,15 @@ class SpreadingActivation:
     type ASSOC were learned from other questions. Their flow is also multiplied by gate(j) ^ SELECTIVITY.
     """
 
-    def __init__(self, config: MemoryConfig) -> None:
+    def __init__(self, config: MemoryConfig, formula: Formula = FORMULA) -> None:
         self._hops = config.MAX_HOPS
         self._decay = config.ENERGY_DECAY_RATE
         self._classic = config.ACTIVATION == "classic"
-        self._frontier = None if self._classic else config.retrieval.max_frontier
-        self._damps_hubs = config.retrieval.switches.damp_hubs and not self._classic
-        self._never_back = config.retrieval.switches.never_back
-        self._exponent = config.retrieval.gate_exponent
-        self._closed = _closed_types(config)
+        self._frontier = None if self._classic else formula.max_frontier
+        self._damps_hubs = formula.damp_hubs and not self._classic
+        self._never_back = formula.never_back
+        self._exponent = formula.gate_exponent
+        self._closed = formula.closed_edge_types
 
     def spread(
         self, view: GraphView, anchors: Mapping[str, float], kernel: Kernel, gate: Gate | None = None
@@ -371,16 +371,3 @@ def _sums(values: Values, groups: Rows, count: int = 0) -> Values:
     # Without groups, the sums are integers.
     sums: NDArray[Any] = np.bincount(groups, weights=values, minlength=count)
     return sums if sums.dtype == np.float64 else sums.astype(np.float64)
-
-
-def _closed_types(config: MemoryConfig) -> frozenset[EdgeType]:
-    """Return the edge types without flow.
-
-    Raises:
-        ConfigError: a type is unknown.
-    """
-    names = [name.strip() for name in config.retrieval.closed_edge_types.split(",") if name.strip()]
-    try:
-        return frozenset(EdgeType[name] for name in names)
-    except ConfigError as error:
-        raise ConfigError(f"retrieval.closed_edge_types: {error}") from None

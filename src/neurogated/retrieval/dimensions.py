@@ -58,8 +58,6 @@ def _polarity(text: str, match: re.Match[str], language: Language) -> int:
 Values = NDArray[np.float64]
 _NO_ROWS = np.empty(0, dtype=np.int64)
 
-DIMENSION_WEIGHTS = ("time_span_weight", "place_weight", "sentiment_weight", "cause_weight")
-"""The settings of `config.retrieval` that weight the dimensions."""
 _TIME = "time"
 # The match of a memory that was said far from the days that a question names relative to the present.
 _FAR = -2.0
@@ -80,7 +78,7 @@ class QuestionDimension(NamedTuple):
 
     name: str
     weight: float
-    """Gain of the score of a memory that matches fully: the setting multiplied by the share in the kernel."""
+    """Gain of the score of a memory that matches fully: that of the formula multiplied by the share in the kernel."""
     match: Callable[[Rows], Values]
     """Returns how well memories match (n,), 0–1."""
 
@@ -117,12 +115,13 @@ class Dimensions:
         self._zone = zone
         self._scale = scale
         self._is_relative = is_relative
+        formula = likeness.formula
         weights = {
-            SPAN: (config.retrieval.time_span_weight, self._time),
-            PLACE: (config.retrieval.place_weight, self._place),
-            SENTIMENT: (config.retrieval.sentiment_weight, self._sentiment),
-            CAUSE: (config.retrieval.cause_weight, lambda: self._linked(inwards=True)),
-            EFFECT: (config.retrieval.cause_weight, lambda: self._linked(inwards=False)),
+            SPAN: (formula.time_span_weight, self._time),
+            PLACE: (formula.place_weight, self._place),
+            SENTIMENT: (formula.sentiment_weight, self._sentiment),
+            CAUSE: (formula.cause_weight, lambda: self._linked(inwards=True)),
+            EFFECT: (formula.cause_weight, lambda: self._linked(inwards=False)),
         }
         self._found = [
             QuestionDimension(_TIME if tag == SPAN else tag, weight * kernel.share(tag), match)

@@ -33,6 +33,10 @@ DEFAULT_KERNELS = """
 """The kernels of the kinds of questions, in the form of the setting `retrieval.kernels`."""
 
 
+UNIFORM = "uniform"
+"""The value of the setting for one kernel with equal weights."""
+
+
 class UniformKernelSource:
     """Gives every question the same kernel, with the same weight for every edge type."""
 
@@ -75,7 +79,7 @@ class KernelGenerator:
         self._judge = judge
         self._fallback = fallback
         self._concurrency = concurrency
-        text = config.retrieval.kernels
+        text = None if config.retrieval.kernels == UNIFORM else config.retrieval.kernels
         kernels = {}
         for entry in filter(str.strip, ";".join((DEFAULT_KERNELS, text or "")).split(";")):
             name, _, weights = entry.partition(":")

@@ -29,9 +29,10 @@ from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import Rows, best_places
 from neurogated.retrieval.activation import Activation, Gate, SpreadingActivation
 from neurogated.retrieval.confidence import confidence, evidence_of, withheld
-from neurogated.retrieval.dimensions import DIMENSION_WEIGHTS, Dimensions
+from neurogated.retrieval.dimensions import Dimensions
 from neurogated.retrieval.dormancy import Admission, Scored
-from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.retrieval.formula import FORMULA, Formula
+from neurogated.retrieval.kernel_generator import UNIFORM, UniformKernelSource
 from neurogated.retrieval.queries import (
     Asked,
     checked_confidence,
@@ -55,7 +56,7 @@ from neurogated.retrieval.ranking import (
 )
 from neurogated.retrieval.replaced import Views, in_present_order, with_later
 from neurogated.retrieval.similarity import QuestionSimilarity
-from neurogated.retrieval.turns import TURN_WEIGHTS, Samples
+from neurogated.retrieval.turns import Samples
 from neurogated.retrieval.wording import corrected, each_question, merged, rare_words, without_request
 from neurogated.text.strings import checked_names
 from neurogated.text.time_spans import without_times
@@ -73,9 +74,6 @@ _FOLLOWED = 20  # a later memory counts as found among so many, so that short re
 _MAX_WAIT = 0.05
 # Share of its score that a dormant memory without energy loses.
 _DORMANT_COST = 0.1
-_COSINE_ALONE = dict.fromkeys(
-    ("keyword_weight", "subject_weight", "tag_weight", "fact_cost", *TURN_WEIGHTS, *DIMENSION_WEIGHTS), 0.0
-)
 
 
 class RecallOptions(FilterOptions, total=False):
@@ -115,6 +113,7 @@ class NeuroRetriever:
         embedder: Embedder | None = None,
         kernel_source: KernelSource | None = None,
         clock: Clock = utc_now,
+        formula: Formula = FORMULA,
     ) -> None:
         """Take the graph.
 
@@ -125,6 +124,7 @@ class NeuroRetriever:
             embedder: makes the vectors of questions. Default: the embedder that `config` names.
             kernel_source: chooses the kernel of a question. Default: the source that `config` names.
             clock: returns the time.
+            formula: the numbers of the score.
 
         Raises:
             EmbedderMismatchError: `config` names another embedder than the one that made the store's vectors.
@@ -139,17 +139,19 @@ class NeuroRetriever:
         self._store = store
         self._config = config
         self._embedder = embedder
-        self._kernels = UniformKernelSource() if config.retrieval.switches.uniform_kernel else kernel_source
+        self._kernels = UniformKernelSource() if config.retrieval.kernels == UNIFORM else kernel_source
         self._kernel_batches = self._kernels if isinstance(self._kernels, SupportsKernelBatch) else None
         self._clock = clock
         self._turns = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._embeds_slowly = False
-        self._activation = SpreadingActivation(config)
+        self._activation = SpreadingActivation(config, formula)
         self._law = EnergyLaw(config.metabolism)
         self._classic = config.ACTIVATION == "classic"
-        self._gates = config.retrieval.gate_exponent > 0 and not self._classic
-        # In the classic mode only the cosine selects the anchors, as the specification says.
-        self._similarity_config = config.replace(retrieval=_COSINE_ALONE) if self._classic else config
+        self._gates = formula.gate_exponent > 0 and not self._classic
+        self._formula, self._similarity_config = formula, config
+        if self._classic:
+            # Only the cosine selects the anchors, as the specification says.
+            self._formula, self._similarity_config = formula.of_cosine, config.replace(retrieval={"keyword_weight": 0})
 
     def retrieve(self, query: str, **options: Unpack[RecallOptions]) -> list[MemoryNode]:
         """Return the nodes of `recall(query)`, best first."""
@@ -204,7 +206,7 @@ class NeuroRetriever:
         is_short = as_of is None and not include_duplicates
         groups = is_short and self._config.metabolism.find_duplicates
         admissions = [Admission(view, present, law, groups, is_short) for _ in queries]
-        samples, shared = Samples(reader, self._similarity_config), Stopwatch()
+        samples, shared = Samples(reader, self._similarity_config, self._formula), Stopwatch()
         keywords = [without_times(query, day) for query in queries]
         searches = samples.few_rows is None
         search = partial(first_phase, reader, self._similarity_config, keywords, depth=depth) if searches else None
@@ -370,7 +372,7 @@ class NeuroRetriever:
         fit = config.SIMILARITY_WEIGHT * known.similarity + sum(gains.values())
         if not (matches := best_places(view, known.rows, fit, 2)):
             return Ranking(known, fit, {}, {})
-        trust = trust_in_graph(fit[matches], config)
+        trust = trust_in_graph(fit[matches], config, self._formula)
         sleep = 0.0 - _DORMANT_COST * admission.lost(known.rows) * np.maximum(0.0, fit)
         base = fit + config.RECENCY_WEIGHT * recency + energy_weight * energy + sleep
         # If a question names several subjects, such as two that it compares, these rank before their neighbours.
@@ -381,7 +383,7 @@ class NeuroRetriever:
         arrived = np.zeros(known.rows.size)
         arrived[places] = values * scales[places]
         lift = config.ACTIVATION_WEIGHT * arrived
-        order, score = lifted_scores(base, lift, config)
+        order, score = lifted_scores(base, lift, config, self._formula)
         newest = dimensions.newest(known.rows, score)
         if newest.any():
             gains["newest"] = newest

@@ -2,12 +2,12 @@
 
 Activation starts from the memories that are most similar to the question. If one of them has a clear lead, it is
 probably right, and its neighbours are worth finding. If several are about as similar, activation probably starts from
-wrong ones. So trust in the graph grows with the lead of the best match, from `retrieval.trust_floor` to 1:
+wrong ones. So trust in the graph grows with the lead of the best match, from `trust_floor` to 1:
 
     lead  = (best - second) / best
     trust = trust_floor + (1 - trust_floor) * min(1, lead / FULL_TRUST_LEAD)
 
-With `switches.keep_best_first` the best matches keep their ranks: the best one, and those whose score is lower by at
+The best matches keep their ranks: the best one, and those whose score is lower by at
 most `BEST_MARGIN` times the best score. Activation lifts no other memory above them.
 """
 
@@ -31,6 +31,7 @@ from neurogated.core.same_as import others_of
 from neurogated.core.trace import PathStep, RecalledMemory, explained
 from neurogated.core.view import GraphView, Rows, best_places
 from neurogated.retrieval.activation import Activation
+from neurogated.retrieval.formula import FORMULA, Formula
 from neurogated.retrieval.similarity import PARTS, Similarities
 
 Values = NDArray[np.float64]
@@ -42,13 +43,14 @@ BEST_MARGIN = 0.04
 """Memories this close to the best match, as a share of its score, keep their rank."""
 
 
-def trust_in_graph(best: Values, config: MemoryConfig) -> float:
+def trust_in_graph(best: Values, config: MemoryConfig, formula: Formula = FORMULA) -> float:
     """Return the share of the spread activation that counts, 0–1.
 
     Args:
         best: scores of the best match and of the second, if there is one, without activation, recency and energy, (1,)
             or (2,).
-        config: its `retrieval.trust_floor` and `SIMILARITY_WEIGHT` count.
+        config: its `SIMILARITY_WEIGHT` counts.
+        formula: its `trust_floor` counts.
     """
     if not config.SIMILARITY_WEIGHT:
         # Without similarity no match is the best.
@@ -56,16 +58,19 @@ def trust_in_graph(best: Values, config: MemoryConfig) -> float:
     first, second = float(best[0]), float(best[1]) if best.size > 1 else 0.0
     lead = (first - second) / first if first > 0 else 0.0
     share = min(1.0, lead / FULL_TRUST_LEAD)
-    return config.retrieval.trust_floor + (1.0 - config.retrieval.trust_floor) * share
+    return formula.trust_floor + (1.0 - formula.trust_floor) * share
 
 
-def lifted_scores(base: Values, lift: Values, config: MemoryConfig) -> tuple[Values, Values]:
+def lifted_scores(
+    base: Values, lift: Values, config: MemoryConfig, formula: Formula = FORMULA
+) -> tuple[Values, Values]:
     """Return the sort keys of memories and their scores.
 
     Args:
         base: scores without activation (n,), at least one.
         lift: activation times its weight (n,).
-        config: its `retrieval.switches.keep_best_first` counts.
+        config: its `SIMILARITY_WEIGHT` counts.
+        formula: its `keep_best_first` counts.
 
     Returns:
         Two columns (n,). Both are the sum of `base` and `lift`, unless the best matches keep their ranks. Then these
@@ -73,7 +78,7 @@ def lifted_scores(base: Values, lift: Values, config: MemoryConfig) -> tuple[Val
         above the best score without activation of the others are scaled to end there, so that they stay apart.
     """
     lifted = base + lift
-    if not (config.retrieval.switches.keep_best_first and config.SIMILARITY_WEIGHT):
+    if not (formula.keep_best_first and config.SIMILARITY_WEIGHT):
         return lifted, lifted
     best = base.max()
     first = base >= best - BEST_MARGIN * abs(best)

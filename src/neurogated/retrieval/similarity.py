@@ -116,8 +116,8 @@ class QuestionSimilarity:
         keywords: str | None = None,
     ) -> None:
         """Take a question; `keywords` is its text for keyword search, if that differs."""
-        reader, view, config = samples.reader, samples.view, samples.config
-        self._reader, self._view, self._config = reader, view, config
+        reader, view, formula = samples.reader, samples.view, samples.formula
+        self._reader, self._view, self.formula = reader, view, formula
         self._admission = Admission(view, 0) if admission is None else admission
         self._asked_words = query if keywords is None else keywords
         self._vector = vector
@@ -134,7 +134,7 @@ class QuestionSimilarity:
         places = places_among(found)
         self.places = sorted(map(place_tag, named_places(query, places))) if places else []
         """Tags of the places that the question names."""
-        has_subjects = bool(config.retrieval.subject_weight)
+        has_subjects = bool(formula.subject_weight)
         self._subjects = [*found.difference(map(place_tag, places))] if has_subjects else []
         # The turns of a speaker whom the question calls by a learned name have the subject of the question, too.
         self._subjects += map(role_tag, roles_called(reader, calls)) if has_subjects and calls else ()
@@ -147,7 +147,7 @@ class QuestionSimilarity:
         self._turns = Turns(samples, folded)
         self.keyword_weight = samples.keyword_weight
         """`retrieval.keyword_weight`, or more if the embedder finds all texts alike."""
-        self._total = 1.0 + self.keyword_weight + config.retrieval.subject_weight + config.retrieval.tag_weight
+        self._total = 1.0 + self.keyword_weight + formula.subject_weight + formula.tag_weight
         self._measured = Similarities(_NO_ROWS, np.empty((2 + len(PARTS), 0)))
         self._rows = _NO_ROWS
         self._known: Similarities | None = None
@@ -239,12 +239,9 @@ class QuestionSimilarity:
         admitted, self._known = self.admitted, None
         similarity = self._measured.columns[0]
         if admitted.rows.size:
-            best, config = int(admitted.similarity.argmax()), self._config
+            best, formula = int(admitted.similarity.argmax()), self.formula
             total = 1.0 + self.keyword_weight * bool(self._best_keywords)
-            total += (
-                config.retrieval.subject_weight * admitted.subject[best]
-                + config.retrieval.tag_weight * admitted.tags[best]
-            )
+            total += formula.subject_weight * admitted.subject[best] + formula.tag_weight * admitted.tags[best]
             total = max(1.0, total + admitted.neighbours[best] + admitted.message[best])
             similarity *= self._total / total
             self._total = float(total)
@@ -252,7 +249,7 @@ class QuestionSimilarity:
             np.minimum(similarity, 1.0, out=similarity, where=~contained(self._rows, self._measured.rows))
 
     def _measure(self, rows: Rows, candidates: Rows | None = None) -> Similarities:
-        config = self._config.retrieval
+        formula = self.formula
         cosine, keywords = self._cosine.of(rows), self._keywords(rows)
         subject: Values = np.zeros(rows.size)
         tags = np.zeros(rows.size)
@@ -264,10 +261,10 @@ class QuestionSimilarity:
         own = cosine + self.keyword_weight * keywords
         turns = self._turns.measure(rows, own, self._own_similarity, candidates)
         message = turns.message
-        if config.fact_cost and EdgeType.DERIVED_FROM in self._view.edge_types:
-            message = message - config.fact_cost * shares_of_sources(self._view, rows, self._admission.admits)
+        if formula.fact_cost and EdgeType.DERIVED_FROM in self._view.edge_types:
+            message = message - formula.fact_cost * shares_of_sources(self._view, rows, self._admission.admits)
         similarity = (
-            own + config.subject_weight * subject + config.tag_weight * tags + turns.neighbours + message
+            own + formula.subject_weight * subject + formula.tag_weight * tags + turns.neighbours + message
         ) / self._total
         parts = (similarity, cosine, keywords, turns.neighbours, message, subject, tags, turns.shares)
         return Similarities(rows, np.array(parts))

@@ -17,6 +17,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.ports import GraphReader
 from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, call_tag, role_tag
 from neurogated.core.view import GraphView, Rows
+from neurogated.retrieval.formula import FORMULA, Formula
 from neurogated.text.keywords import split_keywords, split_words
 
 ROLES = ("user", "assistant")
@@ -62,14 +63,12 @@ _FEW_REPEAT, _MOST_REPEAT = 1 / 8, 3 / 4
 _REACH = 2
 # Share of the best of the turns around a turn in their similarity; the rest is their mean.
 _BEST_SHARE = 0.6
-# Cost of a turn that ends with a question, as a share of `retrieval.answer_weight`.
+# Cost of a turn that ends with a question, as a share of `answer_weight`.
 _QUESTION_COST = 0.4
 
 Values = NDArray[np.float64]
 Measure = Callable[[Rows], Values]
 
-TURN_WEIGHTS = ("neighbour_weight", "answer_weight", "length_cost", "generic_cost", "own_words_weight")
-"""The settings of `config.retrieval` that apply to turns only."""
 _MARKS = (*LENGTH_TAGS, *PLACE_TAGS, role_tag("user"), ASKS_TAG)
 """The tags of a turn, as the bits of its marks: three of its length, two of its place, its role, whether it asks."""
 _LENGTH, _PLACE, _PLACE_AT, _BY_USER, _ASKS = 0b111, 0b11, 3, 1 << 5, 1 << 6
@@ -137,8 +136,8 @@ def neighbours(view: GraphView, rows: Rows, reach: int) -> Neighbours:
 class Samples:
     """Means over the samples of a view, which the questions of a recall share; each is computed on first use."""
 
-    def __init__(self, reader: GraphReader, config: MemoryConfig) -> None:
-        self.reader, self.view, self.config = reader, reader.view, config
+    def __init__(self, reader: GraphReader, config: MemoryConfig, formula: Formula = FORMULA) -> None:
+        self.reader, self.view, self.config, self.formula = reader, reader.view, config, formula
         self._last: tuple[Rows, NDArray[np.float32]] | None = None
 
     @cached_property
@@ -153,7 +152,7 @@ class Samples:
     def keyword_weight(self) -> float:
         """The weight of keywords: more, the less the embedder tells the texts apart that the recall may find."""
         weight = self.config.retrieval.keyword_weight
-        if not (weight and self.config.retrieval.switches.keywords_for_like_vectors):
+        if not (weight and self.formula.keywords_for_like_vectors):
             return weight
         rows = _sampled(self.view)
         rows = rows[~is_derived(self.view, rows)]
@@ -243,9 +242,9 @@ class Turns:
     def __init__(self, samples: Samples, folded: str) -> None:
         """Take the samples of a recall and the folded question."""
         self._samples, self._reader, self._view = samples, samples.reader, samples.view
-        self._config = samples.config
+        self._formula = samples.formula
         self._folded = folded
-        self._counts = any(getattr(samples.config.retrieval, name) for name in TURN_WEIGHTS)
+        self._counts = self._formula.has_turns
         self._centre: tuple[float, float] | None = None
         self._usual: float | None = None
         self._share = 1.0
@@ -275,13 +274,13 @@ class Turns:
             values, asks = measure(every), (marks & _ASKS) != 0
             near_at = every.searchsorted(near.row)
             around = self._around(_Around(here, own[turns], near, values[near_at], asks[near_at]), chosen)
-            cost = _QUESTION_COST * self._config.retrieval.answer_weight
+            cost = _QUESTION_COST * self._formula.answer_weight
             parts.neighbours[turns] = (around - cost * asks[at]) * shares
             parts.message[turns] = self._of_message(here, marks[at], length, chosen)
         return parts
 
     def _around(self, turns: _Around, chosen: NDArray[np.bool_]) -> Values:
-        (rows, own, near, similarity, asks), config = turns, self._config.retrieval
+        (rows, own, near, similarity, asks), formula = turns, self._formula
         size = rows.size
         count = np.bincount(near.owner, minlength=size)
         mean = np.bincount(near.owner, similarity, size) / np.maximum(count, 1)
@@ -298,33 +297,32 @@ class Turns:
             counted = there & chosen
             self._centre = _mean(mean[counted]), _mean(own[chosen])
             self._share = self._share_of_context(rows, near, chosen)
-        gain: Values = config.neighbour_weight * self._share * np.where(there, mean - self._centre[0], 0.0)
-        gain += config.answer_weight * np.where(answers, answered - self._centre[1], 0.0)
+        gain: Values = formula.neighbour_weight * self._share * np.where(there, mean - self._centre[0], 0.0)
+        gain += formula.answer_weight * np.where(answers, answered - self._centre[1], 0.0)
         return gain
 
     def _of_message(
         self, rows: Rows, marks: NDArray[np.uint8], length: NDArray[np.signedinteger], chosen: NDArray[np.bool_]
     ) -> Values:
-        config = self._config.retrieval
+        formula = self._formula
         length_cost, own_words = self._weights
         place = (marks >> _PLACE_AT) & _PLACE
-        worth: Values = own_words * ((marks & _BY_USER) != 0) - length_cost * length - config.length_cost * place
-        cost = config.generic_cost * self._share
+        worth: Values = own_words * ((marks & _BY_USER) != 0) - length_cost * length - formula.length_cost * place
+        cost = formula.generic_cost * self._share
         return worth - cost * self._likeness_to_all(rows, chosen) if cost else worth
 
     @cached_property
     def _weights(self) -> tuple[float, float]:
         """The cost of a long message and the weight of the user's own words."""
-        config = self._config.retrieval
         # Long messages lose nothing if the question asks for a summary or for an answer of the assistant.
         if _OVERVIEW.search(self._folded) is not None or _ANSWER.search(self._folded) is not None:
             return 0.0, 0.0
-        return config.length_cost, config.own_words_weight * is_first_person(self._folded)
+        return self._formula.length_cost, self._formula.own_words_weight * is_first_person(self._folded)
 
     def _share_of_context(self, rows: Rows, near: Neighbours, chosen: NDArray[np.bool_]) -> float:
         """Return how much the turns around the chosen ones count, 0–1: less if they repeat the rare words of these."""
         here = chosen[near.owner]
-        if not (np.count_nonzero(here) and self._config.retrieval.switches.notes_need_no_context):
+        if not (np.count_nonzero(here) and self._formula.notes_need_no_context):
             return 1.0
         terms, size = self._view.term_arcs(rows[chosen]), self._view.node_count
         joined = terms.origin * size + terms.target
