@@ -1,5 +1,5 @@
 #!/bin/sh
-# Write INDEX.md, run findings in parallel, and print those that changed; exit 1 if any did.
+# Write INDEX.md, run findings in parallel, and print the time of each and those that changed; exit 1 if any did.
 # usage: run.sh [NAME …]    JOBS: how many at once; LIMIT: seconds for each
 set -u
 cd "$(dirname "$0")" || exit 2
@@ -17,7 +17,7 @@ list() { [ $# -gt 0 ] && printf '%s\n' "$@" || ls -- *.sh | grep -v '^run.sh$' |
 } > INDEX.md
 
 list "$@" | xargs -P "${JOBS:-$(getconf _NPROCESSORS_ONLN)}" -I NAME \
-    sh -c 'timeout "$LIMIT" "./$1.sh" > "$LOGS/$1" 2>&1; echo $? > "$LOGS/$1.rc"' - NAME
+    sh -c 'since=$(date +%s); timeout "$LIMIT" "./$1.sh" > "$LOGS/$1" 2>&1; echo $? > "$LOGS/$1.rc"; echo "$1 $(($(date +%s) - since)) s"' - NAME
 
 count=0 bad=0
 for name in $(list "$@"); do

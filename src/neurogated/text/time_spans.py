@@ -87,27 +87,47 @@ _WHICH, _WHICH_AFTER, _WHICH_WEEK, _PAST, _NUMBER, _AGO, _BACK = "S", "A", "B", 
 _ON, _THE, _SINCE, _EVERY, _OTHER, _DATE, _AHEAD = "O", "L", "I", "C", ".", "T", "F"
 _CALENDAR = frozenset({_DATE, *"MmYy"})
 """Kinds of words that name a day, month or year for ever."""
+_NEAR = frozenset({_WHICH, _WHICH_AFTER, _NUMBER})
+"""Kinds of words that make a week one beside today, or several."""
 _ANY_NUMBER = any_of(*NUMBERS.values())
 _HAN_DAY, _HAN_NUMBER = "(?:周|週|星期|礼拜|禮拜)", "一二三四五六七八九十"
+# A word for tomorrow, and words after which it means a morning
+_MORGEN, _MANANA = (
+    "".join(f"(?<!{word} )" for word in before.split()) + name
+    for name, before in (
+        ("morgen", "am diesem jeden heute guten gestern nächsten letzten ersten eines"),
+        ("mañana", "la esa una otra cada ayer aquella"),
+    )
+)
+_PART_OF_DAY = "(?:vor|nach)?mittag|morgen|früh|abend|nacht"
+# The last week of a journey is not last week, and "lundi en huit" is a Monday later than the next one.
+_NOT_BESIDE_TODAY = (
+    rf"(?:last|next) (?:week|weekend|month|year) of|letzte[nrms]? (?:woche|wochenendes?|monate?s?|jahre?s?) (?:des|vom)"
+    rf"|derni(?:er|ère) (?:semaine|week-?end|mois|an|année) d(?:es?|u)?|últim[oa] (?:semana|fin de semana|mes|año) del?"
+    rf"|(?:{any_of(WEEKDAYS['fr'])}) en (?:huit|quinze)"
+)
 # Kind, value, words in Latin letters, words in Chinese. Among words that begin at the same place, the first row wins.
 _WORDS: list[tuple[str, int | str, str, str]] = [
     (_DATE, "", LATIN_DATES, HAN_DATES),
     (_OTHER, 0, rf"half an?|quarter of an?|(?:\d+|{_ANY_NUMBER}) \w+ (?:and a half|et demie?|y medi[oa])", ""),
-    (_DAY, -3, "", "大前天"),
-    (_DAY, 3, "", "大[后後]天"),
-    (_DAY, -2, "day before yesterday|vorgestern|avant-hier|anteayer|antier", "前天"),
+    (_OTHER, 0, _NOT_BESIDE_TODAY, ""),
+    (_DAY, -4, "", "大大前天"),
+    (_DAY, 4, "", "大大[后後]天"),
+    (_DAY, -3, "vorvorgestern", "大前天"),
+    (_DAY, 3, "überübermorgen", "大[后後]天"),
+    (_DAY, -2, "day before yesterday|night before last|vorgestern|avant[- ]hier", "前天"),
+    (_DAY, -2, "ant(?:es de |e ?)ayer|antier|antea?noche", ""),
     (_DAY, -1, "yesterday|last night|gestern|hier|ayer|anoche", "昨[天晚日]"),
-    (_DAY, 0, "today|tonight|this (?:morning|afternoon|evening)|heute|aujourd['’]hui|ce (?:matin|soir)|hoy",
-     "今[天晚早日]"),
-    (_DAY, 2, "day after tomorrow|übermorgen|après-demain|pasado mañana", "[后後]天"),
-    (_DAY, 1, "(?<!am )(?<!jeden )(?<!heute )(?<!guten )(?<!gestern )morgen", ""),
-    (_DAY, 1, "tomorrow|demain|(?<!la )(?<!esta )(?<!cada )(?<!ayer )mañana", "明[天晚早日]"),
+    (_DAY, 0, "today|tonight|this (?:morning|afternoon|evening)|heute|diesen (?:(?:vor|nach)mittag|morgen|abend)", ""),
+    (_DAY, 0, "aujourd['’]hui|ce (?:matin|soir)|cet après-midi|hoy|esta (?:mañana|tarde|noche)", "今[天晚早日]"),
+    (_DAY, 2, "day after tomorrow|übermorgen|apr[èe]s[- ]demain|pasado mañana", "[后後]天"),
+    (_DAY, 1, f"tomorrow|{_MORGEN}|demain|{_MANANA}", "明[天晚早日]"),
     (_WEEKEND, 0, "weekend|wochenende|week-?end|fin de semana", ""),
     ("e", 0, "", "[周週]末"),
     *((_WHICH_WEEK, side, "", f"{han}[个個]?(?={_HAN_DAY}[{_HAN_NUMBER}日天末])")
-      for side, han in ((-2, "上上"), (-1, "上"), (0, "[这這本]"), (1, "下"))),
-    *((_WEEKDAY, place, "|".join(WEEKDAYS[language][place] for language in ("en", "de", "es")), "")
-      for place in range(_WEEK)),
+      for side, han in ((-2, "上上"), (-1, "上"), (0, "[这這本]"), (2, "下下"), (1, "下"))),
+    *((_WEEKDAY, place, rf"(?:{name})(?: ?(?:{_PART_OF_DAY}))?", "") for place, name in enumerate(WEEKDAYS["de"])),
+    *((_WEEKDAY, place, any_of(WEEKDAYS["en"][place], WEEKDAYS["es"][place]), "") for place in range(_WEEK)),
     *(("w", place, name, f"{_HAN_DAY}{han}")
       for place, (name, han) in enumerate(zip(WEEKDAYS["fr"], (*"一二三四五六", "[日天]"), strict=True))),
     ("y", "", "", r"(?<!\d)(?:1[0-9]|20)\d\d年|(?:(?<=\b[ie]n )|(?<=since )|(?<=seit ))(?:1[0-9]|20)\d\d(?!\d)"),
@@ -123,6 +143,7 @@ _WORDS: list[tuple[str, int | str, str, str]] = [
     (_WHICH, -1, "last|previous|letzte[nrms]?|vorige[nrms]?|vergangene[nrms]?", "[上去]"),
     (_WHICH_AFTER, -1, "derni(?:er|ère)s?|passée?s?|pasad[oa]s?|anterior(?:es)?|últim[oa]s?", ""),
     (_WHICH, 0, "this|diese[nrms]?|cet(?:te)?|ce|est[ea]", "[这這本今]"),
+    (_WHICH, 2, "übernächste[nrms]?", "下下"),
     (_WHICH, 1, "next|coming|nächste[nrms]?|kommende[nrms]?", "[下明]"),
     (_WHICH_AFTER, 1, "prochaine?s?|próxim[oa]s?|que viene", ""),
     (_PAST, -1, "past", "最近|[过過]去"),
@@ -133,6 +154,8 @@ _WORDS: list[tuple[str, int | str, str, str]] = [
     (_EVERY, 0, "every|each|jede[nrms]?|chaque|tous les|les|los|cada", "每[个個]?"),
     (_THE, 0, "le", ""),
     (_ON, 0, "on|in|at|over|during|am|im|dentro de|dans|en|au mois de|el|by|until|till|bis|para|antes del", "在"),
+    (_ON, 0, "early|mid|late|(?:beginning|middle|end) of|anfang|mitte|ende|début|mi|fin", ""),
+    (_ON, 0, "(?:principios|mediados|finales) de", ""),
     (_NUMBER, "", "", f"[二三四五六七八九]?十[{_HAN_NUMBER[:9]}]?"),
     # A part of "twenty-one" is no number.
     *((_NUMBER, place + 1, f"(?<!-)(?:{'|'.join(NUMBERS[language][place] for language in NUMBERS)})(?!-)", han)
@@ -157,7 +180,7 @@ _DAY_BEFORE = re.compile(rf"(?<![\d.:/€$-])(\d\d?)(?:st|nd|rd|th|er|\.)?(?:{_T
 _DAY_AFTER = re.compile(rf"(?:{_TO.pattern})(\d\d?)(?:st|nd|rd|th|[日号號])?(?![\w:]|\.\d)")
 _RANGE, _REACH = "|", 20
 """Between the first and the last day in the value of a token, and how far before the last one the first one is."""
-_FILLER = re.compile(r"[\s,，'’()\uff08\uff09]*(?:(?:the|of|des?|del|du|la|dem|der|den|l|的)(?!\w)[\s,，'’]*)*")
+_FILLER = re.compile(r"[\s,，'’()\uff08\uff09-]*(?:(?:the|of|des?|del|du|la|dem|der|den|vom|l|的)(?!\w)[\s,，'’]*)*")
 _BETWEEN = re.compile(r"(\d{4}-\d\d-\d\d)\b\D{1,12}(\d{4}-\d\d-\d\d)\b")
 # In the order in which they are tried
 _RULES = {
@@ -360,17 +383,18 @@ def _span(tokens: Sequence[_Token], today: date, tense: Callable[[], _Tense], *,
         unit, number = str(values.get(_UNIT, "week")), int(values.get(_NUMBER, 1))
         return Span(_around(today, unit, -number, whole=False).first, today), used
     if name == "date":
-        first, last = (dates := _dates(values[_DATE]))[0], dates[-1]
-        last = last._replace(year=last.year or first.year, month=last.month or first.month)
-        told = tense()
-        day = last.near(today, ahead=told.ahead, latest=told.past or is_since)
-        begin = date(first.year or day.year, first.month or day.month, first.day)
-        if begin > day and begin.month > day.month and first.year is None:
-            begin = begin.replace(year=day.year - 1)
-        span = Span(min(begin, day), day)
+        is_week = before is not None and before.value == "week" and not set(kinds[: found.start() - 1]) & _NEAR
+        span, beside = _dated(tokens, found, today, tense(), is_since=is_since)
+        span = _around(span.last, "week", 0, whole=True) if is_week else span
+        used += beside
     elif name == "day":
+        year, beside = _year_beside(tokens, found, today)
         day = today + timedelta(int(values[_DAY]))
-        span = Span(day, day)
+        span = Span(*[day.replace(year=year or day.year)] * 2)
+        used += beside
+    elif name == "which" and values.get(_UNIT) == "day":
+        # The last and the next day are those of something else, and no yesterday or tomorrow.
+        return _span([one._replace(kind=_OTHER) if one in used else one for one in tokens], today, tense, years=years)
     elif name in ("ago", "ahead", "which"):
         span, inner = _counted(name, values, kinds, tokens, today)
     elif name == "year":
@@ -387,6 +411,30 @@ def _span(tokens: Sequence[_Token], today: date, tense: Callable[[], _Tense], *,
     if is_since:
         span = Span(span.first, today) if span.first <= today else span
     return span, [*used, *([before] if before and before.kind in {_SINCE, _ON} else [])]
+
+
+def _dated(
+    tokens: Sequence[_Token], found: re.Match[str], today: date, told: _Tense, *, is_since: bool
+) -> tuple[Span, Sequence[_Token]]:
+    """Return the days of a date, or of its first and last one, and the words beside it that give its year."""
+    value = next(one.value for one in tokens[found.start() : found.end()] if one.kind == _DATE)
+    first, last = (dates := _dates(value))[0], dates[-1]
+    year, beside = _year_beside(tokens, found, today)
+    last = last._replace(year=last.year or first.year or year, month=last.month or first.month)
+    day = last.near(today, ahead=told.ahead, latest=told.past or is_since)
+    begin = date(first.year or day.year, first.month or day.month, first.day)
+    if begin > day and begin.month > day.month and first.year is None:
+        begin = begin.replace(year=day.year - 1)
+    return Span(min(begin, day), day), beside
+
+
+def _year_beside(tokens: Sequence[_Token], found: re.Match[str], today: date) -> tuple[int | None, Sequence[_Token]]:
+    """Return the year that words beside a day give relative to today, as in "March 10 last year", and these words."""
+    for pair in (tokens[found.end() : found.end() + 2], tokens[max(0, found.start() - 2) : found.start()]):
+        values = {one.kind: one.value for one in pair}
+        if values.get(_UNIT) == "year" and values.keys() & {_WHICH, _WHICH_AFTER}:
+            return today.year + _side(values), pair
+    return None, ()
 
 
 def _side(values: Mapping[str, int | str]) -> int:
