@@ -91,15 +91,6 @@ _NEAR = frozenset({_WHICH, _WHICH_AFTER, _NUMBER})
 """Kinds of words that make a week one beside today, or several."""
 _ANY_NUMBER = any_of(*NUMBERS.values())
 _HAN_DAY, _HAN_NUMBER = "(?:周|週|星期|礼拜|禮拜)", "一二三四五六七八九十"
-# A word for tomorrow, and words after which it means a morning
-_MORGEN, _MANANA = (
-    "".join(f"(?<!{word} )" for word in before.split()) + name
-    for name, before in (
-        ("morgen", "am diesem jeden heute guten gestern nächsten letzten ersten eines"),
-        ("mañana", "la esa una otra cada ayer aquella"),
-    )
-)
-_PART_OF_DAY = "(?:vor|nach)?mittag|morgen|früh|abend|nacht"
 # The last week of a journey is not last week, and "lundi en huit" is a Monday later than the next one.
 _NOT_BESIDE_TODAY = (
     rf"(?:last|next) (?:week|weekend|month|year) of|letzte[nrms]? (?:woche|wochenendes?|monate?s?|jahre?s?) (?:des|vom)"
@@ -121,12 +112,13 @@ _WORDS: list[tuple[str, int | str, str, str]] = [
     (_DAY, 0, "today|tonight|this (?:morning|afternoon|evening)|heute|diesen (?:(?:vor|nach)mittag|morgen|abend)", ""),
     (_DAY, 0, "aujourd['’]hui|ce (?:matin|soir)|cet après-midi|hoy|esta (?:mañana|tarde|noche)", "今[天晚早日]"),
     (_DAY, 2, "day after tomorrow|übermorgen|apr[èe]s[- ]demain|pasado mañana", "[后後]天"),
-    (_DAY, 1, f"tomorrow|{_MORGEN}|demain|{_MANANA}", "明[天晚早日]"),
+    (_DAY, 1, "(?<!am )(?<!diesem )(?<!jeden )(?<!heute )(?<!guten )(?<!gestern )(?<![sz]ten )morgen|demain", ""),
+    (_DAY, 1, "tomorrow|(?<!la )(?<!esa )(?<!esta )(?<!una )(?<!otra )(?<!cada )(?<!ayer )mañana", "明[天晚早日]"),
     (_WEEKEND, 0, "weekend|wochenende|week-?end|fin de semana", ""),
     ("e", 0, "", "[周週]末"),
     *((_WHICH_WEEK, side, "", f"{han}[个個]?(?={_HAN_DAY}[{_HAN_NUMBER}日天末])")
       for side, han in ((-2, "上上"), (-1, "上"), (0, "[这這本]"), (2, "下下"), (1, "下"))),
-    *((_WEEKDAY, place, rf"(?:{name})(?: ?(?:{_PART_OF_DAY}))?", "") for place, name in enumerate(WEEKDAYS["de"])),
+    *((_WEEKDAY, place, rf"(?:{name})(?: ?(?:(?:vor|nach)?mittag|morgen|früh|abend|nacht))?", "") for place, name in enumerate(WEEKDAYS["de"])),
     *((_WEEKDAY, place, any_of(WEEKDAYS["en"][place], WEEKDAYS["es"][place]), "") for place in range(_WEEK)),
     *(("w", place, name, f"{_HAN_DAY}{han}")
       for place, (name, han) in enumerate(zip(WEEKDAYS["fr"], (*"一二三四五六", "[日天]"), strict=True))),
