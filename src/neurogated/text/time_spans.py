@@ -118,7 +118,7 @@ _WORDS: list[tuple[str, int | str, str, str]] = [
     ("e", 0, "", "[周週]末"),
     *((_WHICH_WEEK, side, "", f"{han}[个個]?(?={_HAN_DAY}[{_HAN_NUMBER}日天末])")
       for side, han in ((-2, "上上"), (-1, "上"), (0, "[这這本]"), (2, "下下"), (1, "下"))),
-    *((_WEEKDAY, place, rf"(?:{name})(?: ?(?:(?:vor|nach)?mittag|morgen|früh|abend|nacht))?", "") for place, name in enumerate(WEEKDAYS["de"])),
+    *((_WEEKDAY, place, rf"(?:{name})(?: ?(?:{_PART_OF_DAY}))?", "") for place, name in enumerate(WEEKDAYS["de"])),
     *((_WEEKDAY, place, any_of(WEEKDAYS["en"][place], WEEKDAYS["es"][place]), "") for place in range(_WEEK)),
     *(("w", place, name, f"{_HAN_DAY}{han}")
       for place, (name, han) in enumerate(zip(WEEKDAYS["fr"], (*"一二三四五六", "[日天]"), strict=True))),
@@ -146,8 +146,7 @@ _WORDS: list[tuple[str, int | str, str, str]] = [
     (_EVERY, 0, "every|each|jede[nrms]?|chaque|tous les|les|los|cada", "每[个個]?"),
     (_THE, 0, "le", ""),
     (_ON, 0, "on|in|at|over|during|am|im|dentro de|dans|en|au mois de|el|by|until|till|bis|para|antes del", "在"),
-    (_ON, 0, "early|mid|late|(?:beginning|middle|end) of|anfang|mitte|ende|début|mi|fin", ""),
-    (_ON, 0, "(?:principios|mediados|finales) de", ""),
+    (_ON, 0, "early|mid|late|(?:beginning|middle|end) of|anfang|mitte|ende|début|mi|fin|principios|mediados|finales", ""),
     (_NUMBER, "", "", f"[二三四五六七八九]?十[{_HAN_NUMBER[:9]}]?"),
     # A part of "twenty-one" is no number.
     *((_NUMBER, place + 1, f"(?<!-)(?:{'|'.join(NUMBERS[language][place] for language in NUMBERS)})(?!-)", han)
