@@ -146,8 +146,8 @@ _WORDS: list[tuple[str, int | str, str, str]] = [
     (_SINCE, 0, "since|seit|depuis|desde", "自从?|自從|从(?=[上本这去周星])|從(?=[上本這去週星])"),
     (_EVERY, 0, "every|each|jede[nrms]?|chaque|tous les|les|los|cada", "每[个個]?"),
     (_THE, 0, "le", ""),
-    (_ON, 0, "early|mid|late|on|in|at|over|during|am|im|dentro de|dans|en|au mois de|el|by|until|till|bis|para|antes del", "在"),
-    (_ON, 0, "(?:beginning|middle|end) of|anfang|mitte|ende|début|mi|fin|principios|mediados|finales", ""),
+    (_ON, 0, "on|in|at|over|during|am|im|dentro de|dans|en|au mois de|el|by|until|till|bis|para|antes del", "在"),
+    (_ON, 0, "early|mid|late|beginning|middle|end|anfang|mitte|ende|début|mi|fin|principios|mediados|finales", ""),
     (_NUMBER, "", "", f"[二三四五六七八九]?十[{_HAN_NUMBER[:9]}]?"),
     # A part of "twenty-one" is no number.
     *((_NUMBER, place + 1, f"(?<!-)(?:{'|'.join(NUMBERS[language][place] for language in NUMBERS)})(?!-)", han)
