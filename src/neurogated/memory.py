@@ -128,15 +128,18 @@ class NeuroGraphMemory:
         Args:
             content: a text, or a message such as `{"role": "user", "content": "I moved to Lyon."}`, which may also
                 have `name`, `timestamp`, `id` and `metadata`; or a list of either. Messages of other frameworks are
-                read, too; a format that is not known is an error, and nothing is stored.
+                read, too. A message of a list that cannot be read costs no other: it is counted, and `notes` names it.
             **details: its owner, title, times and more; see `Details`. Without `user_id`, every user finds it.
 
         Returns:
             The ids of its memories in order; a long text has several. For a message that `metabolism.skip_echoes`
-            leaves out, the ids of the quoted memories. `skipped` is the number of blank messages that are left out, and
-            `notes` tells what else was repaired.
+            leaves out, the ids of the quoted memories. `skipped` is the number of blank messages that are left out,
+            `refused` that of messages that cannot be read, and `notes` tells what else was left out or repaired.
+
+        Raises:
+            InputError: nothing of it can be stored; the error names the first message that cannot be read.
         """
-        contents = read_contents(content, details)
+        contents = read_contents(content, details, self.config.indexing.max_document_chars)
         return self._texts.noted(contents).report(self._texts.add(contents))
 
     def add_document(self, text: str, **details: Unpack[Details]) -> builtins.list[str]:

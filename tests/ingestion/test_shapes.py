@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -48,7 +50,7 @@ def test_a_message_of_each_format_has_the_right_role_and_text(
     ("message", "named"),
     [
         ({"role": "user", "content": [{"type": "hologram", "data": "A"}]}, "part 0 .* the type 'hologram'"),
-        ({"role": "user", "content": ["Hello.", {"glyphs": 3}]}, "part 1 .* no type .* 'glyphs'"),
+        ({"role": "user", "content": ["", {"glyphs": 3}]}, "part 1 .* no type .* 'glyphs'"),
         ({"role": "user", "content": [7]}, "part 0 .* 7"),
         ({"role": "user", "parts": [{"type": "hologram"}]}, "'hologram'"),
         ({"lc": 1, "id": {"a": 1}, "kwargs": {"data": "x"}}, "no role"),
@@ -60,17 +62,54 @@ def test_a_message_of_each_format_has_the_right_role_and_text(
         (object(), "neither text nor a message"),
     ],
 )
-def test_what_is_not_known_is_refused_by_name_and_nothing_is_stored(
+def test_what_is_not_known_is_refused_by_name_and_costs_no_other_message(
     kept: NeuroGraphMemory,
     message: Any,  # noqa: ANN401
     named: str,
 ) -> None:
     count = kept.count()
-    with pytest.raises(InputError, match=f"content 1: .*{named}"):
-        kept.add([HERON, message])
-    with pytest.raises(InputError, match=named):
-        kept.add(message)
+    for alone, place in ((message, ""), ([message], "content 0: "), ({"messages": [" ", message]}, "messages 1: ")):
+        with pytest.raises(InputError, match=f"^{place}.*{named}"):
+            kept.add(alone)
     assert kept.count() == count
+    added = kept.add([HERON, message, ("user", HERON), {"messages": [message]}], session_id="s")
+    assert [kept.get(one).content for one in added] == [HERON, HERON]
+    assert (added.refused, added.skipped, len(added.notes)) == (2, 0, 1)
+    assert re.match(f"2 of the texts refused, .*: content 1: .*{named}.*; content 3: messages 0: ", added.notes[0])
+
+
+@pytest.mark.parametrize("several", [False, True])
+@pytest.mark.parametrize("key", ["content", "parts"])
+def test_the_words_beside_a_part_that_is_not_known_are_stored_and_the_part_is_told(
+    kept: NeuroGraphMemory, key: str, *, several: bool
+) -> None:
+    odd = {"type": "hologram", "data": "A"}
+    message = {"role": "user", key: [odd, {"type": "text", "text": HERON}, {"glyphs": 3}]}
+    added = kept.add([HERON, message] if several else message, user_id=f"beside {key} {several}", session_id="s")
+    node = kept.get(added[-1])
+    assert (node.content, node.metadata["message"]["parts"]) == (HERON, [odd, {"glyphs": 3}])
+    (note,) = added.notes
+    place = "content 1: " if several else ""
+    assert note.startswith("2 parts not known, ")
+    assert f": {place}part 0 of a message has the type 'hologram'" in note
+    assert f"; {place}part 2 of a message has no type and no key that is known; its keys are 'glyphs'" in note
+    assert added.refused == 0
+
+
+def test_many_messages_that_cannot_be_read_are_counted_and_five_are_named(kept: NeuroGraphMemory) -> None:
+    added = kept.add([HERON, *({"role": "user", "said": "x" * 9_000} for _ in range(400))])
+    assert (len(added), added.refused) == (1, 400)
+    assert len(added.notes[0]) < 2_000
+
+
+def test_a_text_that_is_too_long_costs_no_other(tmp_path: Path) -> None:
+    config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash", indexing={"max_document_chars": 40})
+    with NeuroGraphMemory(config) as memory:
+        added = memory.add([HERON, "x" * 41, {"role": "user", "content": "y" * 41}, {"role": "user", "content": HERON}])
+        assert [memory.get(one).content for one in added] == [HERON, HERON]
+        assert added.refused == 2
+        with pytest.raises(InputError, match="max_document_chars"):
+            memory.add(["x" * 41])
 
 
 def test_a_part_that_is_not_known_is_kept_beside_an_original(kept: NeuroGraphMemory) -> None:

@@ -54,6 +54,15 @@ def test_blank_messages_among_others_are_told(ana: httpx.Client) -> None:
     assert ana.post("/v1/memories", json={"content": "Ana has a cat."}).json().keys() == {"ids"}
 
 
+def test_a_message_that_cannot_be_read_costs_no_other_and_is_told(ana: httpx.Client) -> None:
+    odd = {"role": "user", "content": ["Ana has a kite.", {"type": "hologram"}]}
+    told = ana.post("/v1/memories", json={"content": ["Ana has a boat.", {"words": "hi"}, odd]}).json()
+    assert (len(told["ids"]), told["refused"], len(told["notes"])) == (2, 1, 2)
+    assert "content 1: " in told["notes"][0]
+    assert "content 2: part 1 of a message has the type 'hologram'" in told["notes"][1]
+    assert ana.post("/v1/memories", json={"content": [{"words": "hi"}]}).status_code == 422
+
+
 def test_messages_of_a_session_are_remembered_with_their_speakers(ana: httpx.Client) -> None:
     said = [{"content": "My cat is called Minou.", "name": "Ana"}, {"role": "assistant", "content": "A fine name!"}]
     answer = ana.post("/v1/memories", json={"content": said, "session_id": "s1"}).json()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
@@ -71,32 +72,47 @@ COMPLETIONS = {"choices": "message", "candidates": "content", "output": ""}
 """The keys of the answers of OpenAI's chat, of Gemini and of OpenAI's Responses, with the key of the message within."""
 _BLANK, _UNREAD = "blank, and left out", "which is kept beside it and not read"
 _SHOWN = 5
-"""Ids in a note."""
+"""Ids or places in a note."""
 
 
-@explains_reading("it is the list of the ids of the memories, with .notes and .skipped")
+@explains_reading("it is the list of the ids of the memories, with .notes, .skipped and .refused")
 class AddReport(list[str]):
     """The ids of what `add` stored, in order, and what it left out or repaired."""
 
-    __slots__ = ("notes", "skipped")
+    __slots__ = ("notes", "refused", "skipped")
 
-    def __init__(self, ids: Iterable[str] = (), notes: Sequence[str] = (), skipped: int = 0) -> None:
+    def __init__(self, ids: Iterable[str] = (), notes: Sequence[str] = (), skipped: int = 0, refused: int = 0) -> None:
         """Take the ids, and what is to be told."""
         super().__init__(ids)
         self.notes = tuple(notes)
         """What was left out or repaired, a sentence each."""
         self.skipped = skipped
         """The number of messages that gave no memory, because they are blank."""
+        self.refused = refused
+        """The number of messages that gave no memory, because they cannot be read; `notes` has their places."""
 
 
 class Contents(list[Document]):
     """The documents of some texts and messages, with what `AddReport` tells of them."""
 
-    def __init__(self, documents: Iterable[Document], told: Counter[str], unread: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        documents: Iterable[Document],
+        told: Counter[str],
+        unread: Sequence[str] = (),
+        refused: Sequence[str] = (),
+        unknown: Sequence[str] = (),
+    ) -> None:
         super().__init__(documents)
-        self.skipped = told[_BLANK]
+        self.skipped, self.refused = told[_BLANK], len(refused)
         counted = [f"{count} of the texts {'is' if count == 1 else 'are'} {what}" for what, count in (+told).items()]
         beside = [f"left out beside the messages: {', '.join(map(repr, unread))}"] if unread else []
+        for places, what in (
+            (refused, "of the texts refused, and the others stored"),
+            (unknown, "parts not known, and kept beside their messages"),
+        ):
+            shown = "; ".join(places[:_SHOWN]) + ("; and others" if len(places) > _SHOWN else "")
+            beside += [f"{len(places)} {what}: {shown}"] if places else []
         self.notes = (*counted, *beside)
 
     def noted(self, stored: Iterable[MemoryNode], now: datetime, zone: Zone = None) -> Self:
@@ -127,47 +143,57 @@ class Contents(list[Document]):
 
     def report(self, ids: Iterable[str]) -> AddReport:
         """Return the ids of the memories of the documents with what is to be told of them."""
-        return AddReport(ids, self.notes, self.skipped)
+        return AddReport(ids, self.notes, self.skipped, self.refused)
 
 
-def read_contents(content: Content, details: Details) -> Contents:
+def read_contents(content: Content, details: Details, longest: float = math.inf) -> Contents:
     """Return a document for each text and message. The details apply to all; values in a message have priority.
 
     Calls of tools are a passage of their own, of the kind `call`, and so are results of tools, with the role `tool`;
     beside a text only if the details name no kind. All passages of a message are stored and removed together. A message
-    whose parts are all silent, such as an image, gives a `placeholder`. A blank one in a list gives no document. NUL
-    and half characters are repaired. What is repaired or left out is counted.
+    whose parts are all silent, such as an image, gives a `placeholder`. A blank one in a list gives no document, and
+    neither does one that cannot be read. NUL and half characters are repaired. What is repaired or left out is counted.
+
+    Args:
+        content: see `memory.add`.
+        details: of all texts and messages.
+        longest: characters of a document.
 
     Raises:
-        InputError: an item is neither text nor message, or has an unknown role or part; the error has its position.
-            Or the only item is a blank text.
+        InputError: the only item is a blank text. Or nothing is stored, and an item is neither text nor message, has an
+            unknown role, no part that is known, or a value that is wrong; the error has its place.
     """
     scope, given = read_details(details)
     is_spoken, role_map = given.pop("speakers_in_text", False), given.pop("role_map", None)
+    known_role("user", role_map)  # a map that is wrong is no fault of a message
     listed = None if _is_pair(content, role_map) else _messages_in(content)
-    items, beside = ([content], []) if listed is None else listed
+    items, beside = ([("", content)], []) if listed is None else listed
     if "id" in given and len(items) != 1:
         raise InputError(f"the id {given['id']!r} is given for {len(items)} memories; give every message its own id")
-    documents, told = list[Document](), Counter[str]()
-    for position, item in enumerate(items):
+    documents, told, refused, unknown = list[Document](), Counter[str](), list[str](), list[str]()
+    for place, item in items:
         try:
-            if not isinstance(item, str):
-                document = _read(item, scope, given, role_map, told)
-                documents += [] if document is None else [document]
-                told[_BLANK] += document is None
-            elif listed is not None and is_blank(item):
-                told[_BLANK] += 1
-            else:
-                told[REPAIRED] += repaired(item) != item
-                documents += _speeches(item, scope, given, is_spoken)
+            found, notes, left = _read(item, scope, given, role_map, is_spoken=bool(is_spoken))
+            for document in found:
+                document.refuse_longer(longest)
         except InputError as error:
-            raise InputError(str(error) if listed is None else f"content {position}: {error}") from None
-    if listed is None and not documents and isinstance(content, Mapping) and isinstance(content.get("content"), str):
+            if listed is None:
+                raise
+            refused.append(f"{place}: {error}")
+            continue
+        documents += found
+        told.update(notes)
+        told[_BLANK] += not found
+        unknown += [f"{place}: {one}" if place else one for one in left]
+    if refused and not documents:
+        raise InputError(refused[0] + (f"; and {len(refused) - 1} others" if len(refused) > 1 else ""))
+    said = content.get("content") if isinstance(content, Mapping) else content
+    if listed is None and not documents and isinstance(said, str):
         raise InputError("a text is empty or blank; leave it out")
-    found = Contents(documents, told, beside)
-    for note in found.notes:
+    read = Contents(documents, told, beside, refused, unknown)
+    for note in read.notes:
         _log.warning("%s", note)
-    return found
+    return read
 
 
 def _is_pair(item: object, role_map: Mapping[str, str] | None) -> bool:
@@ -186,42 +212,49 @@ def _is_pair(item: object, role_map: Mapping[str, str] | None) -> bool:
         ) from None
 
 
-def _speeches(text: str, scope: Scope, given: Mapping[str, Any], is_spoken: object) -> list[Document]:
-    passages = passages_of(text, is_spoken=bool(is_spoken))
+def _speeches(text: str, scope: Scope, given: Mapping[str, Any], *, is_spoken: bool) -> list[Document]:
+    passages = passages_of(text, is_spoken=is_spoken)
     if "id" in given and len(passages) > 1:
         raise InputError(f"the id {given['id']!r} is given for a text of {len(passages)} speeches; leave it out")
     return [Document((passage,), scope=scope, **given) for passage in passages]
 
 
 def _read(
-    item: object, scope: Scope, given: Mapping[str, Any], role_map: Mapping[str, str] | None, told: Counter[str]
-) -> Document | None:
-    """Return the document of a message: its text, its calls of tools and their results. None for a blank message."""
+    item: object, scope: Scope, given: Mapping[str, Any], role_map: Mapping[str, str] | None, *, is_spoken: bool
+) -> tuple[list[Document], Sequence[str], Sequence[str]]:
+    """Return the documents of a text or of a message, what is left out or repaired, and its parts that are not known.
+
+    A message is one document: its text, its calls of tools and their results. A blank one is none.
+    """
+    if isinstance(item, InputError):
+        raise item
+    if isinstance(item, str):
+        said = [] if is_blank(item) else _speeches(item, scope, given, is_spoken=is_spoken)
+        return said, [REPAIRED] * bool(said and repaired(item) != item), ()
     item = tuple(item) if isinstance(item, list) else item  # as JSON has it
     if isinstance(item, tuple) and _is_pair(item, role_map):
         item = dict(zip(("role", "content"), item, strict=True))
     opened = as_mapping(item)
     if opened is None:
-        raise InputError(f"{item!r} is neither text nor a message such as {{'role': 'user', 'content': 'Hello.'}}")
-    said = read_message(opened)
-    role, name, original = known_role(said.role, role_map), said.name, opened.get(ORIGINAL)
+        raise InputError(f"{item!r:.80} is neither text nor a message such as {{'role': 'user', 'content': 'Hello.'}}")
+    message = read_message(opened)
+    role, name, original = known_role(message.role, role_map), message.name, opened.get(ORIGINAL)
     if not isinstance(name, str | None):
         raise InputError(f"the name of a message is {name!r:.60}, but must be text")
-    metadata = dict(checked_metadata(said.fields.get("metadata") or {}))
-    aside = {key: kept for key, kept in ((KEPT_ASIDE, said.aside or None), (ORIGINAL, original)) if kept is not None}
-    times, unread = times_in(said.fields)
-    details = sorted(_DETAILS.intersection(said.aside)) if said.aside and original is None else ()
-    if said.notes or unread or details:
-        told.update(said.notes)
-        told.update(f"with {key!r}, {_UNREAD}; expires_at and valid_to are" for key in unread)
-        told.update(f"with {key!r}, {_UNREAD}; give it to add" for key in details)
+    metadata = dict(checked_metadata(message.fields.get("metadata") or {}))
+    aside = {key: kept for key, kept in ((KEPT_ASIDE, message.aside or None), (ORIGINAL, original)) if kept is not None}
+    times, unread = times_in(message.fields)
     if not {"ttl", "expires_at"}.isdisjoint(times):
         given = {name: value for name, value in given.items() if name not in {"ttl", "expires_at"}}
-    own = {**given, **times, **({"id": said.fields["id"]} if said.fields.get("id") is not None else {})}
-    pieces = [(said.text, role, "", None), (said.calls, role, "#call", CALL), (said.results, "tool", "#result", None)]
+    own = {**given, **times, **({"id": message.fields["id"]} if message.fields.get("id") is not None else {})}
+    pieces = [
+        (message.text, role, "", None),
+        (message.calls, role, "#call", CALL),
+        (message.results, "tool", "#result", None),
+    ]
     pieces = [piece for piece in pieces if piece[0].strip()]
-    if not pieces and (said.others or original is not None):
-        pieces = [(said.others or f"[{opened.get('type', role)}]", role, "", PLACEHOLDER)]
+    if not pieces and (message.others or original is not None):
+        pieces = [(message.others or f"[{opened.get('type', role)}]", role, "", PLACEHOLDER)]
     passages = list[Passage]()
     for text, by, part, kind in pieces if "kind" not in own else pieces[:1]:
         speaker = (name or None) if kind is None and not passages else None
@@ -236,27 +269,40 @@ def _read(
                 part=part if passages else "",
             )
         )
-    return Document(tuple(passages), scope=scope, **own) if passages else None
+    documents = [Document(tuple(passages), scope=scope, **own)] if passages else []
+    details = sorted(_DETAILS.intersection(message.aside)) if message.aside and original is None else ()
+    notes = [
+        *message.notes,
+        *(f"with {key!r}, {_UNREAD}; expires_at and valid_to are" for key in unread),
+        *(f"with {key!r}, {_UNREAD}; give it to add" for key in details),
+    ]
+    return documents, notes, message.unknown
 
 
-def _messages_in(content: object) -> tuple[list[object], list[str]] | None:
-    """Return the messages of a list, or of a mapping or object that holds one; None for a single text or message.
+def _messages_in(content: object) -> tuple[list[tuple[str, object]], list[str]] | None:
+    """Return the messages of a list, or of a mapping or object that holds one, with their places.
 
-    What the system says beside a list is its first message. The names of other keys beside it are returned, too.
+    What the system says beside a list is its first message. The names of other keys beside it are returned, too. In
+    the place of an item that cannot be opened is the error. None for a single text or message.
     """
     if isinstance(content, str | bytes):
         return None
     if isinstance(content, list | tuple) or (
         not isinstance(content, dict) and isinstance(content, Sequence | Iterator)
     ):
-        every, left_out = list[object](), dict[str, None]()
+        every, left_out = list[tuple[str, object]](), dict[str, None]()
         for position, item in enumerate(content):
+            place = f"content {position}"
             # A tuple in a list is a message.
             try:
                 inside = None if isinstance(item, list | tuple) else _messages_in(item)
             except InputError as error:
-                raise InputError(f"content {position}: {error}") from None
-            every += [item] if inside is None else inside[0]
+                inside = [("", error)], []
+            every += (
+                [(place, item)]
+                if inside is None
+                else [(": ".join(filter(None, (place, inner))), one) for inner, one in inside[0]]
+            )
             left_out |= {} if inside is None else dict.fromkeys(inside[1])
         return every, list(left_out)
     opened = as_mapping(content)
@@ -267,17 +313,18 @@ def _messages_in(content: object) -> tuple[list[object], list[str]] | None:
     held = next((key for key in HELD_IN if isinstance(opened.get(key), list | tuple)), None)
     if held is None:
         return None
-    messages: list[object] = []
+    messages = list[tuple[str, object]]()
     beside = {key: value for key, value in opened.items() if key != held and value not in (None, "", [], {})}
     for key in SYSTEM:
         if (said := beside.pop(key, None)) is not None:
             inner = as_mapping(said)
-            messages.append({"content": said} if inner is None or "type" in inner else inner)
-            messages[-1] = {**messages[-1], "role": "system"}  # type: ignore[dict-item]
-    return [*messages, *opened[held]], [str(key) for key in beside]
+            message = {"content": said} if inner is None or "type" in inner else inner
+            messages.append((key, {**message, "role": "system"}))
+    messages += [(f"{held} {position}", one) for position, one in enumerate(opened[held])]
+    return messages, [str(key) for key in beside]
 
 
-def _messages_of_completion(opened: Mapping[str, Any]) -> list[object] | None:
+def _messages_of_completion(opened: Mapping[str, Any]) -> list[tuple[str, object]] | None:
     """Return the messages of what a model's API returned; None for anything else.
 
     Raises:
@@ -289,12 +336,12 @@ def _messages_of_completion(opened: Mapping[str, Any]) -> list[object] | None:
         if not isinstance(held := opened.get(key), list | tuple):
             continue
         if not inner:
-            return list(held)
+            return [(f"{key} {position}", one) for position, one in enumerate(held)]
         found = as_mapping(held[0], (inner,)) if len(held) == 1 else None
         message = None if found is None else as_mapping(found.get(inner))
         if message is None:
             raise InputError(f"{len(held)} {key} are given; give the message of one, as in .{key}[0].{inner}")
         # Its id is not the caller's own, and neither is one in an envelope within.
         said = {name: value for name, value in message.items() if name not in {"id", "lc"}}
-        return [{**said, "role": message.get("role") or "assistant"}]
+        return [("", {**said, "role": message.get("role") or "assistant"})]
     return None

@@ -276,6 +276,14 @@ class Document:
         kinds = {self.kind, *[passage.kind for passage in self.passages]}
         return self.statement is not None or self.id is not None or FACT in kinds
 
+    def refuse_longer(self, longest: float) -> None:
+        """Raise InputError if the texts have more than so many characters."""
+        if (length := sum(len(passage.text) for passage in self.passages)) > longest:
+            raise InputError(
+                f"a document has {length} characters, more than the {longest} of indexing.max_document_chars; split it "
+                "or raise the setting"
+            )
+
     def is_stamped(self, passage: Passage) -> bool:
         """Return whether new memories of a passage get the time at which they arrive."""
         is_message = self.statement is None and (self.in_session or passage.role is not None)

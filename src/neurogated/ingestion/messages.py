@@ -70,7 +70,7 @@ _LONGEST_PART = 4_000
 """Characters of a part that is kept aside. An image or a recording as base64 is far longer; calls are shorter."""
 _DEEPEST = 120
 """Lists and mappings within each other. Results of tools nest parts in parts."""
-_TOOL, _ASSISTANT = "tool", "assistant"
+_TOOL, _ASSISTANT, _UNKNOWN = "tool", "assistant", "part"
 
 
 class ReadMessage(NamedTuple):
@@ -92,6 +92,8 @@ class ReadMessage(NamedTuple):
     """The values of the message outside its envelope, such as `id` and `metadata`."""
     notes: Sequence[str] = ()
     """What was repaired or left out; each continues `One of the texts is`."""
+    unknown: Sequence[str] = ()
+    """Its parts that are not known, each with its place and its type or keys; other parts are."""
 
     @property
     def name(self) -> Any:  # noqa: ANN401 - whatever the caller gives
@@ -129,8 +131,7 @@ def read_message(item: Mapping[str, Any]) -> ReadMessage:
     """Return what a message says. NUL and half characters are repaired.
 
     Raises:
-        InputError: it has no role, nothing that could be said, or a part that is not known. A message with an
-            `original` keeps the parts that are not known aside, as the original has them.
+        InputError: it has no role, nothing that could be said, or only parts that are not known and no `original`.
     """
     item = _opened(item)
     reading = _Reading(is_kept=item.get(ORIGINAL) is not None)
@@ -153,9 +154,12 @@ def read_message(item: Mapping[str, Any]) -> ReadMessage:
     }
     if others := [part for source in sources for part in source.others]:
         aside["parts"] = [reading.bounded(part) for part in others]
-    names = "".join(f"[{name}]" for name in dict.fromkeys(name for source in sources for name in source.names))
-    said = ("\n".join(texts), aside, "\n".join(calls), "\n".join(results), names)
-    return ReadMessage(role, *said, item, sorted(reading.notes))
+    names = dict.fromkeys(name for source in sources for name in source.names)
+    unknown = [one for source in sources for one in source.unknown]
+    if unknown and not (texts or calls or results or names.keys() - {_UNKNOWN} or reading.is_kept):
+        raise InputError(f"{unknown[0]}; see docs/how-to/agents.md for the formats that are known")
+    said = ("\n".join(texts), aside, "\n".join(calls), "\n".join(results), "".join(f"[{name}]" for name in names))
+    return ReadMessage(role, *said, item, sorted(reading.notes), unknown)
 
 
 def _sources(item: Mapping[str, Any], reading: _Reading) -> Iterator[_Reading]:
@@ -331,13 +335,14 @@ class _Reading:
         """The texts of parts that stand beside the bodies."""
         self.others: list[object] = []
         self.names: list[str] = []
+        self.unknown: list[str] = []
         self.notes: set[str] = set() if notes is None else notes
-        self._is_kept = is_kept
+        self.is_kept = is_kept
         self._ids: set[object] = set()
 
     def another(self) -> _Reading:
         """Return a reading of another source, with the same notes."""
-        return _Reading(is_kept=self._is_kept, notes=self.notes)
+        return _Reading(is_kept=self.is_kept, notes=self.notes)
 
     def plain(self, value: object, *, is_own: bool = True, depth: int = 0) -> Any:  # noqa: ANN401 - whatever is given
         """Return a value with repaired texts; those that are read also with objects of clients as mappings.
@@ -367,7 +372,7 @@ class _Reading:
         if len(written) <= _LONGEST_PART:
             # NaN and infinity are no JSON values.
             return json.loads(written, parse_constant=str)
-        self.notes.update(() if self._is_kept else [_CUT])
+        self.notes.update(() if self.is_kept else [_CUT])
         kind = value.get("type") if isinstance(value, Mapping) else None
         return {"type": str(kind or type(value).__name__), "characters_left_out": len(written)}
 
@@ -390,9 +395,8 @@ class _Reading:
         try:
             found = _identified(part)
         except InputError as error:
-            if not self._is_kept:
-                raise InputError(f"part {position} of a message {error}") from None
-            found = _Part("aside", "part", {})
+            self.unknown.append(f"part {position} of a message {error}")
+            found = _Part("aside", _UNKNOWN, {})
         if found.kind == "text":
             self.texts += _words_of(found)
             return
@@ -434,8 +438,7 @@ def _identified(part: object) -> _Part:
     if given is not None:
         kind, tag = kind_of(given), spelled(given)
         if kind is None:
-            known = ", ".join(sorted(KIND_OF))
-            raise InputError(f"has the type {given!r}, which is not known; known are {known}")
+            raise InputError(f"has the type {given!r:.80}, which is not known")
         if any(given.startswith(start) for start in OPEN_TYPES) and tag not in KIND_OF:
             body.setdefault("tool_name", given.partition("-")[2])
     else:

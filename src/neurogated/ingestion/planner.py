@@ -283,12 +283,7 @@ class Planner:
         return [key for key in present if key not in wanted], [key for key in wanted if key not in present]
 
     def _drafts(self, document: Document) -> list[Draft]:
-        length = sum(len(passage.text) for passage in document.passages)
-        if length > self._config.indexing.max_document_chars:
-            raise InputError(
-                f"a document has {length} characters, more than the {self._config.indexing.max_document_chars} of "
-                "indexing.max_document_chars; split it or raise the setting"
-            )
+        document.refuse_longer(self._config.indexing.max_document_chars)
         drafts: list[Draft] = []
         lifetime, now = self._lifetime(document), self._clock()
         # This hashes the whole text, so it runs once. Turns of a session and texts with an id belong to no document.

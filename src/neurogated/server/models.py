@@ -166,6 +166,7 @@ class Ids(BaseModel):
 
     ids: list[str]
     skipped: int = 0
+    refused: int = 0
     notes: list[str] = []
 
 

@@ -84,7 +84,7 @@ def add(caller: Caller, content: Any, timestamp: Any = "now", **about: Any) -> m
     anonymous = _without_ids(content)
     added = caller.memory.add(anonymous, user_id=caller.user_id, timestamp=timestamp, **about)
     notes = [*added.notes, *([] if anonymous == content else ["ids of messages are left out; these are the new ones"])]
-    return models.Ids(ids=added, skipped=added.skipped, notes=notes)
+    return models.Ids(ids=added, skipped=added.skipped, refused=added.refused, notes=notes)
 
 
 def _without_ids(content: Any) -> Any:
