@@ -75,7 +75,9 @@ def test_what_is_not_known_is_refused_by_name_and_costs_no_other_message(
     added = kept.add([HERON, message, ("user", HERON), {"messages": [message]}], session_id="s")
     assert [kept.get(one).content for one in added] == [HERON, HERON]
     assert (added.refused, added.skipped, len(added.notes)) == (2, 0, 1)
-    assert re.match(f"2 of the texts refused, .*: content 1: .*{named}.*; content 3: messages 0: ", added.notes[0])
+    assert re.match(
+        f"messages that cannot be read, .*: 2, content 1: .*{named}.*; content 3: messages 0: ", added.notes[0]
+    )
 
 
 @pytest.mark.parametrize("several", [False, True])
@@ -90,8 +92,8 @@ def test_the_words_beside_a_part_that_is_not_known_are_stored_and_the_part_is_to
     assert (node.content, node.metadata["message"]["parts"]) == (HERON, [odd, {"glyphs": 3}])
     (note,) = added.notes
     place = "content 1: " if several else ""
-    assert note.startswith("2 parts not known, ")
-    assert f": {place}part 0 of a message has the type 'hologram'" in note
+    assert note.startswith("parts that are not known, and are kept beside their messages: 2, ")
+    assert f", {place}part 0 of a message has the type 'hologram'" in note
     assert f"; {place}part 2 of a message has no type and no key that is known; its keys are 'glyphs'" in note
     assert added.refused == 0
 

@@ -60,7 +60,7 @@ def test_a_message_that_cannot_be_read_costs_no_other_and_is_told(ana: httpx.Cli
     assert (len(told["ids"]), told["refused"], len(told["notes"])) == (2, 1, 2)
     assert "content 1: " in told["notes"][0]
     assert "content 2: part 1 of a message has the type 'hologram'" in told["notes"][1]
-    assert ana.post("/v1/memories", json={"content": [{"words": "hi"}]}).status_code == 422
+    assert ana.post("/v1/memories", json={"content": [{"words": "hi"}]}).status_code == 400
 
 
 def test_messages_of_a_session_are_remembered_with_their_speakers(ana: httpx.Client) -> None:

@@ -71,8 +71,8 @@ HELD_IN = ("messages", "conversations", "contents")
 COMPLETIONS = {"choices": "message", "candidates": "content", "output": ""}
 """The keys of the answers of OpenAI's chat, of Gemini and of OpenAI's Responses, with the key of the message within."""
 _BLANK, _UNREAD = "blank, and left out", "which is kept beside it and not read"
-_SHOWN = 5
-"""Ids or places in a note."""
+_SHOWN, _LONGEST = 5, 500
+"""Ids or places in a note, and characters of what is told of a message."""
 
 
 @explains_reading("it is the list of the ids of the memories, with .notes, .skipped and .refused")
@@ -108,11 +108,11 @@ class Contents(list[Document]):
         counted = [f"{count} of the texts {'is' if count == 1 else 'are'} {what}" for what, count in (+told).items()]
         beside = [f"left out beside the messages: {', '.join(map(repr, unread))}"] if unread else []
         for places, what in (
-            (refused, "of the texts refused, and the others stored"),
-            (unknown, "parts not known, and kept beside their messages"),
+            (refused, "messages that cannot be read, and are left out"),
+            (unknown, "parts that are not known, and are kept beside their messages"),
         ):
             shown = "; ".join(places[:_SHOWN]) + ("; and others" if len(places) > _SHOWN else "")
-            beside += [f"{len(places)} {what}: {shown}"] if places else []
+            beside += [f"{what}: {len(places)}, {shown}"] if places else []
         self.notes = (*counted, *beside)
 
     def noted(self, stored: Iterable[MemoryNode], now: datetime, zone: Zone = None) -> Self:
@@ -179,7 +179,7 @@ def read_contents(content: Content, details: Details, longest: float = math.inf)
         except InputError as error:
             if listed is None:
                 raise
-            refused.append(f"{place}: {error}")
+            refused.append(f"{place}: {str(error)[:_LONGEST]}")
             continue
         documents += found
         told.update(notes)

@@ -48,7 +48,7 @@ def known_role(role: object, role_map: Mapping[str, str] | None = None) -> str:
     words = ROLES if role_map is None else {**ROLES, **_checked_map(role_map)}
     found = words.get(role.strip().casefold()) if isinstance(role, str) else None
     if found is None:
-        raise InputError(f"the role {role!r} is unknown; known are {_KNOWN}; or say what it is by role_map")
+        raise InputError(f"the role {role!r:.80} is unknown; known are {_KNOWN}; or say what it is by role_map")
     return found
 
 
