@@ -105,7 +105,7 @@ def test_many_messages_that_cannot_be_read_are_counted_and_five_are_named(kept: 
 
 
 def test_a_text_that_is_too_long_costs_no_other(tmp_path: Path) -> None:
-    config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash", indexing={"max_document_chars": 40})
+    config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash").replace(indexing={"max_document_chars": 40})
     with NeuroGraphMemory(config) as memory:
         added = memory.add([HERON, "x" * 41, {"role": "user", "content": "y" * 41}, {"role": "user", "content": HERON}])
         assert [memory.get(one).content for one in added] == [HERON, HERON]
