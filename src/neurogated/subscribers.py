@@ -39,11 +39,11 @@ def update_canvas(session: Session, notice: Notice) -> None:
         canvas.clear()
     elif notice.event == "recalled" and notice.owner is not None and notice.about[0]:
         (recall,) = notice.about
-        best = max(memory.score for memory in recall)
         # The neighbours that the recall activated are relevant too.
-        scores = {**recall.activated, **{memory.id: memory.score for memory in recall}}
+        own = dict(zip(recall.ids, [memory.score for memory in recall.memories], strict=True))
+        scores, best = {**recall.activated, **own}, max(own.values())
         relevance = {name: min(1.0, score / best) for name, score in scores.items() if best > 0.0 < score}
-        _enter(session, notice.owner, relevance, session.store.view())
+        _enter(session, notice.owner, relevance, recall.view or session.store.view())
 
 
 def _enter(session: Session, owner: CanvasOwner, relevance: Mapping[str, float], view: GraphView) -> None:

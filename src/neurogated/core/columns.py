@@ -151,10 +151,10 @@ class Adjacency:
         ends = count.cumsum()
         if not ends.size or not ends[-1]:
             return None
+        place = np.arange(begin.size).repeat(count)
         # Index into the arc arrays: start of the group plus offset in the group.
-        arc = np.arange(ends[-1]) + (begin - ends + count).repeat(count)
-        origin: Rows = (np.arange(frontier.size) if here is None else here).repeat(count)
-        return origin, self.targets[arc], self.edges[arc]
+        arc = np.arange(ends[-1]) + (begin - ends + count)[place]
+        return place if here is None else here[place], self.targets[arc], self.edges[arc]
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def as_vector(values: Vector) -> NDArray[np.float32]:
         raise InputError(f"an embedding must be a list of numbers: {error}") from None
     if vector.ndim != 1 or not vector.size:
         raise InputError(f"an embedding must be a non-empty list of numbers, not of shape {vector.shape}")
-    if not np.isfinite(vector).all():
+    if not np.logical_and.reduce(np.isfinite(vector)):
         where = int(np.flatnonzero(~np.isfinite(vector))[0])
         raise InputError(f"embedding has {vector[where]} at position {where}; every number must be finite")
     vector.setflags(write=False)

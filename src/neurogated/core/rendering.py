@@ -183,7 +183,7 @@ def names_in(
     """
     kinds = (_SUBJECT,) if subjects_only else (_SUBJECT, _SPEAKER, _PLACE)
     begun = existing({_OPENS + kind + word for words in texts for kind in kinds for word in words})
-    runs = [{run for kind in kinds for run in _runs(words, kind, begun)} for words in texts] if begun else []
+    runs = [set(_runs(words, kinds, begun)) for words in texts] if begun else []
     known = existing(set().union(*runs)) if any(runs) else ()
     named = [frozenset(found.intersection(known)) for found in runs] if known else [frozenset[str]()] * len(texts)
     if subjects_only or not begun:
@@ -206,11 +206,13 @@ def _by_first_names(words: Sequence[str], found: frozenset[str], begun: Collecti
     return found.difference(openings).union(openings.values()) if openings else found
 
 
-def _runs(words: Sequence[str], kind: str, begun: Collection[str]) -> Iterator[str]:
-    """Yield the tags of a kind for all runs of words that start with the first word of an existing name."""
-    firsts = {word for word in set(words) if _OPENS + kind + word in begun}
-    for begin in [place for place, word in enumerate(words) if word in firsts]:
-        yield from accumulate(words[begin + 1 : begin + _LONGEST_SUBJECT], "{} {}".format, initial=kind + words[begin])
+def _runs(words: Sequence[str], kinds: Sequence[str], begun: Collection[str]) -> Iterator[str]:
+    """Yield the tags of some kinds for all runs of words that start with the first word of an existing name."""
+    for begin, word in enumerate(words):
+        for kind in kinds:
+            if _OPENS + kind + word in begun:
+                rest = words[begin + 1 : begin + _LONGEST_SUBJECT]
+                yield from accumulate(rest, "{} {}".format, initial=kind + word)
 
 
 def _names(text: str | None) -> Sequence[str]:

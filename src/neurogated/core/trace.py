@@ -21,6 +21,7 @@ from neurogated.core.node_kind import FACT
 from neurogated.core.quoting import day_of, quoted_memories, said_later
 from neurogated.core.read_only import ReadOnlyDict, filled_all
 from neurogated.core.tokens import TokenCounter, prompt_tokens
+from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 from neurogated.text.strings import beginning, html_table
 from neurogated.text.times import Zone
@@ -123,6 +124,10 @@ class Explanation(Protocol):
     """Explains the ranks of memories. Each list has an entry for each place, and is computed when it is first read."""
 
     @property
+    def view(self) -> GraphView:
+        """The graph from which the memories were recalled."""
+
+    @property
     def parts(self) -> Sequence[Mapping[str, float]]:
         """See `RecalledMemory.parts`."""
 
@@ -181,9 +186,10 @@ class ExplainedMemory(RecalledMemory):
         terms = self._why.contributions[self._place]
         return {**terms, **self._gains} if self._gains else terms
 
-    def note_place(self, places: dict[Explanation, list[int]]) -> None:
-        """Add its place to those of the memories with the same explanation."""
-        places.setdefault(self._why, []).append(self._place)
+    @property
+    def why(self) -> tuple[Explanation, int]:
+        """What explains its rank, and its place there."""
+        return self._why, self._place
 
     def __reduce__(self) -> tuple[object, ...]:
         return RecalledMemory, self._values(self)
@@ -346,12 +352,18 @@ class Recall:
         return tuple([memory.node.id for memory in self.memories])
 
     @property
+    def view(self) -> GraphView | None:
+        """The graph that it searched; None if no search found its memories."""
+        return next((one.why[0].view for one in self.memories if isinstance(one, ExplainedMemory)), None)
+
+    @property
     def access(self) -> Access:
         """One access of each memory and of each edge on its path."""
         edges, places = set[EdgeKey](), dict[Explanation, list[int]]()
         for one in self.memories:
             if isinstance(one, ExplainedMemory):
-                one.note_place(places)
+                why, place = one.why
+                places.setdefault(why, []).append(place)
             else:
                 edges.update([step.edge for step in one.path])
         # The paths to the memories that it does not have, such as those that a context cut, are not computed.

@@ -301,13 +301,12 @@ class GraphView:
         if not both_ways:
             (kept,) = (forward ^ inwards).nonzero()
             more, forward = Arcs._make([column[kept] for column in more]), forward[kept]
-        codes = np.empty(forward.size, dtype=code.dtype)
-        codes.fill(self.edge_types.index(EdgeType.TERM))
-        if not arcs.origin.size:
-            return Links(*more, codes, forward)
-        stored: list[NDArray[Any]] = [*arcs, code, along]
-        added: list[NDArray[Any]] = [*more, codes, forward]
-        return Links._make([np.concatenate(columns) for columns in zip(stored, added, strict=True)])
+        size = along.size
+        codes, ways = np.empty(size + forward.size, code.dtype), np.empty(size + forward.size, np.bool_)
+        codes[:size], codes[size:] = code, self.edge_types.index(EdgeType.TERM)
+        ways[:size], ways[size:] = along, forward
+        joined = map(np.concatenate, zip(arcs, more, strict=True)) if size else more
+        return Links._make([*joined, codes, ways])
 
     def term_arcs(self, frontier: Rows) -> Arcs:
         """Return the TERM edges at distinct nodes, computed or stored, both ways."""

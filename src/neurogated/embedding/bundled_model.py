@@ -61,7 +61,9 @@ class BundledEmbedder:
             on_cpu: whether to use the CPU even if a GPU is available.
         """
         self._by_torch = by_torch
-        self._languages = LanguageWatch(by_torch.name)
+        self.name = by_torch.name
+        """Name of the model and its prompts. It does not depend on the runtime."""
+        self._languages = LanguageWatch(self.name)
         self._exact = exact
         self._on_cpu = on_cpu
         self._lock = threading.Lock()
@@ -73,11 +75,6 @@ class BundledEmbedder:
         """Refuse to run a model in a forked child, because the runtime's threads exist only in the parent."""
         if self._chosen or self._lock.locked():
             self._lock = cast("threading.Lock", InheritedLock())
-
-    @property
-    def name(self) -> str:
-        """Name of the model and its prompts. It does not depend on the runtime."""
-        return self._by_torch.name
 
     @property
     def dimension(self) -> int:

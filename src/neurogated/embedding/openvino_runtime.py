@@ -77,7 +77,12 @@ class OpenVINOSession:
             request = self._idle.pop()
         except IndexError:
             request = self._compiled.create_infer_request()
-        request.infer(dict(inputs))
+        # `infer(inputs)` would do the same, after it has looked at the type of each value.
+        for name, values in inputs.items():
+            tensor = request.get_tensor(name)
+            tensor.shape = values.shape
+            tensor.data[:] = values
+        request.infer()
         vectors = np.array(request.get_output_tensor(0).data, dtype=np.float32)
         self._idle.append(request)
         return vectors

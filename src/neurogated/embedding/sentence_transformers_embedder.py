@@ -67,6 +67,8 @@ class SentenceTransformersEmbedder:
         self._batch_size = batch_size
         self.prompts = {"query": query_prompt, "document": document_prompt}
         """The configured prompt of each role."""
+        self.name = name_with_prompts(self._model_name, self.prompts)
+        """Model name, with configured prompts, since these change the vectors."""
         self._devices = tuple(devices or ())
         self._trust_remote_code = trust_remote_code
         self._lock = threading.Lock()
@@ -81,11 +83,6 @@ class SentenceTransformersEmbedder:
         if "torch" in sys.modules:
             # OpenMP in the child would wait for threads that exist only in the parent: a deadlock.
             sys.modules["torch"].set_num_threads(1)
-
-    @property
-    def name(self) -> str:
-        """Model name, with configured prompts, since these change the vectors."""
-        return name_with_prompts(self._model_name, self.prompts)
 
     @property
     def dimension(self) -> int:

@@ -268,11 +268,13 @@ class SpreadingActivation:
         primed = _summed(view.rows(start), np.array(list(start.values()), dtype=np.float64))
         moving, spread = primed.strongest(self._frontier), _NONE
         # The terms of the formula that depend on the edge type alone.
-        ways = [(kind, along) for kind in view.edge_types for along in (False, True)]
+        kinds, weights, against = view.edge_types, kernel.weights, kernel.against
+        walked = [kind not in self._closed and (not self._classic or kind in _CLASSIC_TYPES) for kind in kinds]
+        ways = [(kind.both_ways and walks, walks) for kind, walks in zip(kinds, walked, strict=True)]
         terms = _Terms(
-            np.array([self._walks(kind) and (along or kind.both_ways) for kind, along in ways], dtype=np.bool_),
-            np.array([kernel[kind] if along else kernel.backwards(kind) for kind, along in ways], dtype=np.float64),
-            np.array([kind is EdgeType.ASSOC for kind, _ in ways], dtype=np.bool_),
+            np.array(ways, dtype=np.bool_).ravel(),
+            np.array([(against.get(kind, weights[kind]), weights[kind]) for kind in kinds], dtype=np.float64).ravel(),
+            np.array([kind is EdgeType.ASSOC for kind in kinds], dtype=np.bool_).repeat(2),
         )
         flows: list[_Flow] = []
         for _ in range(self._hops):
@@ -284,9 +286,6 @@ class SpreadingActivation:
             spread = spread + arrived
             moving = (moving + arrived if self._classic else arrived).strongest(self._frontier)
         return Activation(view, primed, spread, tuple(flows), cumulative=self._classic)
-
-    def _walks(self, kind: EdgeType) -> bool:
-        return kind not in self._closed and (not self._classic or kind in _CLASSIC_TYPES)
 
     def _flow(
         self, view: GraphView, active: _Levels, terms: _Terms, gate: Gate | None, before: _Flow | None

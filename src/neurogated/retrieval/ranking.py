@@ -154,6 +154,7 @@ class Explained:
 
     def __init__(self, found: RankedNodes) -> None:
         self._ranking, self._activation = found.ranking, found.activation
+        self.view = found.activation.view
         rows = found.ranking.likeness.rows
         self._scales = np.ones(rows.size) if found.ranking.scales is None else found.ranking.scales
 

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.claims import Change
 from neurogated.core.clock import day_in
-from neurogated.core.columns import Rows, contained, distinct
+from neurogated.core.columns import Rows, contained, firsts
 from neurogated.core.conflicts import Conflict, disputes_about, given_times, moment_of
 from neurogated.core.derivation import claims_of, derived_from, is_derived, sources_of
 from neurogated.core.edge_type import EdgeType
@@ -419,11 +419,14 @@ def _links(reader: GraphReader, embed: Embed, nodes: Sequence[MemoryNode]) -> di
     codes, joined = arcs.code, arcs.origin * view.node_count + arcs.target
     sim = (codes == view.edge_types.index(EdgeType.SIM)) & (arcs.weight >= _LEAST_NEARNESS - _RARITY_WEIGHT)
     term = (codes == view.edge_types.index(EdgeType.TERM)) & (arcs.weight >= _LEAST_RARITY_OF_A_NAME)
-    pairs, others = joined[sim], distinct(joined[term])
-    if not np.count_nonzero(contained(others, pairs)):
+    (near,), (rare,) = sim.nonzero(), term.nonzero()
+    rare = rare[joined[rare].argsort(kind="stable")]
+    near = near[contained(joined[rare], joined[near])]
+    if not near.size:
         return {}
-    both, first_places, second_places = np.intersect1d(pairs, joined[term], return_indices=True)
-    cosine, rarity = arcs.weight[sim][first_places], arcs.weight[term][second_places]
+    near = near[firsts(joined[near])[0]]
+    both = joined[near]
+    cosine, rarity = arcs.weight[near], arcs.weight[rare[joined[rare].searchsorted(both)]]
     origins, targets = rows[both // view.node_count], both % view.node_count
     (places,) = ((cosine + _RARITY_WEIGHT * rarity >= _LEAST_NEARNESS) & view.admitted(targets)).nonzero()
     if places.size and (has_groups(view) or has_echoes(view)):
@@ -440,10 +443,10 @@ def _links(reader: GraphReader, embed: Embed, nodes: Sequence[MemoryNode]) -> di
             possible.append((place, earlier, later))
     places = np.array([place for place, _, _ in possible], dtype=np.int64)
     names = [later.speaker or later.found.label for _, _, later in possible]
-    near = _without_names(reader, embed, names, (origins[places], targets[places]), cosine[places])
+    bare = _without_names(reader, embed, names, (origins[places], targets[places]), cosine[places])
     links: dict[str, MemoryNode] = {}
     for (_, earlier, later), is_near in zip(
-        possible, near + _RARITY_WEIGHT * rarity[places] >= _LEAST_NEARNESS, strict=True
+        possible, bare + _RARITY_WEIGHT * rarity[places] >= _LEAST_NEARNESS, strict=True
     ):
         if is_near and (earlier.id not in links or _day(links[earlier.id]) < _day(later)):
             links[earlier.id] = later

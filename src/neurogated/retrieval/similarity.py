@@ -83,7 +83,7 @@ class Similarities(NamedTuple):
 
     def at(self, rows: Rows) -> Similarities:
         """Return the similarities of `rows`, which must be among these."""
-        if rows.size == self.rows.size and (rows == self.rows).all():
+        if rows.size == self.rows.size and np.logical_and.reduce(rows == self.rows):
             return self
         place = self.rows.searchsorted(rows)
         return Similarities(self.rows[place], self.columns[:, place])
@@ -185,7 +185,7 @@ class QuestionSimilarity:
         """Measure the cosines of all nodes that the recall may find, and return the search among them."""
         cosines = self._reader.similarities(self._vector, rows, np.nan)
         has_vector = ~np.isnan(cosines)
-        if not has_vector.all():
+        if not np.logical_and.reduce(has_vector):
             self._cosine.add(rows, np.where(has_vector, cosines, 0.0))
             rows, cosines = rows[has_vector], cosines[has_vector]
         else:
@@ -335,8 +335,10 @@ class _Scores:
 
     def of(self, rows: Rows) -> Values:
         """Return the scores of nodes (n,)."""
+        if rows.size == self._rows.size and np.logical_and.reduce(rows == self._rows):
+            return self._values
         held = contained(self._rows, rows)
-        if not held.all():
+        if not np.logical_and.reduce(held):
             unknown = rows[~held]
             self.add(unknown, self._measure(unknown))
         found: Values = self._values[self._rows.searchsorted(rows)]

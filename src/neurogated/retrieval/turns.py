@@ -175,7 +175,7 @@ class Samples:
 
     def _mean_of(self, rows: Rows) -> NDArray[np.float32]:
         """Return the mean vector of nodes. In a conversation both samples are the same nodes, which are read once."""
-        if self._last is None or not np.array_equal(self._last[0], rows):
+        if self._last is None or self._last[0].size != rows.size or np.count_nonzero(self._last[0] != rows):
             self._last = rows, self.reader.mean_vector(rows)
         return self._last[1]
 
@@ -336,7 +336,7 @@ class Turns:
         mean = self._samples.mean_of_turns
         if not np.count_nonzero(mean):
             return np.zeros(rows.size)
-        likeness: Values = np.linalg.norm(mean) * self._reader.similarities(mean, rows)
+        likeness: Values = np.sqrt(mean @ mean) * self._reader.similarities(mean, rows)
         if self._usual is None:
             self._usual = _mean(likeness[chosen if np.count_nonzero(chosen) else ~chosen])
         return likeness - self._usual

@@ -362,11 +362,9 @@ class LiveGraph:
         known, index = self._committed, self.index
         if known is not None and known.is_present(index, index.topology.view()):
             return known
-        state = self._now()
-        if known is None or state.view is not known.view:
-            # An interrupt may have prevented its publication.
-            self.publish()
-        return state
+        # An interrupt may have prevented its publication, or the texts were not indexed yet.
+        self.publish()
+        return self._now()
 
     def _now(self) -> GraphState:
         """Return the present state; the lock is held."""

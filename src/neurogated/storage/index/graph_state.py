@@ -77,7 +77,7 @@ class GraphState:
         if not rows.size:
             return []
         view = self.view
-        taken = (column.take(rows).tolist() for column in _COLUMNS(view))
+        taken = [(one.take(rows) if one.rows.size else one.base.take(rows)).tolist() for one in _COLUMNS(view)]
         columns: dict[str, list[Any]] = dict(zip(_OF_NODES, taken, strict=True))
         columns |= {name: moments(columns[name]) for name in _TIMES}
         columns["kind"] = [view.kinds[kind] for kind in columns["kind"]]

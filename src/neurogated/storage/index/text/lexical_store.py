@@ -69,9 +69,10 @@ def holding(view: TableView, numbers: Sequence[int], keys: Rows) -> NDArray[np.b
     held = np.zeros((len(numbers), keys.size), dtype=np.bool_)
     known = [term for term, number in enumerate(numbers) if number != UNKNOWN]
     words = [numbers[term] for term in known]
-    for part, here, places in view.located(keys) if known else ():
+    for part, here, at in view.located(keys) if known else ():
+        places = at.astype(part.places.dtype)
         for position, holders in part.postings_of(words):
-            held[known[position], here] = contained(holders, places)
+            held[known[position], here] = holders.take(holders.searchsorted(places), mode="clip") == places
     return held
 
 
@@ -208,7 +209,7 @@ class LexicalStore:
     def __init__(self, memtable_texts: int = MEMTABLE_TEXTS, table: PostingTable | None = None) -> None:
         self._table = PostingTable(memtable_texts) if table is None else table
         # Of the last queries: the query, its `among`, the change counter then, and its weights.
-        self._asked: tuple[tuple[str, Rows | None, int, QueryWeights], ...] = ()
+        self._asked: tuple[tuple[str, Rows | None, TableView, QueryWeights], ...] = ()
 
     def __len__(self) -> int:
         return self._table.texts
@@ -272,8 +273,7 @@ class LexicalStore:
 
         Without terms the result is empty. With `among`, ascending, only these keys are searched.
         """
-        with self._table.lock:
-            numbers = self._table.vocabulary.numbers(list(terms))
+        numbers = self._table.vocabulary.numbers(list(terms))
         if not numbers or UNKNOWN in numbers:
             return _NOTHING
         if among is not None:
@@ -333,14 +333,12 @@ class LexicalStore:
 
     def having(self, terms: Collection[str], keys: Rows) -> NDArray[np.bool_]:
         """Return (terms, keys) bool: whether the text of each key holds each of `terms`."""
-        with self._table.lock:
-            numbers = self._table.vocabulary.numbers(list(terms))
+        numbers = self._table.vocabulary.numbers(list(terms))
         return self._table.read(lambda view: holding(view, numbers, keys))
 
     def marks(self, terms: Sequence[str], keys: Rows) -> NDArray[np.uint8]:
         """Return the bits of those of up to eight terms that the text of each key holds; the first is the lowest."""
-        with self._table.lock:
-            numbers = self._table.vocabulary.numbers(terms)
+        numbers = self._table.vocabulary.numbers(terms)
 
         def marked(view: TableView) -> NDArray[np.uint8]:
             found = np.zeros(keys.size, dtype=np.uint8)
@@ -373,15 +371,14 @@ class LexicalStore:
 
     def _weights(self, view: TableView, query: str, among: Rows | None = None) -> QueryWeights:
         """Return the weights of a query among the texts of some keys, or of all, cached for repeated calls."""
-        now = self._table.changes
-        for asked, searched, changes, weights in self._asked:
-            if asked == query and searched is among and changes == now:
+        for asked, searched, read, weights in self._asked:
+            if asked == query and searched is among and read is view:
                 return weights
         keywords = list(dict.fromkeys(search_terms(query)))
         with self._table.lock:
-            changes, numbers = self._table.changes, self._table.vocabulary.numbers(keywords)
+            numbers = self._table.vocabulary.numbers(keywords)
             words = np.array(sorted({*numbers} - {UNKNOWN}), dtype=np.int64)
             known = Statistics(self._table.texts, self._table.total, self._table.frequencies_of(words))
         weights = QueryWeights(words, known if among is None else statistics_of(view, words, among))
-        self._asked = ((query, among, changes, weights), *self._asked[: _QUERIES - 1])
+        self._asked = ((query, among, view, weights), *self._asked[: _QUERIES - 1])
         return weights

@@ -288,9 +288,9 @@ class PostingTable:
 
     def read(self, question: Callable[[TableView], _Answer]) -> _Answer:
         """Return the answer to a read-only question; ask again if the table changed meanwhile."""
-        with self.lock:
-            view, changes = self.view(), self.changes
-        answer = question(view)
+        # In this order, a change that has begun meanwhile is seen below, where the lock waits for its end.
+        changes, view = self.changes, self._view
+        answer = question(self.view() if view is None else view)
         with self.lock:
             return answer if changes == self.changes else question(self.view())
 

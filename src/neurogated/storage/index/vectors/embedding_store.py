@@ -457,6 +457,7 @@ class EmbeddingStore:
         _log.warning("building the approximate vector index failed; vectors outside it are searched exactly: %r", error)
 
     def _checked_query(self, query: Vector) -> NDArray[np.float32]:
-        vector = as_vector(query)
-        self.check(vector, "the query")
+        vector, state = as_vector(query), self._state
+        if state is not None and vector.size != state.matrix.dimension:
+            self.check(vector, "the query")
         return vector

@@ -468,7 +468,7 @@ class SqliteRecords:
     def _select(self, statement: str, keys: Keys) -> list[list[Any]]:
         """Return the rows of a statement for `keys`, in their order; its first column is the key."""
         with self.file.reader() as connection:
-            rows = fetch(connection, statement, {"keys": json.dumps(keys.tolist()), "now": self.sequence})
+            rows = fetch(connection, statement, {"keys": str(keys.tolist()), "now": self.sequence})
         by_key = {key: rest for key, *rest in rows}
         try:
             return [by_key[key] for key in keys.tolist()]
