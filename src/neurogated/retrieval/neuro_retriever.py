@@ -325,7 +325,7 @@ class NeuroRetriever:
     def _gate(self, likeness: QuestionSimilarity) -> Gate:
         """Return a gate: a node's similarity to the question divided by that of the best candidate, 0–1."""
         best = float(likeness.known.similarity.max(initial=0.0))
-        return lambda rows: np.minimum(np.maximum(likeness.similarity(rows) / (best or 1.0), 0.0), 1.0)
+        return lambda rows: np.minimum(np.maximum(likeness.of(rows).similarity / (best or 1.0), 0.0), 1.0)
 
     def _by_activation(
         self, activation: Activation, likeness: QuestionSimilarity, wanted: int, admission: Admission

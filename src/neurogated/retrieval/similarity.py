@@ -226,10 +226,6 @@ class QuestionSimilarity:
             self._rows, self._known = distinct(np.concatenate((self._rows, fresh))), None
         return self._measured.at(rows)
 
-    def similarity(self, rows: Rows) -> Values:
-        """Return the similarity of nodes (n,); `rows` ascend."""
-        return self.of(rows).similarity
-
     def _scale(self) -> None:
         """Divide similarities by the highest value that the best match could have; the order does not change.
 
