@@ -38,10 +38,11 @@ URL = "https://example.org/boat"
 CALL = 'weather(city="Oban")'
 
 Expected = tuple[str, str, str]
-"""Kind, role and content of a memory."""
+"""Kind, role and content of a memory: of the first one of a message, or, in a list, of each."""
 SAID: Expected = ("turn", "user", TEXT)
 ANSWERED: Expected = ("turn", "assistant", REPLY)
 CALLED: Expected = ("call", "assistant", CALL)
+PLANNED: list[Expected] = [("turn", "assistant", "I look."), CALLED]
 RETURNED: Expected = ("turn", "tool", RESULT)
 
 
@@ -57,6 +58,13 @@ class Spoken:
 
     role: str
     content: Any
+
+
+@dataclass
+class Answer:
+    """What such a program gets from a model."""
+
+    message: Spoken
 
 
 def _user(*parts: Any, key: str = "content") -> dict[str, Any]:
@@ -114,9 +122,10 @@ def _gemini(form: Callable[[dict[str, Any]], Any], *, camel: bool) -> dict[str, 
     }
 
 
+_BEDROCK_CALL = {"toolUseId": "c1", "name": "weather", "input": ARGS}
 _BEDROCK = {
     "text": (_user({"text": TEXT}), SAID),
-    "call": (_bot({"toolUse": {"toolUseId": "c1", "name": "weather", "input": ARGS}}), CALLED),
+    "call": (_bot({"toolUse": _BEDROCK_CALL}), CALLED),
     "result": (
         _user({"toolResult": {"toolUseId": "c1", "content": [{"text": RESULT}], "status": "success"}}),
         RETURNED,
@@ -127,7 +136,9 @@ _BEDROCK = {
     ),
 }
 
-SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected]]] = {
+_COHERE_CALL = {"role": "assistant", "tool_plan": "I look.", "tool_calls": [_OPENAI_CALL]}
+
+SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
     "OpenAI chat": {
         "text": ({"role": "user", "content": TEXT}, SAID),
         "call": ({"role": "assistant", "content": None, "tool_calls": [_OPENAI_CALL]}, CALLED),
@@ -212,7 +223,7 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected]]] = {
         ),
         "reasoning": (
             {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm."}]},
-            ("placeholder", "assistant", "[reasoning]"),
+            ("turn", "assistant", "[reasoning]\nHm."),
         ),
     },
     "OpenAI Assistants": {
@@ -439,7 +450,7 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected]]] = {
     "ShareGPT, records": {"text": ({"conversations": [{"from": "human", "value": TEXT}]}, SAID)},
     "Cohere": {
         "text": (_user(_text()), SAID),
-        "call": ({"role": "assistant", "tool_plan": "I look.", "tool_calls": [_OPENAI_CALL]}, CALLED),
+        "call": (_COHERE_CALL, PLANNED),
         "result": (
             {"role": "tool", "tool_call_id": "c1", "content": [{"type": "document", "document": {"data": RESULT}}]},
             RETURNED,
@@ -496,6 +507,102 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected]]] = {
         ),
         "result": (AgentMessage("tool", [AgentContent.from_function_result("c1", result=RESULT)]), RETURNED),
         "media": (AgentMessage("user", [TEXT, AgentContent.from_uri(URL, media_type="image/png")]), SAID),
+    },
+    "Mistral, conversations": {
+        "text": ({"type": "message.output", "role": "assistant", "content": [_text(REPLY)]}, ANSWERED),
+        "call": ({"type": "function.call", "tool_call_id": "c1", "name": "weather", "arguments": WRITTEN}, CALLED),
+        "built in": ({"type": "tool.execution", "name": "weather", "arguments": WRITTEN}, CALLED),
+        "result": ({"type": "function.result", "tool_call_id": "c1", "result": RESULT}, RETURNED),
+        "handoff": (
+            {"type": "agent.handoff", "next_agent_name": "Bea"},
+            ("placeholder", "assistant", "[agent_handoff]"),
+        ),
+    },
+    "whole answers": {
+        "OpenAI": ({"choices": [{"message": {"role": "assistant", "content": REPLY}}], "usage": {}}, [ANSWERED]),
+        "Mistral": (
+            {"choices": [{"index": 0, "message": {"role": "assistant", "content": [_text(REPLY)]}}]},
+            [ANSWERED],
+        ),
+        "Mistral, conversations": (
+            {"outputs": [{"type": "message.output", "role": "assistant", "content": REPLY}]},
+            [ANSWERED],
+        ),
+        "Gemini": ({"candidates": [{"content": _bot({"text": REPLY}, key="parts", role="model")}]}, [ANSWERED]),
+        "Gemini, object": (
+            genai.GenerateContentResponse.model_validate(
+                {"candidates": [{"content": _bot({"text": REPLY}, key="parts", role="model")}]}
+            ),
+            [ANSWERED],
+        ),
+        "Bedrock": (
+            {"output": {"message": _bot({"text": REPLY}, {"toolUse": _BEDROCK_CALL})}, "stopReason": "tool_use"},
+            [ANSWERED, CALLED],
+        ),
+        "Ollama": ({"model": "m", "message": {"role": "assistant", "content": REPLY}, "done": True}, [ANSWERED]),
+        "an object": (Answer(Spoken("assistant", REPLY)), [ANSWERED]),
+        "Cohere": ({"id": "a1", "finish_reason": "TOOL_CALL", "message": _COHERE_CALL}, PLANNED),
+        "Responses": (
+            {
+                "object": "response",
+                "output": [
+                    {"type": "reasoning", "summary": []},
+                    {"type": "message", **_bot({"type": "output_text", "text": REPLY})},
+                ],
+            },
+            [("placeholder", "assistant", "[reasoning]"), ANSWERED],
+        ),
+    },
+    "words of parts": {
+        "found pages": (
+            _bot(
+                {
+                    "type": "web_search_tool_result",
+                    "content": [{"type": "web_search_result", "title": "Oban", "url": URL, "encrypted_content": "x"}],
+                }
+            ),
+            [("turn", "tool", f"[search_result: Oban ({URL})]")],
+        ),
+        "a page": (
+            _bot(
+                {
+                    "type": "web_fetch_tool_result",
+                    "content": {
+                        "type": "web_fetch_result",
+                        "url": URL,
+                        "content": {"type": "document", "title": "Oban", "source": {"type": "text", "data": RESULT}},
+                    },
+                }
+            ),
+            [("turn", "tool", f"[document: Oban]\n{RESULT}")],
+        ),
+        "context of a document": (
+            _user(
+                {"type": "document", "title": "Lease", "context": "Signed.", "source": {"type": "text", "data": TEXT}}
+            ),
+            [("turn", "user", f"[document: Lease]\nSigned.\n{TEXT}")],
+        ),
+        "a thought alone": (
+            _bot({"type": "thinking", "thinking": "Hm.", "signature": "x"}),
+            [("turn", "assistant", "[thinking]\nHm.")],
+        ),
+        "a thought beside words": (_bot({"type": "thinking", "thinking": "Hm."}, _text(REPLY)), [ANSWERED]),
+        "raw reasoning": (
+            {"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "Hm."}]},
+            [("turn", "assistant", "[reasoning]\nHm.")],
+        ),
+        "a reason": (
+            {"type": "mcp_approval_response", "approve": False, "reason": "It costs."},
+            [("turn", "assistant", "[mcp_approval_response]\nIt costs.")],
+        ),
+        "a summary": (
+            _bot({"type": "compaction", "content": "She lives in Oban."}),
+            [("turn", "assistant", "[compaction]\nShe lives in Oban.")],
+        ),
+        "several actions": (
+            {"type": "computer_call", "actions": [{"type": "type", "text": TEXT}]},
+            [("call", "assistant", f'computer([{{"type": "type", "text": "{TEXT}"}}])')],
+        ),
     },
     "plain objects": {
         "text": (SimpleNamespace(role="user", content=TEXT), SAID),

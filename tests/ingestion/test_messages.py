@@ -275,8 +275,7 @@ def test_a_blank_or_broken_message_costs_no_other_and_is_counted(memory: NeuroGr
         ({"images": ["AAAA"]}, "[image]"),
         ({"experimental_attachments": [{"name": "a.txt", "url": "data:,x"}]}, "[file: a.txt]"),
         ({"attachments": [{"file_id": "f"}]}, "[file]"),
-        ({"reasoning_content": "Hm."}, "[reasoning]"),
-        ({"tool_plan": "I will look."}, "[tool_plan]"),
+        ({"reasoning_content": "Hm."}, "[reasoning]\nHm."),
         ({"audio": {"id": "a1"}}, "[audio]"),
         ({"tool_calls": [{"function": {"arguments": "{}"}}]}, "[call]"),
         ({"artifact": {"rows": 3}}, "[artifact]"),
@@ -288,6 +287,33 @@ def test_parts_beside_the_content_are_never_lost(memory: NeuroGraphMemory, silen
     assert memory.get(name).metadata["message"] == silent
     (name,) = memory.add({"role": "assistant", "content": "Here.", **silent})
     assert memory.get(name).content.startswith("Here.")
+
+
+@pytest.mark.parametrize(
+    ("part", "kept"),
+    [
+        (
+            {"type": "output_text", "text": "Cold.", "annotations": [{"type": "url_citation", "title": "Oban"}]},
+            {"annotations": [{"type": "url_citation", "title": "Oban"}]},
+        ),
+        ({"type": "text", "text": "Cold.", "citations": [{"cited_text": "C."}]}, {"citations": [{"cited_text": "C."}]}),
+        (
+            {"type": "text", "text": {"value": "Cold.", "annotations": [{"text": "a"}]}},
+            {"annotations": [{"text": "a"}]},
+        ),
+        (
+            {"citationsContent": {"content": [{"text": "Cold."}], "citations": [{"title": "Oban"}]}},
+            {"citations": [{"title": "Oban"}]},
+        ),
+        ({"type": "text", "text": "Cold.", "annotations": [], "citations": None}, None),
+    ],
+)
+def test_the_sources_of_a_text_are_kept_beside_it(
+    memory: NeuroGraphMemory, part: dict[str, Any], kept: dict[str, Any] | None
+) -> None:
+    (name,) = memory.add({"role": "assistant", "content": [part]})
+    node = memory.get(name)
+    assert (node.content, node.metadata.get("message")) == ("Cold.", kept and {"parts": [kept]})
 
 
 def test_what_is_too_long_or_stands_beside_a_list_is_reported(memory: NeuroGraphMemory) -> None:

@@ -68,8 +68,9 @@ _DETAILS = {"user_id", "agent_id", "session_id", "tags", "importance", "kind"}
 HELD_IN = ("messages", "conversations", "contents")
 """The keys of a list of messages, as in a state of LangGraph and a record of ShareGPT."""
 
-COMPLETIONS = {"choices": "message", "candidates": "content", "output": ""}
-"""The keys of the answers of OpenAI's chat, of Gemini and of OpenAI's Responses, with the key of the message within."""
+COMPLETIONS = {"choices": "message", "candidates": "content", "output": "message", "outputs": "", "message": ""}
+"""The keys of whole answers of models, with the key of the message within: OpenAI, Gemini, OpenAI's Responses and
+Bedrock, conversations of Mistral, Ollama and Cohere."""
 _BLANK, _UNREAD = "blank, and left out", "which is kept beside it and not read"
 _SHOWN, _LONGEST = 5, 500
 """Ids or places in a note, and characters of what is told of a message."""
@@ -253,6 +254,8 @@ def _read(
         (message.results, "tool", "#result", None),
     ]
     pieces = [piece for piece in pieces if piece[0].strip()]
+    if not pieces and message.thoughts:
+        pieces = [(message.thoughts, role, "", None)]
     if not pieces and (message.others or original is not None):
         pieces = [(message.others or f"[{opened.get('type', role)}]", role, "", PLACEHOLDER)]
     passages = list[Passage]()
@@ -308,11 +311,10 @@ def _messages_in(content: object) -> tuple[list[tuple[str, object]], list[str]] 
     opened = as_mapping(content)
     if opened is None or "role" in opened:
         return None
-    if (said := _messages_of_completion(opened)) is not None:
-        return said, []
     held = next((key for key in HELD_IN if isinstance(opened.get(key), list | tuple)), None)
     if held is None:
-        return None
+        said = _messages_of_completion(opened)
+        return None if said is None else (said, [])
     messages = list[tuple[str, object]]()
     beside = {key: value for key, value in opened.items() if key != held and value not in (None, "", [], {})}
     for key in SYSTEM:
@@ -333,14 +335,16 @@ def _messages_of_completion(opened: Mapping[str, Any]) -> list[tuple[str, object
     if "type" in opened:
         return None
     for key, inner in COMPLETIONS.items():
-        if not isinstance(held := opened.get(key), list | tuple):
+        held = opened.get(key)
+        several = held if isinstance(held, list | tuple) else None
+        if several is not None and key.startswith("output"):
+            return [(f"{key} {position}", one) for position, one in enumerate(several)]
+        found = as_mapping(several[0] if several is not None and len(several) == 1 else held, ("role", inner))
+        message = as_mapping(found.get(inner)) if inner and found is not None else found
+        if several is None and (message is None or "role" not in message):
             continue
-        if not inner:
-            return [(f"{key} {position}", one) for position, one in enumerate(held)]
-        found = as_mapping(held[0], (inner,)) if len(held) == 1 else None
-        message = None if found is None else as_mapping(found.get(inner))
         if message is None:
-            raise InputError(f"{len(held)} {key} are given; give the message of one, as in .{key}[0].{inner}")
+            raise InputError(f"{len(several or ())} {key} are given; give the message of one, as in .{key}[0].{inner}")
         # Its id is not the caller's own, and neither is one in an envelope within.
         said = {name: value for name, value in message.items() if name not in {"id", "lc"}}
         return [("", {**said, "role": message.get("role") or "assistant"})]

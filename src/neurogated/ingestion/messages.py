@@ -27,6 +27,7 @@ from neurogated.ingestion.formats import (
     BESIDE,
     BODIES,
     CALL_LISTS,
+    CITED,
     INVENTED,
     KIND_OF,
     NAME_KEYS,
@@ -35,6 +36,7 @@ from neurogated.ingestion.formats import (
     OPEN_TYPES,
     RESULT_KEYS,
     TEXT_KEYS,
+    THOUGHT_KEYS,
     TYPE_KEYS,
     kind_of,
     listed,
@@ -57,7 +59,7 @@ _LIFETIMES = ("ttl", "expires_at", "valid_from", "valid_to", _EXPIRATION_DATE)
 """The keys, in one spelling, that say until when a message is found, and from when until when it is true."""
 _MAY_BE_LIFETIME = re.compile("ttl|lifetime|expir|(?:in)?valid_(?:at|until|till|since|through|before|after|date)")
 
-_OWN_KEYS = frozenset({"role", "name", "id", "metadata", ORIGINAL, *BODIES})
+_OWN_KEYS = frozenset({"role", "name", "id", "metadata", "tool_plan", ORIGINAL, *BODIES})
 _READ = frozenset({*BODIES, *BESIDE, "tool_calls", "function_call", "toolInvocations", "tool_results"})
 REPAIRED = "with NUL or half characters, which are now U+FFFD"
 _CUT = "with a part of which only the length is kept, because it is longer than 4,000 characters"
@@ -88,6 +90,8 @@ class ReadMessage(NamedTuple):
     """The texts of results of tools, which are nobody's words."""
     others: str = ""
     """Names its parts that are no text, as in `[image]`, for a message that has nothing else."""
+    thoughts: str = ""
+    """The words of its parts that nobody says, such as thoughts, each below its name, as in `[thinking]`."""
     fields: Mapping[str, Any] = MappingProxyType({})
     """The values of the message outside its envelope, such as `id` and `metadata`."""
     notes: Sequence[str] = ()
@@ -158,8 +162,9 @@ def read_message(item: Mapping[str, Any]) -> ReadMessage:
     unknown = [one for source in sources for one in source.unknown]
     if unknown and not (texts or calls or results or names.keys() - {_UNKNOWN} or reading.is_kept):
         raise InputError(f"{unknown[0]}; see docs/how-to/agents.md for the formats that are known")
+    thoughts = dict.fromkeys(one for source in sources for one in source.thoughts)
     said = ("\n".join(texts), aside, "\n".join(calls), "\n".join(results), "".join(f"[{name}]" for name in names))
-    return ReadMessage(role, *said, item, sorted(reading.notes), unknown)
+    return ReadMessage(role, *said, "\n".join(thoughts), item, sorted(reading.notes), unknown)
 
 
 def _sources(item: Mapping[str, Any], reading: _Reading) -> Iterator[_Reading]:
@@ -182,7 +187,9 @@ def _sources(item: Mapping[str, Any], reading: _Reading) -> Iterator[_Reading]:
         for part in values if isinstance(values, list) else [values]:
             if part not in (None, "", {}, []):
                 inner = normalised(part) if isinstance(part, Mapping) and tag != "artifact" else {}
-                reading.note(_Part(KIND_OF[tag], tag, inner))
+                kind = KIND_OF[tag]
+                reading.texts += _words(part) if kind == "text" else []
+                reading.note(_Part(kind, tag, {"text": part} if kind == "aside" and isinstance(part, str) else inner))
 
 
 def _joined(sources: Iterable[Sequence[str]]) -> list[str]:
@@ -336,6 +343,7 @@ class _Reading:
         self.others: list[object] = []
         self.names: list[str] = []
         self.unknown: list[str] = []
+        self.thoughts: list[str] = []
         self.notes: set[str] = set() if notes is None else notes
         self.is_kept = is_kept
         self._ids: set[object] = set()
@@ -378,8 +386,11 @@ class _Reading:
 
     def note(self, found: _Part) -> None:
         """Note a part that is no text, and the words that it carries."""
-        self.names.append(_medium(found) if found.kind == "media" else found.tag)
+        if found.kind != "text":
+            self.names.append(_medium(found) if found.kind == "media" else found.tag)
         self.beside += _words_of(found) if found.kind == "media" else ()
+        if found.kind == "aside" and (words := _words_of(found)):
+            self.thoughts.append("\n".join((f"[{found.tag}]", *words)))
 
     def add(self, body: object) -> None:
         """Read a text, a part or a list of parts."""
@@ -399,6 +410,8 @@ class _Reading:
             found = _Part("aside", _UNKNOWN, {})
         if found.kind == "text":
             self.texts += _words_of(found)
+            if cited := _cited(found.body):
+                self.others.append(cited)
             return
         self.others.append(part)
         self.note(found)
@@ -454,6 +467,12 @@ def _identified(part: object) -> _Part:
     return _Part(kind, tag, body)
 
 
+def _cited(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the sources of a text, which stand beside it or in a mapping with it."""
+    inner = next((one for key in TEXT_KEYS if isinstance(one := body.get(key), Mapping)), {})
+    return {key: value for key in CITED if (value := body.get(key) or inner.get(key))}
+
+
 # --- Words -----------------------------------------------------------------------------------------------------------
 
 
@@ -496,6 +515,8 @@ def _words_of(part: _Part, depth: int = 0) -> list[str]:
         return _words_at(body, TEXT_KEYS, depth)
     if part.kind == "result":
         return _words_at(body, (*RESULT_KEYS, "content", "stdout", "stderr"), depth)
+    if part.kind == "aside":
+        return [word for key in THOUGHT_KEYS for word in _words(body.get(key) or None, depth + 1)]
     return _words_in_medium(part, depth) if part.kind == "media" else []
 
 
@@ -519,6 +540,10 @@ def _words_in_medium(part: _Part, depth: int) -> list[str]:
     named = [part.body, *(normalised(one) for one in part.body.values() if isinstance(one, Mapping))]
     names = [one[key] for key in ALT_TEXTS for one in named if isinstance(one.get(key), str) and one[key].strip()]
     names = [name for name in names if name != INVENTED]
+    # What a search found is named by its address, too.
+    if "search" in part.tag and isinstance(url := inner.get("url"), str):
+        names = [f"{names[0]} ({url})" if names else url]
+    texts = _words(inner.get("context"), depth) + texts  # Anthropic
     return [*([f"[{_medium(part)}: {_line(names[0])}]"] if names else []), *texts]
 
 
