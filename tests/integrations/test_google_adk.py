@@ -75,6 +75,22 @@ def test_events_are_stored_once_and_found_by_their_user_in_their_app_also_after_
             asyncio.run(service.delete_memory(app_name="app", user_id="ana", memory_id="unknown"))
 
 
+def test_the_words_of_a_spoken_session_are_stored_without_their_pieces(memory: NeuroGraphMemory) -> None:
+    def heard(words: str) -> types.Transcription:
+        return types.Transcription(text=words, finished=True)
+
+    events = [
+        Event(author="user", input_transcription=types.Transcription(text="The name"), partial=True),
+        Event(author="user", input_transcription=heard(FACT)),
+        Event(author="helper", output_transcription=heard("Noted.")),
+        Event(author="helper", output_transcription=heard("")),
+    ]
+    given: dict[str, Any] = {"app_name": "app", "user_id": "ana", "session_id": "monday"}
+    asyncio.run(MemoryService(memory).add_events_to_memory(events=events, **given))
+    said = [(one.role, one.speaker, one.content) for one in memory.find(user_id="ana")]
+    assert said == [("user", None, FACT), ("assistant", "helper", "Noted.")]
+
+
 def test_the_question_that_is_stored_before_it_is_asked_does_not_answer_itself(memory: NeuroGraphMemory) -> None:
     service = MemoryService(memory)
     given: dict[str, Any] = {"app_name": "app", "user_id": "ana"}

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from langchain.agents import create_agent
+from langchain.agents.middleware import PIIMiddleware, SummarizationMiddleware
 from langchain_core.language_models.fake_chat_models import GenericFakeChatModel
 from langchain_core.messages import (
     AIMessage,
@@ -158,6 +159,31 @@ def test_a_run_that_is_repeated_neither_answers_itself_nor_is_stored_twice(memor
     memory.add({"role": "user", "content": "Where is it?"}, user_id="ana", session_id="sunday")
     agent.invoke({"messages": [("user", "Where is it?")]}, {"configurable": {"thread_id": "sunday"}})
     assert "Where is it?" not in _instructions(model.prompts[-1])
+
+
+def test_what_a_summary_replaces_during_a_run_is_stored_whole_and_no_summary_is(memory: NeuroGraphMemory) -> None:
+    calls = [AIMessage("", tool_calls=[{"name": "weather", "args": {"city": "Lyon"}, "id": str(n)}]) for n in range(3)]
+    summary = Script(messages=iter([AIMessage("In short.")] * 9))
+    shorten = SummarizationMiddleware(summary, trigger=("messages", 4), keep=("messages", 2))
+    given = {"checkpointer": InMemorySaver(), "context_schema": Context, "middleware": [shorten]}
+    agent, _ = _agent(memory, *calls, "18 degrees.", "Ada.", **given)
+    _ask(agent, "How is Lyon?", "monday")
+    left = _ask(agent, QUESTION, "monday")["messages"]
+    assert [one.text for one in left if isinstance(one, HumanMessage)][1:] == [QUESTION]
+    said = memory.find(user_id="ana", session_id="monday")
+    assert [one.content for one in said if one.role == "user"] == ["How is Lyon?", QUESTION]
+    assert [(one.kind, one.role) for one in said] == [
+        ("turn", "user"), *[("call", "assistant"), ("turn", "tool")] * 3,
+        ("turn", "assistant"), ("turn", "user"), ("turn", "assistant"),
+    ]  # fmt: skip
+
+
+def test_a_question_and_an_answer_are_stored_as_other_middleware_leaves_them(memory: NeuroGraphMemory) -> None:
+    hide = PIIMiddleware("email", strategy="redact", apply_to_input=True, apply_to_output=True)
+    agent, _ = _agent(memory, "It is bo@example.org.", context_schema=Context, middleware=[hide])
+    _ask(agent, "Is it ada@example.org?", "monday")
+    said = [one.content for one in memory.find(user_id="ana")]
+    assert said == ["Is it [REDACTED_EMAIL]?", "It is [REDACTED_EMAIL]."]
 
 
 def test_two_users_may_use_the_same_ids(memory: NeuroGraphMemory) -> None:

@@ -11,9 +11,12 @@ from pydantic_ai import Agent, ModelRequest, ModelResponse, TextPart, ToolCallPa
 from pydantic_ai.capabilities import ProcessHistory
 from pydantic_ai.messages import (
     BinaryContent,
+    CachePoint,
     ModelMessage,
     ModelMessagesTypeAdapter,
+    SpeechPart,
     SystemPromptPart,
+    TextContent,
     ThinkingPart,
     ToolReturnPart,
 )
@@ -103,6 +106,18 @@ def test_messages_come_back_as_they_went_in_also_after_reopening(config: MemoryC
         assert _written(MemoryHistory(memory, "monday", user_id="ana").load()) == _written(MESSAGES)
         assert MemoryHistory(memory, "monday", user_id="bob").load() == []
         assert MemoryHistory(memory, "tuesday", user_id="ana").load() == []
+
+
+def test_spoken_words_and_texts_with_metadata_are_words(memory: NeuroGraphMemory) -> None:
+    texts = ["Look:", TextContent("my heron", metadata={"page": 3}), CachePoint(), "Ada."]
+    messages: list[ModelMessage] = [
+        ModelRequest([SpeechPart(speaker="user", transcript=FACT)]),
+        ModelResponse([SpeechPart(speaker="assistant", transcript="Noted.")]),
+        ModelRequest([UserPromptPart(texts)]),
+    ]
+    MemoryHistory(memory, "monday", user_id="ana").save(messages)
+    said = [(one.role, one.content) for one in memory.find(user_id="ana")]
+    assert said == [("user", FACT), ("assistant", "Noted."), ("user", "Look:\nmy heron\nAda.")]
 
 
 def _ask(memory: NeuroGraphMemory, script: Script, words: str, session: str, user: str = "ana") -> None:

@@ -16,7 +16,7 @@ from neurogated.retrieval.neuro_retriever import RecallOptions
 with needs_extra("langchain"):
     from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
     from langchain.agents.middleware.types import PrivateStateAttr
-    from langchain_core.messages import AnyMessage, HumanMessage, SystemMessage
+    from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, SystemMessage
     from langgraph.config import get_config
     from langgraph.runtime import Runtime
 
@@ -51,7 +51,7 @@ class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
 
     def before_agent(self, state: MemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Recall memories for the last message of the user. Messages of the thread are left out."""
-        asked = [one for one in state["messages"] if isinstance(one, HumanMessage)]
+        asked = [one for one in state["messages"] if _is_asked(one)]
         question = asked[-1].text if asked else ""
         if not question.strip():
             # The thread keeps the memories of the run before, perhaps of another user.
@@ -76,16 +76,32 @@ class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
         """Call the model with the memories at the end of the system message."""
         return await handler(_with_memories(request))
 
+    def after_model(self, state: MemoryState, runtime: Runtime[Any]) -> None:
+        """Store what came before an answer of the model: a summary may replace it before the run ends.
+
+        Other middleware may still change the answer itself.
+        """
+        places = enumerate(reversed(state["messages"]), 1)
+        answered = next((place for place, one in places if isinstance(one, AIMessage)), 0)
+        self._store(state["messages"][:-answered], runtime)
+
+    async def aafter_model(self, state: MemoryState, runtime: Runtime[Any]) -> None:
+        """Store in a thread of the memory."""
+        await self._memory.aio.run(self.after_model, state, runtime)
+
     def after_agent(self, state: MemoryState, runtime: Runtime[Any]) -> None:
         """Store the messages of this run. Storing one again changes nothing."""
-        owner = self._owner(runtime)
-        said = [one for one in _this_run(state["messages"]) if "lc_source" not in one.additional_kwargs]
-        ids = message_ids((one.id for one in said), owner)
-        add_new(self._memory, dict(zip(ids, map(said_in, said), strict=True)), owner)
+        self._store(state["messages"], runtime)
 
     async def aafter_agent(self, state: MemoryState, runtime: Runtime[Any]) -> None:
         """Store in a thread of the memory."""
         await self._memory.aio.run(self.after_agent, state, runtime)
+
+    def _store(self, messages: Sequence[AnyMessage], runtime: Runtime[Any]) -> None:
+        owner = self._owner(runtime)
+        said = [one for one in _this_run(messages) if not _is_summary(one)]
+        ids = message_ids((one.id for one in said), owner)
+        add_new(self._memory, dict(zip(ids, map(said_in, said), strict=True)), owner)
 
     def _owner(self, runtime: Runtime[Any]) -> ConversationOwner:
         values, context = get_config().get("configurable", {}), runtime.context
@@ -112,6 +128,14 @@ def _this_run(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
     """Return the last messages of the user that follow each other, and all after them."""
     place = len(messages)
     for asked in (False, True):
-        while place and isinstance(messages[place - 1], HumanMessage) == asked:
+        while place and _is_asked(messages[place - 1]) == asked:
             place -= 1
     return messages[place:]
+
+
+def _is_summary(message: AnyMessage) -> bool:
+    return "lc_source" in message.additional_kwargs
+
+
+def _is_asked(message: AnyMessage) -> bool:
+    return isinstance(message, HumanMessage) and not _is_summary(message)

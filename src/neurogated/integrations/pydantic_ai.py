@@ -24,7 +24,9 @@ with needs_extra("pydantic-ai"):
         ModelMessagesTypeAdapter,
         ModelRequest,
         ModelResponse,
+        SpeechPart,
         SystemPromptPart,
+        TextContent,
         TextPart,
         ToolReturnPart,
         UserPromptPart,
@@ -71,7 +73,9 @@ def memory_toolset(
 
 def text_of(prompt: Any) -> str:  # noqa: ANN401 - a text, parts of a prompt, or None
     """Return the texts of a prompt, joined by line breaks."""
-    return prompt if isinstance(prompt, str) else "\n".join(one for one in prompt or () if isinstance(one, str))
+    items = [prompt] if isinstance(prompt, str) else prompt or ()
+    texts = (one.content if isinstance(one, TextContent) else one for one in items)
+    return "\n".join(one for one in texts if isinstance(one, str))
 
 
 _MARK = "neurogated"
@@ -125,14 +129,14 @@ class MemoryHistory:
 
 
 def _question(message: ModelMessage) -> str:
-    prompts = [one.content for one in message.parts if isinstance(one, UserPromptPart)]
+    prompts = [one.content for one in message.parts if isinstance(one, UserPromptPart | SpeechPart)]
     return "\n".join(filter(None, map(text_of, prompts)))
 
 
 def _message(message: ModelMessage) -> dict[str, Any]:
     if isinstance(message, ModelResponse):
         calls = [{"name": call.tool_name, "args": call.args} for call in message.tool_calls]
-        texts = [part.content for part in message.parts if isinstance(part, TextPart)]
+        texts = [part.content for part in message.parts if isinstance(part, TextPart | SpeechPart)]
         return {"role": "assistant", "content": "\n".join(texts), "tool_calls": calls or None}
     if question := _question(message):
         return {"role": "user", "content": question}
