@@ -19,6 +19,7 @@ from pydantic_ai.messages import (
     TextContent,
     ThinkingPart,
     ToolReturnPart,
+    UserContent,
 )
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
@@ -109,7 +110,7 @@ def test_messages_come_back_as_they_went_in_also_after_reopening(config: MemoryC
 
 
 def test_spoken_words_and_texts_with_metadata_are_words(memory: NeuroGraphMemory) -> None:
-    texts = ["Look:", TextContent("my heron", metadata={"page": 3}), CachePoint(), "Ada."]
+    texts: list[UserContent] = ["Look:", TextContent("my heron", metadata={"page": 3}), CachePoint(), "Ada."]
     messages: list[ModelMessage] = [
         ModelRequest([SpeechPart(speaker="user", transcript=FACT)]),
         ModelResponse([SpeechPart(speaker="assistant", transcript="Noted.")]),
