@@ -126,6 +126,15 @@ def test_explain_says_why_each_memory_is_there(memory: NeuroGraphMemory) -> None
     assert not memory.get_context("How are the bees?", 500, user_id="ana").choices
 
 
+def test_explain_names_each_recalled_memory_without_a_place_in_the_budget(memory: NeuroGraphMemory) -> None:
+    ids = turns(memory)
+    whole = memory.get_context("How are the bees?", 500, user_id="ana", explain=True)
+    small = memory.get_context("How are the bees?", 45, user_id="ana", explain=True)
+    assert (len(small.ids), small.left_out) != (0, ())
+    assert {*small.ids, *small.left_out} == {*whole.ids, *whole.left_out} <= {*ids}
+    assert {*small.ids}.isdisjoint(small.left_out)
+
+
 def test_only_the_owner_finds_her_memories(memory: NeuroGraphMemory) -> None:
     turns(memory, "ana")
     own = memory.add("The bees of the park belong to all.")

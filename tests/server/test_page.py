@@ -20,7 +20,7 @@ from tests.server.reader import CHROMIUM, DRIVER, HOW, Reader, needs_browser
 from tests.viewer.browser import open_browser, set_screen
 
 HOSTILE = '"><script>document.title="taken"</script><img src=x onerror="document.title=\'taken\'">'
-VIEWS = ("Search", "Map", "Questions", "Facts", "Energy", "History")
+VIEWS = ("Search", "Prompt", "Map", "Questions", "Facts", "Energy", "History")
 TEXTS = (
     "My sister lives in Lyon.",
     "My sister lives in Paris.",
@@ -90,6 +90,24 @@ def test_a_memory_is_added_found_corrected_forgotten_and_brought_back_by_clicks(
     reader.press("Undo the last change")
     reader.open("History")
     reader.see("Ana collects stamps.")
+
+
+def test_the_prompt_is_previewed_as_an_agent_gets_it_with_what_had_no_place(told: Reader) -> None:
+    told.open("Prompt")
+    told.write("Question or task", "Which sail has the boat on the lake?")
+    told.write("Budget in tokens", "70")
+    told.press("Preview")
+    with client(told.url, user_id=told.user) as agent:
+        body = {"query": "Which sail has the boat on the lake?", "token_budget": 70, "explain": True}
+        context = agent.post("/v1/context", json=body).json()
+    told.see("The text as one")
+    told.press("The text as one")
+    assert told.wait(lambda _: told.all("#whole")[0].text, "the text") == context["text"]
+    for choice, line in zip(context["choices"].values(), told.all("#prompt li .facts"), strict=True):
+        assert f"{choice['tokens']} tokens. Number {choice['rank']} of the recall. It is here because" in line.text
+    assert context["left_out"]
+    told.press(f"Left out ({len(context['left_out'])})")
+    told.see("They were recalled, too")
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -135,6 +135,7 @@ class ContextBuilder:
             memories,
             excerpts=tuple(items[place].id for place in chosen if place in cuts),
             choices={items[place].id: _choice(by_place[place], items, every) for place in chosen} if explain else {},
+            left_out=tuple(one.id for one in items if explain and one.id not in shown),
             conflicts=tuple(one for one in recall.conflicts if not shown.isdisjoint(_saying(recall, one.sides))),
             notes=recall.notes + self._too_little(said, budget) * (not chosen),
         )

@@ -83,6 +83,8 @@ class Context:
     """Ids of memories of which the text has only sentences, because no whole memory fits."""
     choices: Mapping[str, Choice] = field(default_factory=dict)
     """Why each memory is there, by id; empty without `explain`."""
+    left_out: tuple[str, ...] = ()
+    """Ids of the recalled memories that found no place in the budget, best first; empty without `explain`."""
     conflicts: tuple[Conflict, ...] = ()
     """The conflicts of these memories, with the questions to ask. The text marks the memories."""
     notes: tuple[str, ...] = ()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Literal
 
+from neurogated.context.model import Choice
 from neurogated.core.conflicts import Conflict
 from neurogated.core.extras import needs_extra
 from neurogated.core.facts import Fact
@@ -105,6 +106,9 @@ class ContextText(_Told):
     tokens: int
     budget: int
     memories: tuple[ScoredMemory, ...]
+    excerpts: tuple[str, ...]
+    choices: dict[str, Choice] = Field(description="Why each memory is there, by id; with `explain`.")
+    left_out: tuple[str, ...] = Field(description="Ids of recalled memories without a place in it; with `explain`.")
     conflicts: tuple[Conflict, ...]
     notes: tuple[str, ...]
     confidence: float

@@ -55,6 +55,7 @@ export const read = (id) => ask("GET", one(id));
 export const change = (id, content) => ask("PATCH", one(id), { content });
 export const forget = (id) => ask("DELETE", one(id));
 export const recall = (query) => ask("POST", "recall", { query, explain: true });
+export const context = (query, token_budget) => ask("POST", "context", { query, token_budget, explain: true });
 export const feedback = (id, outcome) => ask("POST", "feedback", { ids: [id], outcome });
 export const conflicts = (status) => ask("GET", "conflicts", undefined, { status });
 export const resolve = (id, keep) => ask("POST", `conflicts/${encodeURIComponent(id)}/resolve`, { keep });

@@ -1,10 +1,10 @@
-// The views by their address: #search/QUESTION, #map/ID, #questions, #facts/SUBJECT, #energy, #history.
+// The views by their address: #search/QUESTION, #prompt/QUESTION, #map/ID, #questions, #facts/SUBJECT, #energy, #history.
 
 import * as api from "./api.js";
 import { put, tell } from "./dom.js";
 import { act } from "./memory.js";
 
-const VIEWS = ["search", "map", "questions", "facts", "energy", "history"];
+const VIEWS = ["search", "prompt", "map", "questions", "facts", "energy", "history"];
 const view = document.getElementById("view");
 const name = document.getElementById("user");
 

@@ -107,6 +107,38 @@ export function card(memory, { head = [], extra = [], again = () => {} } = {}) {
   return here;
 }
 
+const REASONS = {
+  similarity: "its words or meaning fit the question",
+  start: "its words or meaning fit the question",
+  activation: "it is linked to memories that fit",
+  recency: "it is recent",
+  energy: "it is used often or important",
+  time: "its time fits",
+  place: "its place fits",
+  sentiment: "its feeling fits",
+  cause: "it names a cause",
+  effect: "it names an effect",
+  replaces: "it stands for another memory",
+};
+
+const WEAK = 0.25;
+
+/** Return why a memory was found, in words: the terms that make most of its score, the largest first. */
+export function because(contributions, neighbour) {
+  const terms = Object.entries(contributions).filter(([, value]) => value > 0).sort(([, one], [, other]) => other - one);
+  const sum = terms.reduce((total, [, value]) => total + value, 0);
+  const reason = ([name, value]) => {
+    if (name === "activation" && neighbour) return `it is linked to “${beginning(neighbour, 40)}”`;
+    return `${REASONS[name] ?? name}${["similarity", "start"].includes(name) && value < WEAK ? " a little" : ""}`;
+  };
+  const words = terms.filter(([, value]) => value > 0.1 * sum).map(reason);
+  return words.length ? `It is here because ${words.join(", and ")}.` : "";
+}
+
+/** Return a link to a memory with its neighbours. */
+export const link = (memory, text = "Open") =>
+  h("a", { href: `#map/${encodeURIComponent(memory.id)}`, "aria-label": `${text}: ${beginning(memory.content || memory.title || memory.id, 40)}` }, text);
+
 /** Return the terms of a score as a bar, and in words. */
 export function score(recalled, widest) {
   const terms = Object.entries(recalled.contributions).filter(([, value]) => value);
