@@ -121,21 +121,71 @@ def test_a_part_that_is_not_known_is_kept_beside_an_original(kept: NeuroGraphMem
     assert kept.get(name).metadata["message"]["parts"] == parts[:1]
 
 
-def test_a_message_gives_its_text_its_calls_and_its_results(kept: NeuroGraphMemory) -> None:
+def test_a_message_gives_its_text_its_calls_and_its_results_in_the_order_of_its_parts(kept: NeuroGraphMemory) -> None:
     part = {"type": "tool-weather", "state": "output-available", "input": {"city": "Oban"}, "output": {"degrees": 7}}
     message = {
         "id": "said",
         "role": "assistant",
         "name": "Bea",
-        "parts": [part, {"type": "text", "text": "It is cold."}],
+        "parts": [
+            part,
+            {"type": "text", "text": "It is cold."},
+            {**part, "input": {}},
+            {"type": "text", "text": "Brr."},
+        ],
     }
     added = kept.add(message, user_id="three", session_id="s")
     assert [(one.id, one.role, one.speaker, one.content) for one in map(kept.get, added)] == [
-        ("said", "assistant", "Bea", "It is cold."),
         ("said#call", "assistant", None, 'weather(city="Oban")'),
         ("said#result", "tool", None, '{"degrees": 7}'),
+        ("said", "assistant", "Bea", "It is cold."),
+        ("said#call#1", "assistant", None, "weather()"),
+        ("said#result#1", "tool", None, '{"degrees": 7}'),
+        ("said#1", "assistant", "Bea", "Brr."),
     ]
     assert kept.add(message, user_id="three", session_id="s") == added
+    in_order = kept.find(user_id="three", session_id="s", order_by="position")
+    assert [one.id for one in in_order] == added
+    shorter = kept.add({**message, "parts": message["parts"][:2]}, user_id="three", session_id="s")
+    assert shorter == [one.id for one in kept.find(user_id="three", session_id="s", order_by="position")] == added[:3]
+    assert kept.update("said", "It was cold.").content == "It was cold."
+    assert kept.add({**message, "parts": []}, user_id="three", session_id="s") == []
+    assert sorted(kept.add(message, user_id="three", session_id="s", replace=False)) == sorted(shorter)
+    assert kept.delete("said") == 3
+    assert kept.count(user_id="three", session_id="s") == 0
+
+
+_PARTS = st.lists(
+    st.sampled_from(["text", "call", "result", "image", "thinking"]).flatmap(
+        lambda kind: st.tuples(st.just(kind), st.sampled_from("abc"))
+    ),
+    max_size=8,
+)
+
+
+@pytest.mark.parametrize("key", ["content", "parts"])
+@given(_PARTS)
+def test_the_order_of_the_parts_is_kept(key: str, parts: list[tuple[str, str]]) -> None:
+    forms: dict[str, Any] = {
+        "text": lambda word: {"type": "text", "text": word},
+        "call": lambda word: {"type": "tool_use", "name": word, "input": {}},
+        "result": lambda word: {"type": "tool_result", "content": word},
+        "image": lambda word: {"type": "image", "source": {"type": "url", "url": word}},
+        "thinking": lambda word: {"type": "thinking", "thinking": word},
+    }
+    said = {"role": "assistant", key: [forms[kind](word) for kind, word in parts]}
+    wanted = [
+        (kind, f"{word}()" if kind == "call" else word) for kind, word in parts if kind in {"text", "call", "result"}
+    ]
+    for details in ({}, {"id": "x"}):
+        documents = read_contents([said], details)  # type: ignore[arg-type]  # any detail
+        if wanted:
+            passages = documents[0].passages
+            found = [
+                (one.kind or ("result" if one.role == "tool" else "text"), one.text.split("\n")) for one in passages
+            ]
+            assert [(kind, word) for kind, words in found for word in words] == wanted
+            assert sum(not one.part for one in passages) >= 1
 
 
 @pytest.mark.parametrize("blank", [" ", {"role": "assistant", "content": ""}, {"role": "assistant", "content": None},

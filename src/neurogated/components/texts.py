@@ -163,14 +163,14 @@ class Texts:
         links = EchoLinks(
             self._session.store,
             self._handed_out(),
-            [(one.scope, one.passages[0], ids) for one, _, ids in own_texts if one is not None and ids],
+            [(one.scope, one.main, ids) for one, _, ids in own_texts if one is not None and ids],
         )
         roles = {passage.role for document in documents for passage in document.passages}
         may_echo = session.config.metabolism.find_echoes and (links.has_blocks or "assistant" in roles)
         join = links.added_to if may_echo else None
         in_order = iter(self.store([one.document for one in own_texts if one.document is not None], join=join))
         added = [name for one in own_texts for name in (one.left_out if one.document is None else next(in_order))]
-        echoed = [(given.passages[0].text, one.left_out) for given, one in zip(documents, own_texts, strict=True)]
+        echoed = [(given.main.text, one.left_out) for given, one in zip(documents, own_texts, strict=True)]
         user_id = next(iter(sorted({one.scope.user_id for one in documents if one.scope.user_id})), None)
         for text, repeated in (*(one for one in echoed if one[1]), *links.found):
             session.notify(Notice("echoed", (text, repeated), access=Access.of(repeated), user_id=user_id))
@@ -217,7 +217,7 @@ class Texts:
 
     def _own_text(self, document: Document) -> _OwnText:
         """Return the part of a document that is stored, and the ids of the memories that its blocks quote."""
-        passage, scope, config = document.passages[0], document.scope, self._session.config
+        passage, scope, config = document.main, document.scope, self._session.config
         if OPENING not in passage.text:
             return _OwnText(document)
         nodes = self._session.store.get_nodes(self._handed_out()(scope.user_id), missing_ok=True)
@@ -232,7 +232,8 @@ class Texts:
         lasting = [one for one in nodes if one.scope in owners and one.expires_at is None]
         text, quoted = without_blocks(passage.text, lasting)
         if text and quoted:
-            return _OwnText(replace(document, passages=(replace(passage, text=text),)), quoted)
+            new = tuple(replace(one, text=text) if one is passage else one for one in document.passages)
+            return _OwnText(replace(document, passages=new), quoted)
         # A message with details of its own is stored, for they would be lost.
         bare = Document((Passage(passage.text, role=passage.role),), scope=scope)
         return _OwnText(None, quoted) if quoted and document == bare else _OwnText(document)

@@ -7,6 +7,8 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import groupby
+from operator import itemgetter
 from typing import Any, Self, TypedDict
 from uuid import UUID
 
@@ -248,30 +250,26 @@ def _read(
     if not {"ttl", "expires_at"}.isdisjoint(times):
         given = {name: value for name, value in given.items() if name not in {"ttl", "expires_at"}}
     own = {**given, **times, **({"id": message.fields["id"]} if message.fields.get("id") is not None else {})}
-    pieces = [
-        (message.text, role, "", None),
-        (message.calls, role, "#call", CALL),
-        (message.results, "tool", "#result", None),
-    ]
-    pieces = [piece for piece in pieces if piece[0].strip()]
+    pieces = [(kind, "\n".join(text for _, text in run)) for kind, run in groupby(message.said, itemgetter(0))]
     if not pieces and message.thoughts:
-        pieces = [(message.thoughts, role, "", None)]
-    if not pieces and (message.others or original is not None):
-        pieces = [(message.others or f"[{opened.get('type', role)}]", role, "", PLACEHOLDER)]
-    passages = list[Passage]()
-    for text, by, part, kind in pieces if "kind" not in own else pieces[:1]:
-        speaker = (name or None) if kind is None and not passages else None
-        passages.append(
-            Passage(
-                text,
-                metadata,
-                speaker=speaker,
-                role=by,
-                aside={} if passages else aside,
-                kind=own.get("kind", kind),
-                part=part if passages else "",
-            )
+        pieces = [("text", message.thoughts)]
+    elif not pieces and (message.others or original is not None):
+        pieces = [(PLACEHOLDER, message.others or f"[{opened.get('type', role)}]")]
+    first = "text" if message.text else pieces[0][0] if pieces else ""
+    if "kind" in own:
+        pieces = [(first, message.text)] if message.text else pieces[:1]
+    passages = [
+        Passage(
+            text,
+            metadata,
+            speaker=(name or None) if kind == first and kind not in {CALL, PLACEHOLDER} else None,
+            role="tool" if kind == "result" else role,
+            aside={} if place else aside,
+            kind=own.get("kind", kind if kind in {CALL, PLACEHOLDER} else None),
+            part="" if kind == first else f"#{kind}",
         )
+        for place, (kind, text) in enumerate(pieces)
+    ]
     documents = [Document(tuple(passages), scope=scope, **own)] if passages else []
     details = sorted(_DETAILS.intersection(message.aside)) if message.aside and original is None else ()
     notes = [

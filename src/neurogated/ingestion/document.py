@@ -177,8 +177,8 @@ class Passage:
     kind: str | None = None
     """In place of the document's kind."""
     part: str = ""
-    """Of a message with several parts, the end of the ids of this one; one of `PARTS_OF_MESSAGES`, or "" for its first.
-    All of them are stored, replaced and removed together."""
+    """Of a message with several parts, the end of the ids of this one: one of `PARTS_OF_MESSAGES`, or "" for its words,
+    and without words for what it begins with. All of them are stored, replaced and removed together."""
 
     def __post_init__(self) -> None:
         # Editors put a mark of the byte order before a text, which is none of its words.
@@ -238,7 +238,7 @@ class Document:
         if self.title is not None:
             title = repaired_text("a title", self.title).lstrip("\ufeff")
             object.__setattr__(self, "title", title if title.strip() else None)
-        if self.id is not None and len({passage.part for passage in self.passages}) < len(self.passages):
+        if self.id is not None and len(self.passages) > 1 and not self.has_parts:
             raise InputError(f"the id {self.id!r} is given for {len(self.passages)} passages, but names one memory")
         if not isinstance(self.id, str | UUID | None):
             raise InputError(f"the id is {self.id!r}, but must be a text or a UUID")
@@ -264,6 +264,16 @@ class Document:
         object.__setattr__(self, "timestamp", read_moment("timestamp", self.timestamp))
         for passage in self.passages:
             MemoryNode("document" if self.id is None else self.id, "", scope=self.scope, **self.fields_of(passage))
+
+    @property
+    def has_parts(self) -> bool:
+        """Whether it is a message with several parts."""
+        return any(passage.part for passage in self.passages)
+
+    @property
+    def main(self) -> Passage:
+        """The passage that its id names, such as the first words of a message."""
+        return next(passage for passage in self.passages if not passage.part)
 
     @property
     def in_session(self) -> bool:

@@ -281,6 +281,12 @@ class DocumentPart:
     """Whether it replaces what is stored under the id of the document."""
 
     @property
+    def name(self) -> str:
+        """The id of the text: of its first chunk, or of the words of a message that begins with a call of a tool."""
+        first = self.document[0]
+        return min((one.id for one in self.document), key=len) if first.named else first.id
+
+    @property
     def is_last(self) -> bool:
         """Whether this is the last part of the document."""
         return self.end == len(self.document)

@@ -73,6 +73,7 @@ _LONGEST_PART = 4_000
 _DEEPEST = 120
 """Lists and mappings within each other. Results of tools nest parts in parts."""
 _TOOL, _ASSISTANT, _UNKNOWN = "tool", "assistant", "part"
+_TEXT, _CALL, _RESULT = "text", "call", "result"
 
 
 class ReadMessage(NamedTuple):
@@ -80,14 +81,13 @@ class ReadMessage(NamedTuple):
 
     role: str | None
     """As the message gives it, such as `human`."""
-    text: str
-    """Its texts, joined by line breaks; empty if it has none, such as a message that only calls tools."""
+    said: Sequence[tuple[str, str]]
+    """Its texts, calls of tools and results of tools in the order of its parts, each with `text`, `call` or `result`.
+
+    A call is a line as in `weather(city="Lyon")`. Results are nobody's words.
+    """
     aside: dict[str, Any]
     """Its other parts as JSON values; long ones, such as images, are replaced by their length."""
-    calls: str = ""
-    """Its calls of tools, a line each, as in `weather(city="Lyon")`."""
-    results: str = ""
-    """The texts of results of tools, which are nobody's words."""
     others: str = ""
     """Names its parts that are no text, as in `[image]`, for a message that has nothing else."""
     thoughts: str = ""
@@ -98,6 +98,11 @@ class ReadMessage(NamedTuple):
     """What was repaired or left out; each continues `One of the texts is`."""
     unknown: Sequence[str] = ()
     """Its parts that are not known, each with its place and its type or keys; other parts are."""
+
+    @property
+    def text(self) -> str:
+        """Its texts, joined by line breaks; empty if it has none, such as a message that only calls tools."""
+        return "\n".join(text for kind, text in self.said if kind == _TEXT)
 
     @property
     def name(self) -> Any:  # noqa: ANN401 - whatever the caller gives
@@ -144,12 +149,11 @@ def read_message(item: Mapping[str, Any]) -> ReadMessage:
     if not isinstance(content, str | list | dict | None):
         raise InputError(f"the content of a message must be text or parts, not {type(content).__name__}")
     sources = [reading, *_sources(item, reading)]
-    texts, results, calls = (
-        _joined([getattr(source, name) for source in sources]) for name in ("texts", "results", "calls")
-    )
-    texts += [text for text in _words(item.get("refusal")) + reading.beside if text not in texts]
-    if isinstance(role, str) and ROLES.get(role.strip().casefold()) == _TOOL:
-        texts, results = texts + results, []
+    said = _joined([source.said for source in sources])
+    is_tool = isinstance(role, str) and ROLES.get(role.strip().casefold()) == _TOOL
+    said = [(_TEXT if kind == _RESULT and is_tool else kind, text) for kind, text in said]
+    beside = [(_TEXT, text) for text in _words(item.get("refusal")) + reading.beside]
+    said += [one for one in beside if one not in said]
     own = {*_OWN_KEYS, _time_key(item), *(key for key in item if spelled(key) in _LIFETIMES)}
     aside = {
         str(key): reading.bounded(value)
@@ -160,11 +164,11 @@ def read_message(item: Mapping[str, Any]) -> ReadMessage:
         aside["parts"] = [reading.bounded(part) for part in others]
     names = dict.fromkeys(name for source in sources for name in source.names)
     unknown = [one for source in sources for one in source.unknown]
-    if unknown and not (texts or calls or results or names.keys() - {_UNKNOWN} or reading.is_kept):
+    if unknown and not (said or names.keys() - {_UNKNOWN} or reading.is_kept):
         raise InputError(f"{unknown[0]}; see docs/how-to/agents.md for the formats that are known")
     thoughts = dict.fromkeys(one for source in sources for one in source.thoughts)
-    said = ("\n".join(texts), aside, "\n".join(calls), "\n".join(results), "".join(f"[{name}]" for name in names))
-    return ReadMessage(role, *said, "\n".join(thoughts), item, sorted(reading.notes), unknown)
+    others_shown = "".join(f"[{name}]" for name in names)
+    return ReadMessage(role, said, aside, others_shown, "\n".join(thoughts), item, sorted(reading.notes), unknown)
 
 
 def _sources(item: Mapping[str, Any], reading: _Reading) -> Iterator[_Reading]:
@@ -181,33 +185,33 @@ def _sources(item: Mapping[str, Any], reading: _Reading) -> Iterator[_Reading]:
                 source.add_call(as_mapping(call) or {})
             yield source
     for result in item.get("tool_results") or ():  # Cohere
-        reading.results += _words_at(normalised(as_mapping(result) or {}), RESULT_KEYS)
+        reading.say(_RESULT, _words_at(normalised(as_mapping(result) or {}), RESULT_KEYS))
     for key, tag in () if BESIDE.keys().isdisjoint(item) else BESIDE.items():
         values = item.get(key)
         for part in values if isinstance(values, list) else [values]:
             if part not in (None, "", {}, []):
                 inner = normalised(part) if isinstance(part, Mapping) and tag != "artifact" else {}
                 kind = KIND_OF[tag]
-                reading.texts += _words(part) if kind == "text" else []
+                reading.say(_TEXT, _words(part) if kind == _TEXT else ())
                 reading.note(_Part(kind, tag, {"text": part} if kind == "aside" and isinstance(part, str) else inner))
 
 
-def _joined(sources: Iterable[Sequence[str]]) -> list[str]:
-    """Return the texts of several sources, which may tell the same, such as the content and the parts of a message."""
-    kept: list[str] = []
+def _joined(sources: Iterable[Sequence[tuple[str, str]]]) -> list[tuple[str, str]]:
+    """Return what several sources say, which may tell the same, such as the content and the parts of a message."""
+    kept: list[tuple[str, str]] = []
     for source in filter(None, sources):
-        if not kept:
-            kept = list(source)
-            continue
-        if "".join("".join(source).split()) == "".join("".join(kept).split()):
-            continue
         known = Counter(kept)
-        for text in source:
-            if known[text]:
-                known[text] -= 1
-            else:
-                kept.append(text)
+        told = {kind for kind in (_TEXT, _CALL, _RESULT) if _squeezed(source, kind) == _squeezed(kept, kind)}
+        for one in source:
+            if known[one]:
+                known[one] -= 1
+            elif one[0] not in told:
+                kept.append(one)
     return kept
+
+
+def _squeezed(said: Sequence[tuple[str, str]], wanted: str) -> str:
+    return "".join("".join(text for kind, text in said if kind == wanted).split())
 
 
 def times_in(item: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -335,9 +339,7 @@ class _Reading:
     """Reads the parts of one source of a message, such as its content, one after another."""
 
     def __init__(self, *, is_kept: bool, notes: set[str] | None = None) -> None:
-        self.texts: list[str] = []
-        self.calls: list[str] = []
-        self.results: list[str] = []
+        self.said: list[tuple[str, str]] = []
         self.beside: list[str] = []
         """The texts of parts that stand beside the bodies."""
         self.others: list[object] = []
@@ -351,6 +353,10 @@ class _Reading:
     def another(self) -> _Reading:
         """Return a reading of another source, with the same notes."""
         return _Reading(is_kept=self.is_kept, notes=self.notes)
+
+    def say(self, kind: str, texts: Iterable[str]) -> None:
+        """Add texts, calls of tools or results of tools."""
+        self.said += [(kind, text) for text in texts]
 
     def plain(self, value: object, *, is_own: bool = True, depth: int = 0) -> Any:  # noqa: ANN401 - whatever is given
         """Return a value with repaired texts; those that are read also with objects of clients as mappings.
@@ -398,7 +404,7 @@ class _Reading:
         parts: Iterable[object] = body if is_list else [body]  # type: ignore[assignment]
         for position, part in enumerate(parts):
             if isinstance(part, str):
-                self.texts += [] if is_blank(part) else [part]
+                self.say(_TEXT, () if is_blank(part) else (part,))
             elif part is not None:
                 self._add_part(part, position)
 
@@ -408,19 +414,19 @@ class _Reading:
         except InputError as error:
             self.unknown.append(f"part {position} of a message {error}")
             found = _Part("aside", _UNKNOWN, {})
-        if found.kind == "text":
-            self.texts += _words_of(found)
+        if found.kind == _TEXT:
+            self.say(_TEXT, _words_of(found))
             if cited := _cited(found.body):
                 self.others.append(cited)
             return
         self.others.append(part)
         self.note(found)
-        self.texts += self.beside
+        self.say(_TEXT, self.beside)
         self.beside = []
-        if found.kind == "call":
+        if found.kind == _CALL:
             self.add_call(found.body, found.tag)
-        elif found.kind == "result":
-            self.results += _words_of(found)
+        elif found.kind == _RESULT:
+            self.say(_RESULT, _words_of(found))
 
     def add_call(self, call: Mapping[str, Any], tag: str = "") -> None:
         """Read a call of a tool; some formats put its result into it."""
@@ -432,9 +438,9 @@ class _Reading:
             self.names.append("call")
             self.notes.add(_UNNAMED)
         identity = call.get("id") or call.get("call_id") or call.get("tool_call_id")
-        self.calls += [one for one in line if identity is None or (identity, one) not in self._ids]
+        self.say(_CALL, (one for one in line if identity is None or (identity, one) not in self._ids))
         self._ids.update((identity, one) for one in line)
-        self.results += _words_at(named, RESULT_KEYS) if tag != "mcp_approval_request" else ()
+        self.say(_RESULT, _words_at(named, RESULT_KEYS) if tag != "mcp_approval_request" else ())
 
 
 def _identified(part: object) -> _Part:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -105,13 +106,13 @@ class Planner:
         """Return the batch that stores parts and removes texts, by their ids, for the present state of the store."""
         view = self._store.view()
         old = self._stored(every, view)
-        parts = [part for part in every if part.replaces or not self._is_stored(part.document[0], old)]
+        parts = [part for part in every if part.replaces or not self._is_stored(part, old)]
         # Of several texts with one id, the last one is current.
-        last = {part.document[0].id: part for part in parts if part.document[0].named}
-        current = [part for part in parts if last.get(part.document[0].id, part) is part]
+        last = {part.name: part for part in parts if part.document[0].named}
+        current = [part for part in parts if last.get(part.name, part) is part]
         drafts = {name: one.dated(old.get(name)) for name, one in self._merged(parts, current, old).items()}
         kept = {draft.id for part in last.values() for draft in part.document}
-        gone = [name for part in last.values() for name in stored_with(view, part.document[0].id) if name not in kept]
+        gone = [name for part in last.values() for name in stored_with(view, part.name) if name not in kept]
         gone += [name for first in removed for name in stored_with(view, first)]
         old |= stored(self._store, gone)
         moving = {name: old[name] for name, draft in drafts.items() if name in old and draft.moves(old[name])}
@@ -136,8 +137,8 @@ class Planner:
         return Batch(every, old, to_write, view, gone, [*chains, *around], parted, joined)
 
     @staticmethod
-    def _is_stored(draft: Draft, old: Mapping[str, MemoryNode]) -> bool:
-        node = old.get(draft.id)
+    def _is_stored(part: DocumentPart, old: Mapping[str, MemoryNode]) -> bool:
+        draft, node = part.document[0], old.get(part.name)
         return draft.named and node is not None and node.scope.user_id == draft.scope.user_id
 
     def _merged(
@@ -290,7 +291,9 @@ class Planner:
         document_id = None if document.in_session or document.id is not None else document.document_id
         outcome = (document.outcome or 0.0) if document.kind == EVENT else None
         offset = offset_in_minutes(document.timestamp)
-        base = document.id or arrival_id("turn-")
+        base, has_parts, numbers = document.id or arrival_id("turn-"), document.has_parts, Counter[str]()
+        if has_parts and document.id is None and document_id is not None:
+            base = compute_mdhash_id(f"{document_id}\n0\n{document.main.text}", prefix=_CHUNK)
         for passage in document.passages:
             metadata = json_metadata({**document.metadata, **passage.metadata})
             first = json_metadata({**passage.aside, **metadata}) if passage.aside else metadata
@@ -301,14 +304,15 @@ class Planner:
             for place, chunk in enumerate(chunks):
                 give_way()
                 part = None if words is None else (place, words)
-                if document.id is not None or passage.part:
-                    node_id = f"{base}{passage.part}" + (f"#{place}" if place else "")
+                if document.id is not None or has_parts:
+                    number = numbers[passage.part]
+                    node_id = f"{base}{passage.part}" + (f"#{number}" if number else "")
+                    numbers[passage.part] += 1
                 elif document_id is None:
                     node_id = arrival_id("turn-") if drafts else base
                 else:
                     # The hash includes the position, so that a repeated chunk gets a node of its own.
                     node_id = compute_mdhash_id(f"{document_id}\n{len(drafts)}\n{chunk}", prefix=_CHUNK)
-                    base = base if drafts else node_id
                 drafts.append(
                     Draft(
                         node_id,

@@ -338,7 +338,7 @@ class Writer:
         for part in batch.parts:
             if part.is_last:
                 ids = [draft.id for draft in part.document]
-                yield ids if part.replaces or not part.document[0].named else parts_of(self._store, ids[0])
+                yield ids if part.replaces or not part.document[0].named else parts_of(self._store, part.name)
 
     def _put(
         self, plan: Callable[[], Batch], embedding: EmbeddingAhead, reason: str, batch: Batch | None = None

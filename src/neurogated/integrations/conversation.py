@@ -90,7 +90,7 @@ class Conversation:
         """Return the memories of the newest message; the first one has the original."""
         for size in (*_TURN_SIZES, None):
             nodes = newest(self.memory, self._session, size)
-            named = [node.id for node in nodes if ORIGINAL in node.metadata]
+            named = [node.id.partition("#")[0] for node in nodes if ORIGINAL in node.metadata]
             if named:
                 return [node for node in nodes if node.id.partition("#")[0] == named[-1]]
         return []
