@@ -134,7 +134,7 @@ def test_a_message_gives_its_text_its_calls_and_its_results_in_the_order_of_its_
             {"type": "text", "text": "Brr."},
         ],
     }
-    added = kept.add(message, user_id="three", session_id="s")
+    added = kept.add(message, user_id="three", session_id="in order")
     assert [(one.id, one.role, one.speaker, one.content) for one in map(kept.get, added)] == [
         ("said#call", "assistant", None, 'weather(city="Oban")'),
         ("said#result", "tool", None, '{"degrees": 7}'),
@@ -143,16 +143,20 @@ def test_a_message_gives_its_text_its_calls_and_its_results_in_the_order_of_its_
         ("said#result#1", "tool", None, '{"degrees": 7}'),
         ("said#1", "assistant", "Bea", "Brr."),
     ]
-    assert kept.add(message, user_id="three", session_id="s") == added
-    in_order = kept.find(user_id="three", session_id="s", order_by="position")
+    assert kept.add(message, user_id="three", session_id="in order") == added
+    in_order = kept.find(user_id="three", session_id="in order", order_by="position")
     assert [one.id for one in in_order] == added
-    shorter = kept.add({**message, "parts": message["parts"][:2]}, user_id="three", session_id="s")
-    assert shorter == [one.id for one in kept.find(user_id="three", session_id="s", order_by="position")] == added[:3]
+    shorter = kept.add({**message, "parts": message["parts"][:2]}, user_id="three", session_id="in order")
+    assert (
+        shorter
+        == [one.id for one in kept.find(user_id="three", session_id="in order", order_by="position")]
+        == added[:3]
+    )
     assert kept.update("said", "It was cold.").content == "It was cold."
-    assert kept.add({**message, "parts": []}, user_id="three", session_id="s") == []
-    assert sorted(kept.add(message, user_id="three", session_id="s", replace=False)) == sorted(shorter)
+    assert kept.add({**message, "parts": []}, user_id="three", session_id="in order") == []
+    assert sorted(kept.add(message, user_id="three", session_id="in order", replace=False)) == sorted(shorter)
     assert kept.delete("said") == 3
-    assert kept.count(user_id="three", session_id="s") == 0
+    assert kept.count(user_id="three", session_id="in order") == 0
 
 
 _PARTS = st.lists(

@@ -215,7 +215,9 @@ class BatchAnalysis:
         sequences |= {key: MemoryEdge(*key, created_at=at) for key in batch.joined}
         encoder = self._analysis.encoder
         new = [node for node in ready if node.id in new_ids]
-        unjudged = {draft.id: draft.message or draft.content for draft in batch.to_write if draft.is_unjudged}
+        unjudged = {
+            draft.id: draft.message or draft.content for draft in batch.to_write if "importance" not in draft.fields
+        }
         return Analysed(
             new=encoder.encode(new, unjudged, batch.view, self._focus),
             known=[encoder.read(node) if node.id in retold else node for node in ready if node.id in old],

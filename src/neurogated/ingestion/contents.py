@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
-from operator import itemgetter
-from typing import Any, Self, TypedDict
+from typing import Any, Required, Self, TypedDict
 from uuid import UUID
 
 from neurogated.core.clock import Moment, to_utc
@@ -20,30 +19,20 @@ from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.ingestion.document import Details, Document, Passage, known_role, passages_of, read_details
 from neurogated.ingestion.formats import SYSTEM
-from neurogated.ingestion.messages import (
-    KEPT_ASIDE,
-    ORIGINAL,
-    REPAIRED,
-    as_mapping,
-    read_message,
-    times_in,
-)
+from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, REPAIRED, as_mapping, read_message, times_in
 from neurogated.text.strings import is_blank, repaired
 from neurogated.text.times import Zone
 
 _log = logging.getLogger(__name__)
 
 
-class _Said(TypedDict):
-    role: str
-    """`user`, `assistant`, `system` or `tool`, or a word for one of them such as `human`; case makes no difference."""
-    content: str | Sequence[Any] | None
-    """A text, or parts such as `{"type": "text", "text": "…"}`. Parts that are no text go to `metadata["message"]`."""
-
-
-class Message(_Said, total=False):
+class Message(TypedDict, total=False):
     """One message of a conversation. `memory.add` also takes the messages of other formats and frameworks."""
 
+    role: Required[str]
+    """`user`, `assistant`, `system` or `tool`, or a word for one of them such as `human`; case makes no difference."""
+    content: Required[str | Sequence[Any] | None]
+    """A text, or parts such as `{"type": "text", "text": "…"}`. Parts that are no text go to `metadata["message"]`."""
     name: str
     """The speaker's name."""
     timestamp: Moment
@@ -98,25 +87,9 @@ class AddReport(list[str]):
 class Contents(list[Document]):
     """The documents of some texts and messages, with what `AddReport` tells of them."""
 
-    def __init__(
-        self,
-        documents: Iterable[Document],
-        told: Counter[str],
-        unread: Sequence[str] = (),
-        refused: Sequence[str] = (),
-        unknown: Sequence[str] = (),
-    ) -> None:
+    def __init__(self, documents: Iterable[Document], notes: Iterable[str], skipped: int, refused: int) -> None:
         super().__init__(documents)
-        self.skipped, self.refused = told[_BLANK], len(refused)
-        counted = [f"{count} of the texts {'is' if count == 1 else 'are'} {what}" for what, count in (+told).items()]
-        beside = [f"left out beside the messages: {', '.join(map(repr, unread))}"] if unread else []
-        for places, what in (
-            (refused, "messages that cannot be read, and are left out"),
-            (unknown, "parts that are not known, and are kept beside their messages"),
-        ):
-            shown = "; ".join(places[:_SHOWN]) + ("; and others" if len(places) > _SHOWN else "")
-            beside += [f"{what}: {len(places)}, {shown}"] if places else []
-        self.notes = (*counted, *beside)
+        self.notes, self.skipped, self.refused = tuple(notes), skipped, refused
 
     def noted(self, stored: Iterable[MemoryNode], now: datetime, zone: Zone = None) -> Self:
         """Add notes on texts that have expired by `now`, and on the `stored` memories that other texts replace."""
@@ -193,10 +166,20 @@ def read_contents(content: Content, details: Details, longest: float = math.inf)
     said = content.get("content") if isinstance(content, Mapping) else content
     if listed is None and not documents and isinstance(said, str):
         raise InputError("a text is empty or blank; leave it out")
-    read = Contents(documents, told, beside, refused, unknown)
-    for note in read.notes:
+    counts, skipped = (+told).items(), told[_BLANK]
+    counted = [f"{count} of the texts {'is' if count == 1 else 'are'} {what}" for what, count in counts]
+    counted += _named("messages that cannot be read, and are left out", refused)
+    counted += _named("parts that are not known, and are kept beside their messages", unknown)
+    counted += [f"left out beside the messages: {', '.join(map(repr, beside))}"] if beside else []
+    for note in counted:
         _log.warning("%s", note)
-    return read
+    return Contents(documents, counted, skipped, len(refused))
+
+
+def _named(what: str, places: Sequence[str]) -> list[str]:
+    """Return a note that counts something and names its first places; none without any."""
+    shown = "; ".join(places[:_SHOWN]) + ("; and others" if len(places) > _SHOWN else "")
+    return [f"{what}: {len(places)}, {shown}"] if places else []
 
 
 def _is_pair(item: object, role_map: Mapping[str, str] | None) -> bool:
@@ -250,7 +233,7 @@ def _read(
     if not {"ttl", "expires_at"}.isdisjoint(times):
         given = {name: value for name, value in given.items() if name not in {"ttl", "expires_at"}}
     own = {**given, **times, **({"id": message.fields["id"]} if message.fields.get("id") is not None else {})}
-    pieces = [(kind, "\n".join(text for _, text in run)) for kind, run in groupby(message.said, itemgetter(0))]
+    pieces = [(kind, "\n".join(text for _, text in run)) for kind, run in groupby(message.said, lambda one: one[0])]
     if not pieces and message.thoughts:
         pieces = [("text", message.thoughts)]
     elif not pieces and (message.others or original is not None):
@@ -299,12 +282,9 @@ def _messages_in(content: object) -> tuple[list[tuple[str, object]], list[str]] 
                 inside = None if isinstance(item, list | tuple) else _messages_in(item)
             except InputError as error:
                 inside = [("", error)], []
-            every += (
-                [(place, item)]
-                if inside is None
-                else [(": ".join(filter(None, (place, inner))), one) for inner, one in inside[0]]
-            )
-            left_out |= {} if inside is None else dict.fromkeys(inside[1])
+            found, beside = ([("", item)], []) if inside is None else inside
+            every += [(f"{place}: {inner}" if inner else place, one) for inner, one in found]
+            left_out |= dict.fromkeys(beside)
         return every, list(left_out)
     opened = as_mapping(content)
     if opened is None or "role" in opened:
@@ -314,14 +294,14 @@ def _messages_in(content: object) -> tuple[list[tuple[str, object]], list[str]] 
         said = _messages_of_completion(opened)
         return None if said is None else (said, [])
     messages = list[tuple[str, object]]()
-    beside = {key: value for key, value in opened.items() if key != held and value not in (None, "", [], {})}
+    others = {key: value for key, value in opened.items() if key != held and value not in (None, "", [], {})}
     for key in SYSTEM:
-        if (said := beside.pop(key, None)) is not None:
+        if (said := others.pop(key, None)) is not None:
             inner = as_mapping(said)
             message = {"content": said} if inner is None or "type" in inner else inner
             messages.append((key, {**message, "role": "system"}))
     messages += [(f"{held} {position}", one) for position, one in enumerate(opened[held])]
-    return messages, [str(key) for key in beside]
+    return messages, [str(key) for key in others]
 
 
 def _messages_of_completion(opened: Mapping[str, Any]) -> list[tuple[str, object]] | None:

@@ -171,11 +171,6 @@ class Draft:
         return cls(node.id, node.content, node.metadata, lifetime, found, node.scope, fields, named=True)
 
     @property
-    def is_unjudged(self) -> bool:
-        """Whether the caller gives no importance."""
-        return "importance" not in self.fields
-
-    @property
     def session(self) -> SessionKey | None:
         """User and name of the turn's session, None for a chunk of a document."""
         return None if self.scope.session_id is None else (self.scope.user_id, self.scope.session_id)
@@ -285,11 +280,6 @@ class DocumentPart:
         """The id of the text: of its first chunk, or of the words of a message that begins with a call of a tool."""
         first = self.document[0]
         return min((one.id for one in self.document), key=len) if first.named else first.id
-
-    @property
-    def is_last(self) -> bool:
-        """Whether this is the last part of the document."""
-        return self.end == len(self.document)
 
     @property
     def drafts(self) -> Sequence[Draft]:

@@ -18,13 +18,7 @@ class IngestionEngine:
     """
 
     def __init__(self, store: GraphStorePort, config: MemoryConfig | None = None, clock: Clock = utc_now) -> None:
-        """Construct a `Writer` with its models.
-
-        Args:
-            store: the graph.
-            config: settings; default: the environment and the default values.
-            clock: returns the present time.
-        """
+        """Take the graph, the settings (default: those of the environment), and what tells the present time."""
         models = default_models(config)
         analysis = Analysis(models.causal_judge, models.entity_finder, models.encoder)
         self._writer = Writer(store, models.embedder, analysis, models.config, clock)

@@ -15,34 +15,13 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from string import whitespace
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from neurogated.core.clock import read_expiration, read_moment
 from neurogated.errors import InputError
+from neurogated.ingestion import formats
 from neurogated.ingestion.document import NOW, ROLES
-from neurogated.ingestion.formats import (
-    ALT_TEXTS,
-    ARGUMENTS,
-    BESIDE,
-    BODIES,
-    CALL_LISTS,
-    CITED,
-    INVENTED,
-    KIND_OF,
-    NAME_KEYS,
-    NAMELESS,
-    OF_OBJECTS,
-    OPEN_TYPES,
-    RESULT_KEYS,
-    TEXT_KEYS,
-    THOUGHT_KEYS,
-    TYPE_KEYS,
-    kind_of,
-    listed,
-    normalised,
-    spelled,
-)
+from neurogated.ingestion.formats import BODIES, KIND_OF, kind_of, listed, normalised, spelled
 from neurogated.text.strings import is_blank, one_line, repaired
 
 KEPT_ASIDE = "message"
@@ -60,7 +39,7 @@ _LIFETIMES = ("ttl", "expires_at", "valid_from", "valid_to", _EXPIRATION_DATE)
 _MAY_BE_LIFETIME = re.compile("ttl|lifetime|expir|(?:in)?valid_(?:at|until|till|since|through|before|after|date)")
 
 _OWN_KEYS = frozenset({"role", "name", "id", "metadata", "tool_plan", ORIGINAL, *BODIES})
-_READ = frozenset({*BODIES, *BESIDE, "tool_calls", "function_call", "toolInvocations", "tool_results"})
+_READ = frozenset({*BODIES, *formats.BESIDE, "tool_calls", "function_call", "toolInvocations", "tool_results"})
 REPAIRED = "with NUL or half characters, which are now U+FFFD"
 _CUT = "with a part of which only the length is kept, because it is longer than 4,000 characters"
 _UNNAMED = "with a call of a tool that has no name, and is kept beside it only"
@@ -88,15 +67,15 @@ class ReadMessage(NamedTuple):
     """
     aside: dict[str, Any]
     """Its other parts as JSON values; long ones, such as images, are replaced by their length."""
-    others: str = ""
+    others: str
     """Names its parts that are no text, as in `[image]`, for a message that has nothing else."""
-    thoughts: str = ""
+    thoughts: str
     """The words of its parts that nobody says, such as thoughts, each below its name, as in `[thinking]`."""
-    fields: Mapping[str, Any] = MappingProxyType({})
+    fields: Mapping[str, Any]
     """The values of the message outside its envelope, such as `id` and `metadata`."""
-    notes: Sequence[str] = ()
+    notes: Sequence[str]
     """What was repaired or left out; each continues `One of the texts is`."""
-    unknown: Sequence[str] = ()
+    unknown: Sequence[str]
     """Its parts that are not known, each with its place and its type or keys; other parts are."""
 
     @property
@@ -109,7 +88,7 @@ class ReadMessage(NamedTuple):
         """The name of the speaker, or of the tool."""
         name = self.fields.get("name") or self.fields.get("author_name")
         # A name of signs that nobody could read is none.
-        is_none = name == NAMELESS or (isinstance(name, str) and not name.strip(f"{whitespace}\ufeff\ufffd"))
+        is_none = name == formats.NAMELESS or (isinstance(name, str) and not name.strip(f"{whitespace}\ufeff\ufffd"))
         return None if is_none else name
 
 
@@ -179,14 +158,14 @@ def _sources(item: Mapping[str, Any], reading: _Reading) -> Iterator[_Reading]:
         yield source
     spoken, beside = {spelled(key): value for key, value in item.items()}, item.get("additional_kwargs")
     for extra in (spoken, as_mapping(beside) or {}) if beside else (spoken,):
-        for calls in filter(None, map(extra.get, CALL_LISTS)):
+        for calls in filter(None, map(extra.get, formats.CALL_LISTS)):
             source = reading.another()
             for call in calls if isinstance(calls, list) else [calls]:
                 source.add_call(as_mapping(call) or {})
             yield source
     for result in item.get("tool_results") or ():  # Cohere
-        reading.say(_RESULT, _words_at(normalised(as_mapping(result) or {}), RESULT_KEYS))
-    for key, tag in () if BESIDE.keys().isdisjoint(item) else BESIDE.items():
+        reading.say(_RESULT, _words_at(normalised(as_mapping(result) or {}), formats.RESULT_KEYS))
+    for key, tag in () if formats.BESIDE.keys().isdisjoint(item) else formats.BESIDE.items():
         values = item.get(key)
         for part in values if isinstance(values, list) else [values]:
             if part not in (None, "", {}, []):
@@ -249,7 +228,7 @@ def _opened(item: Mapping[str, Any]) -> Mapping[str, Any]:
     for is_envelope, opened in _ENVELOPES:
         if is_envelope(item):
             item = opened(item)
-    said = {*_READ, *CALL_LISTS, "refusal"}
+    said = {*_READ, *formats.CALL_LISTS, "refusal"}
     missing = [] if "role" in item else ["role"]
     missing += ["content"] if said.isdisjoint(item) else []
     if missing:
@@ -270,11 +249,9 @@ def _role_of_type(kind: object) -> str | None:
 def _is_item(item: Mapping[str, Any]) -> bool:
     """Return whether a message is a single part, as of OpenAI's Responses."""
     kind = kind_of(item.get("type"))
-    return "role" not in item and (kind in {"call", "result", "aside"} or (kind == "media" and _is_call(item["type"])))
-
-
-def _is_call(tag: str) -> bool:
-    return _CALL_SUFFIX.search(tag) is not None
+    return "role" not in item and (
+        kind in {"call", "result", "aside"} or (kind == "media" and _CALL_SUFFIX.search(item["type"]) is not None)
+    )
 
 
 def _of_item(item: Mapping[str, Any]) -> dict[str, Any]:
@@ -293,17 +270,6 @@ def _of_sharegpt(item: Mapping[str, Any]) -> dict[str, Any]:
         return {"role": _ASSISTANT, "function_call": dict(json.loads(item["value"])), **rest}
     except (TypeError, ValueError, RecursionError):
         return {"role": _ASSISTANT, "content": item["value"], **rest}
-
-
-def _of_cohere(item: Mapping[str, Any]) -> dict[str, Any]:
-    rest = {key: value for key, value in item.items() if key != "message"}
-    return {**rest, "content": item["message"]}
-
-
-def _without_role(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an item of an agent's run with a role: that of an output is `tool`, and `assistant` otherwise."""
-    kind = str(item.get("type"))
-    return {**_of_item(item), "role": _TOOL if kind.endswith("_output") else _ASSISTANT}
 
 
 _Envelope = tuple[Callable[[Mapping[str, Any]], bool], Callable[[Mapping[str, Any]], Mapping[str, Any]]]
@@ -325,9 +291,15 @@ _ENVELOPES: tuple[_Envelope, ...] = (
     ),
     (_is_item, _of_item),
     (lambda item: "role" not in item and {"from", "value"} <= item.keys(), _of_sharegpt),
-    (lambda item: "role" in item and "message" in item and not any(key in item for key in BODIES), _of_cohere),
+    (  # Cohere 1
+        lambda item: "role" in item and "message" in item and not any(key in item for key in BODIES),
+        lambda item: {"content" if key == "message" else key: value for key, value in item.items()},
+    ),
     # Whatever else a framework keeps in a session comes with its original.
-    (lambda item: "role" not in item and "type" in item and item.get(ORIGINAL) is not None, _without_role),
+    (
+        lambda item: "role" not in item and "type" in item and item.get(ORIGINAL) is not None,
+        lambda item: {**_of_item(item), "role": _TOOL if str(item["type"]).endswith("_output") else _ASSISTANT},
+    ),
 )
 """Tests for envelopes, each with the function that opens it. Each one is tried on what the ones before return."""
 
@@ -372,7 +344,7 @@ class _Reading:
             raise InputError(f"a message has more than {_DEEPEST} lists and mappings within each other")
         if isinstance(value, list | tuple) or (is_own and isinstance(value, Sequence) and not isinstance(value, bytes)):
             return [self.plain(one, is_own=is_own, depth=depth + 1) for one in value]
-        opened = as_mapping(value, OF_OBJECTS) if is_own else value if isinstance(value, Mapping) else None
+        opened = as_mapping(value, formats.OF_OBJECTS) if is_own else value if isinstance(value, Mapping) else None
         if opened is None:
             return value
         return {key: self.plain(one, is_own=is_own, depth=depth + 1) for key, one in opened.items()}
@@ -440,7 +412,7 @@ class _Reading:
         identity = call.get("id") or call.get("call_id") or call.get("tool_call_id")
         self.say(_CALL, (one for one in line if identity is None or (identity, one) not in self._ids))
         self._ids.update((identity, one) for one in line)
-        self.say(_RESULT, _words_at(named, RESULT_KEYS) if tag != "mcp_approval_request" else ())
+        self.say(_RESULT, _words_at(named, formats.RESULT_KEYS) if tag != "mcp_approval_request" else ())
 
 
 def _identified(part: object) -> _Part:
@@ -453,12 +425,12 @@ def _identified(part: object) -> _Part:
     if opened is None:
         raise InputError(f"is {part!r:.80}, but must be a text, or a mapping with a type")
     body = normalised(opened)
-    given = next((body[key] for key in TYPE_KEYS if isinstance(body.get(key), str)), None)
+    given = next((body[key] for key in formats.TYPE_KEYS if isinstance(body.get(key), str)), None)
     if given is not None:
         kind, tag = kind_of(given), spelled(given)
         if kind is None:
             raise InputError(f"has the type {given!r:.80}, which is not known")
-        if any(given.startswith(start) for start in OPEN_TYPES) and tag not in KIND_OF:
+        if any(given.startswith(start) for start in formats.OPEN_TYPES) and tag not in KIND_OF:
             body.setdefault("tool_name", given.partition("-")[2])
     else:
         tag = next((key for key in body if key in KIND_OF), "")
@@ -475,8 +447,8 @@ def _identified(part: object) -> _Part:
 
 def _cited(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the sources of a text, which stand beside it or in a mapping with it."""
-    inner = next((one for key in TEXT_KEYS if isinstance(one := body.get(key), Mapping)), {})
-    return {key: value for key in CITED if (value := body.get(key) or inner.get(key))}
+    inner = next((one for key in formats.TEXT_KEYS if isinstance(one := body.get(key), Mapping)), {})
+    return {key: value for key in formats.CITED if (value := body.get(key) or inner.get(key))}
 
 
 # --- Words -----------------------------------------------------------------------------------------------------------
@@ -497,17 +469,11 @@ def _words(value: object, depth: int = 0) -> list[str]:
     try:
         found = _identified(opened)
     except InputError:
-        return _words_of_values(opened, depth)
+        # Of the values that a tool returned, a single text is shown as it is.
+        ((key, inner), *others) = opened.items() or [("", None)]
+        is_text = not others and isinstance(inner, str | list) and key in {*formats.RESULT_KEYS, "content"}
+        return _words(inner, depth + 1) if is_text else [_as_json(opened)] if opened else []
     return _words_of(found, depth + 1)
-
-
-def _words_of_values(values: Mapping[str, Any], depth: int) -> list[str]:
-    """Return the values that a tool returned, as JSON; a single text as it is."""
-    if len(values) == 1:
-        ((key, value),) = values.items()
-        if isinstance(value, str | list) and key in {*RESULT_KEYS, "content"}:
-            return _words(value, depth + 1)
-    return [_as_json(values)] if values else []
 
 
 def _words_of(part: _Part, depth: int = 0) -> list[str]:
@@ -516,13 +482,13 @@ def _words_of(part: _Part, depth: int = 0) -> list[str]:
         if part.tag.endswith("json"):
             return [_as_json(body.get("value", body.get("json")))]
         # Some formats have the text in a mapping of its own, as in `{"text": {"value": "…"}}`.
-        while isinstance(inner := next((body[key] for key in TEXT_KEYS if key in body), None), Mapping):
+        while isinstance(inner := next((body[key] for key in formats.TEXT_KEYS if key in body), None), Mapping):
             body = normalised(inner)
-        return _words_at(body, TEXT_KEYS, depth)
+        return _words_at(body, formats.TEXT_KEYS, depth)
     if part.kind == "result":
-        return _words_at(body, (*RESULT_KEYS, "content", "stdout", "stderr"), depth)
+        return _words_at(body, (*formats.RESULT_KEYS, "content", "stdout", "stderr"), depth)
     if part.kind == "aside":
-        return [word for key in THOUGHT_KEYS for word in _words(body.get(key) or None, depth + 1)]
+        return [word for key in formats.THOUGHT_KEYS for word in _words(body.get(key) or None, depth + 1)]
     return _words_in_medium(part, depth) if part.kind == "media" else []
 
 
@@ -544,8 +510,10 @@ def _words_in_medium(part: _Part, depth: int) -> list[str]:
     if not texts and inner is not part.body and part.tag == "document":  # Cohere
         texts = _words(inner.get("data"), depth)
     named = [part.body, *(normalised(one) for one in part.body.values() if isinstance(one, Mapping))]
-    names = [one[key] for key in ALT_TEXTS for one in named if isinstance(one.get(key), str) and one[key].strip()]
-    names = [name for name in names if name != INVENTED]
+    names = [
+        one[key] for key in formats.ALT_TEXTS for one in named if isinstance(one.get(key), str) and one[key].strip()
+    ]
+    names = [name for name in names if name != formats.INVENTED]
     # What a search found is named by its address, too.
     if "search" in part.tag and isinstance(url := inner.get("url"), str):
         names = [f"{names[0]} ({url})" if names else url]
@@ -564,11 +532,11 @@ def _medium(part: _Part) -> str:
 
 def _line_of(call: Mapping[str, Any], tag: str) -> list[str]:
     """Return a call of a tool as one line; none if it has no name."""
-    given = next((call[key] for key in NAME_KEYS if isinstance(call.get(key), str)), None)
-    name = given or (_CALL_SUFFIX.sub("", tag) if _is_call(tag) or tag in _NAMED_BY_TYPE else "")
+    given = next((call[key] for key in formats.NAME_KEYS if isinstance(call.get(key), str)), None)
+    name = given or (_CALL_SUFFIX.sub("", tag) if _CALL_SUFFIX.search(tag) or tag in _NAMED_BY_TYPE else "")
     if not name:
         return []
-    arguments: Any = next((call[key] for key in ARGUMENTS if call.get(key) is not None), {})
+    arguments: Any = next((call[key] for key in formats.ARGUMENTS if call.get(key) is not None), {})
     if isinstance(arguments, str):
         try:
             arguments = json.loads(arguments)

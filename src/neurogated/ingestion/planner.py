@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import chain, count, pairwise
+from typing import Any
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, offset_in_minutes, to_utc
@@ -291,6 +293,9 @@ class Planner:
         document_id = None if document.in_session or document.id is not None else document.document_id
         outcome = (document.outcome or 0.0) if document.kind == EVENT else None
         offset = offset_in_minutes(document.timestamp)
+        found_by = partial(Found, document_id=document_id, statement=document.statement, outcome=outcome, offset=offset)
+        # The id of a fact is a hash of its parts.
+        named = document.id is not None and document.statement is None
         base, has_parts, numbers = document.id or arrival_id("turn-"), document.has_parts, Counter[str]()
         if has_parts and document.id is None and document_id is not None:
             base = compute_mdhash_id(f"{document_id}\n0\n{document.main.text}", prefix=_CHUNK)
@@ -301,9 +306,14 @@ class Planner:
             fields = document.fields_of(passage, self._config.zone)
             chunks = [passage.text] if document.statement else self._chunks(document, passage, names)
             words = count_words([passage.text])[0] if document.in_session and len(chunks) > 1 else None
+            arrived = now if document.is_stamped(passage) else None
+            about: dict[str, Any] = {
+                "named": named,
+                "message": None if words is None else passage.text,
+                "arrived": arrived,
+            }
             for place, chunk in enumerate(chunks):
                 give_way()
-                part = None if words is None else (place, words)
                 if document.id is not None or has_parts:
                     number = numbers[passage.part]
                     node_id = f"{base}{passage.part}" + (f"#{number}" if number else "")
@@ -313,30 +323,9 @@ class Planner:
                 else:
                     # The hash includes the position, so that a repeated chunk gets a node of its own.
                     node_id = compute_mdhash_id(f"{document_id}\n{len(drafts)}\n{chunk}", prefix=_CHUNK)
-                drafts.append(
-                    Draft(
-                        node_id,
-                        chunk,
-                        metadata if place else first,
-                        lifetime,
-                        Found(
-                            (),
-                            find_times(chunk),
-                            names,
-                            document_id,
-                            part,
-                            document.statement,
-                            outcome=outcome,
-                            offset=offset,
-                        ),
-                        document.scope,
-                        fields,
-                        # The id of a fact is a hash of its parts.
-                        named=document.id is not None and document.statement is None,
-                        message=None if words is None else passage.text,
-                        arrived=now if document.is_stamped(passage) else None,
-                    )
-                )
+                found = found_by(times=find_times(chunk), names=names, part=None if words is None else (place, words))
+                own = metadata if place else first
+                drafts.append(Draft(node_id, chunk, own, lifetime, found, document.scope, fields, **about))
         return drafts
 
     def _chunks(self, document: Document, passage: Passage, names: Sequence[str]) -> list[str]:

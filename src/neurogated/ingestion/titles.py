@@ -214,12 +214,9 @@ def _opening_name(sentence: str) -> str | None:
 
 
 _HEADER = re.compile(r"(?P<key>[^\W\d_][\w \-]{0,20}?)[ \t]*[:：][ \t]*(?P<value>.*)")
-_TITLE_KEYS = frozenset(
-    re.findall(
-        r"\S+",
-        """title subject titel betreff thema titre objet sujet título titulo asunto assunto titolo oggetto onderwerp
-    tytuł temat rubrik ämne emne 标题 標題 主题 主題 题目 題目 件名 タイトル 제목""",
-    )
+_TITLE_KEYS = words_of(
+    """title subject titel betreff thema titre objet sujet título titulo asunto assunto titolo oggetto onderwerp tytuł
+    temat rubrik ämne emne 标题 標題 主题 主題 题目 題目 件名 タイトル 제목"""
 )
 _ANSWERED = re.compile(r"(?:(?:re|fwd?|aw|wg|tr|rv|sv|vs|回复|答复|转发)\s*(?:\[\d+\])?\s*[:：]\s*)+", re.IGNORECASE)
 _MARKDOWN = re.compile(r"#{1,6}[ \t]+(?P<title>.*?)[ \t]*#*")

@@ -336,7 +336,7 @@ class Writer:
     def _store_batch(self, batch: Batch, embedding: EmbeddingAhead) -> Iterator[list[str]]:
         self._put(lambda: self._planner.plan(batch.parts), embedding, "add", batch)
         for part in batch.parts:
-            if part.is_last:
+            if part.end == len(part.document):
                 ids = [draft.id for draft in part.document]
                 yield ids if part.replaces or not part.document[0].named else parts_of(self._store, part.name)
 
