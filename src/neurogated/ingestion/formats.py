@@ -21,7 +21,7 @@ _KINDS = {
     "apply_patch_call_output tool_search_output code_execution_result web_search_tool_result web_fetch_tool_result "
     "web_fetch_result code_execution_tool_result bash_code_execution_tool_result bash_code_execution_result "
     "text_editor_code_execution_tool_result tool_search_tool_result mcp_server_tool_result tool_return "
-    "builtin_tool_return program_output advisor_tool_result",
+    "builtin_tool_return program_output tool_call_result advisor_tool_result",
     # Pictures, recordings and files. Text that they carry is part of what is said.
     "media": "image image_url image_file input_image image_data image_file_id image_generation_call audio audio_url "
     "input_audio output_audio video video_url input_video file input_file file_data file_url file_id file_reference "
