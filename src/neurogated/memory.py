@@ -128,16 +128,12 @@ class NeuroGraphMemory:
         Args:
             content: a text, or a message such as `{"role": "user", "content": "I moved to Lyon."}`, which may also
                 have `name`, `timestamp`, `id` and `metadata`; or a list of either. Messages of other frameworks are
-                read, too. A message of a list that cannot be read costs no other: it is counted, and `notes` names it.
+                read, too. One that cannot be read costs no other: it is an InputError only if nothing can be stored.
             **details: its owner, title, times and more; see `Details`. Without `user_id`, every user finds it.
 
         Returns:
-            The ids of its memories in order; a long text has several. For a message that `metabolism.skip_echoes`
-            leaves out, the ids of the quoted memories. `skipped` is the number of blank messages that are left out,
-            `refused` that of messages that cannot be read, and `notes` tells what else was left out or repaired.
-
-        Raises:
-            InputError: nothing of it can be stored; the error names the first message that cannot be read.
+            The ids of its memories in order, or those that a message quotes which `metabolism.skip_echoes` leaves out.
+            `skipped` counts blank messages, `refused` those that cannot be read; `notes` tells what was left out.
         """
         contents = read_contents(content, details, self.config.indexing.max_document_chars)
         return self._texts.noted(contents).report(self._texts.add(contents))

@@ -60,22 +60,15 @@ class Spoken:
     content: Any
 
 
-@dataclass
-class Answer:
-    """What such a program gets from a model."""
-
-    message: Spoken
-
-
-def _user(*parts: Any, key: str = "content") -> dict[str, Any]:
+def said_by_user(*parts: Any, key: str = "content") -> dict[str, Any]:
     return {"role": "user", key: list(parts)}
 
 
-def _bot(*parts: Any, key: str = "content", role: str = "assistant") -> dict[str, Any]:
+def said_by_bot(*parts: Any, key: str = "content", role: str = "assistant") -> dict[str, Any]:
     return {"role": role, key: list(parts)}
 
 
-def _text(text: str = TEXT) -> dict[str, Any]:
+def text_part(text: str = TEXT) -> dict[str, Any]:
     return {"type": "text", "text": text}
 
 
@@ -84,7 +77,7 @@ _LC: dict[str, BaseMessage] = {
     "text": HumanMessage(TEXT),
     "call": AIMessage("", tool_calls=[{"name": "weather", "args": ARGS, "id": "c1"}]),
     "result": ToolMessage(RESULT, tool_call_id="c1"),
-    "media": HumanMessage([_text(), {"type": "image_url", "image_url": {"url": URL}}]),
+    "media": HumanMessage([text_part(), {"type": "image_url", "image_url": {"url": URL}}]),
 }
 _LC_WANTED = {"text": SAID, "call": CALLED, "result": RETURNED, "media": SAID}
 
@@ -114,43 +107,46 @@ def _gemini(form: Callable[[dict[str, Any]], Any], *, camel: bool) -> dict[str, 
     result = {key("function_response"): {"name": "weather", "response": {"result": RESULT}}}
     medium = {key("inline_data"): {key("mime_type"): "image/png", "data": "AAAA", key("display_name"): "boat.png"}}
     return {
-        "text": (form(_user({"text": TEXT}, key="parts")), SAID),
-        "call": (form(_bot(call, key="parts", role="model")), CALLED),
-        "result": (form(_user(result, key="parts")), RETURNED),
-        "media": (form(_user({"text": TEXT}, medium, key="parts")), shown("image: boat.png")),
-        "thought": (form(_bot({"text": "Hm.", "thought": True}, {"text": REPLY}, key="parts", role="model")), ANSWERED),
+        "text": (form(said_by_user({"text": TEXT}, key="parts")), SAID),
+        "call": (form(said_by_bot(call, key="parts", role="model")), CALLED),
+        "result": (form(said_by_user(result, key="parts")), RETURNED),
+        "media": (form(said_by_user({"text": TEXT}, medium, key="parts")), shown("image: boat.png")),
+        "thought": (
+            form(said_by_bot({"text": "Hm.", "thought": True}, {"text": REPLY}, key="parts", role="model")),
+            ANSWERED,
+        ),
     }
 
 
-_BEDROCK_CALL = {"toolUseId": "c1", "name": "weather", "input": ARGS}
+BEDROCK_CALL = {"toolUseId": "c1", "name": "weather", "input": ARGS}
 _BEDROCK = {
-    "text": (_user({"text": TEXT}), SAID),
-    "call": (_bot({"toolUse": _BEDROCK_CALL}), CALLED),
+    "text": (said_by_user({"text": TEXT}), SAID),
+    "call": (said_by_bot({"toolUse": BEDROCK_CALL}), CALLED),
     "result": (
-        _user({"toolResult": {"toolUseId": "c1", "content": [{"text": RESULT}], "status": "success"}}),
+        said_by_user({"toolResult": {"toolUseId": "c1", "content": [{"text": RESULT}], "status": "success"}}),
         RETURNED,
     ),
     "media": (
-        _user({"text": TEXT}, {"document": {"format": "pdf", "name": "log", "source": {"bytes": b"AAAA"}}}),
+        said_by_user({"text": TEXT}, {"document": {"format": "pdf", "name": "log", "source": {"bytes": b"AAAA"}}}),
         shown("document: log"),
     ),
 }
 
-_COHERE_CALL = {"role": "assistant", "tool_plan": "I look.", "tool_calls": [_OPENAI_CALL]}
+COHERE_CALL = {"role": "assistant", "tool_plan": "I look.", "tool_calls": [_OPENAI_CALL]}
 
-SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
+SHAPES: dict[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
     "OpenAI chat": {
         "text": ({"role": "user", "content": TEXT}, SAID),
         "call": ({"role": "assistant", "content": None, "tool_calls": [_OPENAI_CALL]}, CALLED),
         "result": ({"role": "tool", "tool_call_id": "c1", "content": RESULT}, RETURNED),
-        "media": (_user(_text(), {"type": "image_url", "image_url": {"url": URL}}), SAID),
+        "media": (said_by_user(text_part(), {"type": "image_url", "image_url": {"url": URL}}), SAID),
     },
     "OpenAI chat, objects": {
         "text": (ChatCompletionMessage(role="assistant", content=REPLY), ANSWERED),
         "call": (ChatCompletionMessage.model_validate({"role": "assistant", "tool_calls": [_OPENAI_CALL]}), CALLED),
-        "result": ({"role": "tool", "tool_call_id": "c1", "content": [_text(RESULT)]}, RETURNED),
+        "result": ({"role": "tool", "tool_call_id": "c1", "content": [text_part(RESULT)]}, RETURNED),
         "media": (
-            _user({"type": "file", "file": {"filename": "log.pdf", "file_data": "AA"}}),
+            said_by_user({"type": "file", "file": {"filename": "log.pdf", "file_data": "AA"}}),
             ("turn", "user", "[file: log.pdf]"),
         ),
     },
@@ -169,22 +165,25 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
     },
     "OpenAI chat, audio": {
         "text": ({"role": "assistant", "content": None, "audio": {"id": "a1", "transcript": REPLY}}, ANSWERED),
-        "media": (_user({"type": "input_audio", "input_audio": {"data": "AA", "format": "wav"}}), shown("audio", None)),
+        "media": (
+            said_by_user({"type": "input_audio", "input_audio": {"data": "AA", "format": "wav"}}),
+            shown("audio", None),
+        ),
     },
     "OpenAI chat, refusals": {
         "text": ({"role": "assistant", "content": None, "refusal": REPLY}, ANSWERED),
-        "part": (_bot({"type": "refusal", "refusal": REPLY}), ANSWERED),
+        "part": (said_by_bot({"type": "refusal", "refusal": REPLY}), ANSWERED),
     },
     "OpenAI Realtime": {
-        "text": (_user({"type": "input_audio", "transcript": TEXT}), ("turn", "user", TEXT)),
-        "answer": (_bot({"type": "output_audio", "transcript": REPLY}), ANSWERED),
+        "text": (said_by_user({"type": "input_audio", "transcript": TEXT}), ("turn", "user", TEXT)),
+        "answer": (said_by_bot({"type": "output_audio", "transcript": REPLY}), ANSWERED),
     },
     "OpenAI Responses": {
-        "text": ({"type": "message", **_user({"type": "input_text", "text": TEXT})}, SAID),
+        "text": ({"type": "message", **said_by_user({"type": "input_text", "text": TEXT})}, SAID),
         "call": ({"type": "function_call", "call_id": "c1", "name": "weather", "arguments": WRITTEN}, CALLED),
         "result": ({"type": "function_call_output", "call_id": "c1", "output": RESULT}, RETURNED),
         "media": (
-            _user({"type": "input_text", "text": TEXT}, {"type": "input_file", "filename": "log.pdf"}),
+            said_by_user({"type": "input_text", "text": TEXT}, {"type": "input_file", "filename": "log.pdf"}),
             shown("file: log.pdf"),
         ),
     },
@@ -230,19 +229,21 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
         "text": (
             {
                 "object": "thread.message",
-                **_user({"type": "text", "text": {"value": TEXT, "annotations": []}}),
+                **said_by_user({"type": "text", "text": {"value": TEXT, "annotations": []}}),
                 "created_at": 1_790_000_000,
             },
             SAID,
         ),
-        "media": (_user({"type": "image_file", "image_file": {"file_id": "f1"}}), shown("image", None)),
+        "media": (said_by_user({"type": "image_file", "image_file": {"file_id": "f1"}}), shown("image", None)),
     },
     "Anthropic": {
-        "text": (_user(_text()), SAID),
-        "call": (_bot({"type": "tool_use", "id": "c1", "name": "weather", "input": ARGS}), CALLED),
-        "result": (_user({"type": "tool_result", "tool_use_id": "c1", "content": RESULT}), RETURNED),
+        "text": (said_by_user(text_part()), SAID),
+        "call": (said_by_bot({"type": "tool_use", "id": "c1", "name": "weather", "input": ARGS}), CALLED),
+        "result": (said_by_user({"type": "tool_result", "tool_use_id": "c1", "content": RESULT}), RETURNED),
         "media": (
-            _user(_text(), {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA"}}),
+            said_by_user(
+                text_part(), {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA"}}
+            ),
             SAID,
         ),
     },
@@ -252,7 +253,10 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
             {"role": "assistant", "content": [ToolUseBlock(type="tool_use", id="c1", name="weather", input=ARGS)]},
             CALLED,
         ),
-        "result": (_user({"type": "tool_result", "tool_use_id": "c1", "content": [_text(RESULT)]}), RETURNED),
+        "result": (
+            said_by_user({"type": "tool_result", "tool_use_id": "c1", "content": [text_part(RESULT)]}),
+            RETURNED,
+        ),
     },
     "Anthropic, whole responses": {
         "text": (
@@ -269,26 +273,29 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
     },
     "Anthropic, documents": {
         "text": (
-            _user({"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": TEXT}}),
+            said_by_user({"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": TEXT}}),
             SAID,
         ),
-        "blocks": (_user({"type": "document", "source": {"type": "content", "content": [_text()]}}), SAID),
+        "blocks": (said_by_user({"type": "document", "source": {"type": "content", "content": [text_part()]}}), SAID),
         "media": (
-            _user(_text(), {"type": "document", "title": "Lease", "source": {"type": "url", "url": URL}}),
+            said_by_user(text_part(), {"type": "document", "title": "Lease", "source": {"type": "url", "url": URL}}),
             shown("document: Lease"),
         ),
     },
     "Anthropic, search results": {
         "text": (
-            _user({"type": "search_result", "source": URL, "title": "Towns", "content": [_text()]}),
+            said_by_user({"type": "search_result", "source": URL, "title": "Towns", "content": [text_part()]}),
             ("turn", "user", f"[search_result: Towns]\n{TEXT}"),
         )
     },
     "Anthropic, tools of a server": {
-        "call": (_bot({"type": "server_tool_use", "id": "c1", "name": "weather", "input": ARGS}), CALLED),
-        "result": (_bot({"type": "mcp_tool_result", "tool_use_id": "c1", "content": [_text(RESULT)]}), RETURNED),
+        "call": (said_by_bot({"type": "server_tool_use", "id": "c1", "name": "weather", "input": ARGS}), CALLED),
+        "result": (
+            said_by_bot({"type": "mcp_tool_result", "tool_use_id": "c1", "content": [text_part(RESULT)]}),
+            RETURNED,
+        ),
         "code": (
-            _bot(
+            said_by_bot(
                 {
                     "type": "code_execution_tool_result",
                     "tool_use_id": "c1",
@@ -299,7 +306,7 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
         ),
     },
     "Anthropic, thinking": {
-        "text": (_bot({"type": "thinking", "thinking": "Hm.", "signature": "x"}, _text(REPLY)), ANSWERED)
+        "text": (said_by_bot({"type": "thinking", "thinking": "Hm.", "signature": "x"}, text_part(REPLY)), ANSWERED)
     },
     "LangChain": _langchain(lambda one: one),
     "LangChain, model_dump": _langchain(lambda one: one.model_dump()),
@@ -317,7 +324,10 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
             AIMessage([{"type": "server_tool_result", "tool_call_id": "c1", "output": RESULT, "status": "success"}]),
             RETURNED,
         ),
-        "media": (HumanMessage([_text(), {"type": "file", "base64": "AAAA", "mime_type": "application/pdf"}]), SAID),
+        "media": (
+            HumanMessage([text_part(), {"type": "file", "base64": "AAAA", "mime_type": "application/pdf"}]),
+            SAID,
+        ),
         "video": (HumanMessage([{"type": "video", "url": URL}]), shown("video", None)),
         "gemini": (HumanMessage([{"type": "media", "mime_type": "video/mp4", "data": "AAAA"}]), shown("video", None)),
     },
@@ -329,16 +339,16 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
     "Bedrock Converse": {
         **_BEDROCK,
         "json": (
-            _user({"toolResult": {"toolUseId": "c1", "content": [{"json": {"degrees": 7}}]}}),
+            said_by_user({"toolResult": {"toolUseId": "c1", "content": [{"json": {"degrees": 7}}]}}),
             ("turn", "tool", '{"degrees": 7}'),
         ),
-        "guarded": (_user({"guardContent": {"text": {"text": TEXT}}}), SAID),
-        "image": (_user({"image": {"format": "png", "source": {"bytes": b"AA"}}}), shown("image", None)),
+        "guarded": (said_by_user({"guardContent": {"text": {"text": TEXT}}}), SAID),
+        "image": (said_by_user({"image": {"format": "png", "source": {"bytes": b"AA"}}}), shown("image", None)),
     },
     "Strands": {
         **_BEDROCK,
         "text": (
-            _bot(
+            said_by_bot(
                 {"reasoningContent": {"reasoningText": {"text": "Hm."}}},
                 {"text": REPLY},
                 {"cachePoint": {"type": "default"}},
@@ -350,9 +360,9 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
     "Gemini, snake case": _gemini(lambda one: one, camel=False),
     "Gemini, objects": _gemini(genai.Content.model_validate, camel=False),
     "Vercel UI": {
-        "text": ({"id": "u1", **_user(_text(), key="parts")}, SAID),
+        "text": ({"id": "u1", **said_by_user(text_part(), key="parts")}, SAID),
         "call": (
-            _bot(
+            said_by_bot(
                 {"type": "step-start"},
                 {"type": "tool-weather", "toolCallId": "c1", "state": "input-available", "input": ARGS},
                 key="parts",
@@ -360,7 +370,7 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
             CALLED,
         ),
         "result": (
-            _bot(
+            said_by_bot(
                 {
                     "type": "dynamic-tool",
                     "toolName": "weather",
@@ -373,16 +383,20 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
             ("call", "assistant", "weather()"),
         ),
         "media": (
-            _user(_text(), {"type": "file", "mediaType": "image/png", "filename": "boat.png", "url": URL}, key="parts"),
+            said_by_user(
+                text_part(), {"type": "file", "mediaType": "image/png", "filename": "boat.png", "url": URL}, key="parts"
+            ),
             shown("image: boat.png"),
         ),
         "data": (
-            _bot(_text(REPLY), {"type": "data-chart", "data": [1]}, {"type": "source-url", "url": URL}, key="parts"),
+            said_by_bot(
+                text_part(REPLY), {"type": "data-chart", "data": [1]}, {"type": "source-url", "url": URL}, key="parts"
+            ),
             ANSWERED,
         ),
     },
     "Vercel UI 4": {
-        "text": ({"role": "user", "content": TEXT, "parts": [_text()]}, SAID),
+        "text": ({"role": "user", "content": TEXT, "parts": [text_part()]}, SAID),
         "call": (
             {
                 "role": "assistant",
@@ -392,7 +406,7 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
             CALLED,
         ),
         "part": (
-            _bot(
+            said_by_bot(
                 {
                     "type": "tool-invocation",
                     "toolInvocation": {"state": "call", "toolCallId": "c1", "toolName": "weather", "args": ARGS},
@@ -403,8 +417,8 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
         ),
     },
     "Vercel core": {
-        "text": (_user(_text()), SAID),
-        "call": (_bot({"type": "tool-call", "toolCallId": "c1", "toolName": "weather", "args": ARGS}), CALLED),
+        "text": (said_by_user(text_part()), SAID),
+        "call": (said_by_bot({"type": "tool-call", "toolCallId": "c1", "toolName": "weather", "args": ARGS}), CALLED),
         "result": (
             {
                 "role": "tool",
@@ -412,10 +426,10 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
             },
             RETURNED,
         ),
-        "media": (_user(_text(), {"type": "image", "image": URL, "mimeType": "image/png"}), SAID),
+        "media": (said_by_user(text_part(), {"type": "image", "image": URL, "mimeType": "image/png"}), SAID),
     },
     "Vercel model": {
-        "call": (_bot({"type": "tool-call", "toolCallId": "c1", "toolName": "weather", "input": ARGS}), CALLED),
+        "call": (said_by_bot({"type": "tool-call", "toolCallId": "c1", "toolName": "weather", "input": ARGS}), CALLED),
         "result": (
             {
                 "role": "tool",
@@ -435,7 +449,9 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
             ("turn", "tool", '{"degrees": 7}'),
         ),
         "media": (
-            _user(_text(), {"type": "file", "data": "AA", "mediaType": "application/pdf", "filename": "log.pdf"}),
+            said_by_user(
+                text_part(), {"type": "file", "data": "AA", "mediaType": "application/pdf", "filename": "log.pdf"}
+            ),
             shown("file: log.pdf"),
         ),
     },
@@ -449,13 +465,13 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
     },
     "ShareGPT, records": {"text": ({"conversations": [{"from": "human", "value": TEXT}]}, SAID)},
     "Cohere": {
-        "text": (_user(_text()), SAID),
-        "call": (_COHERE_CALL, PLANNED),
+        "text": (said_by_user(text_part()), SAID),
+        "call": (COHERE_CALL, PLANNED),
         "result": (
             {"role": "tool", "tool_call_id": "c1", "content": [{"type": "document", "document": {"data": RESULT}}]},
             RETURNED,
         ),
-        "media": (_user(_text(), {"type": "image_url", "image_url": {"url": URL}}), SAID),
+        "media": (said_by_user(text_part(), {"type": "image_url", "image_url": {"url": URL}}), SAID),
     },
     "Cohere 1": {
         "text": ({"role": "USER", "message": TEXT}, SAID),
@@ -470,7 +486,7 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
         ),
     },
     "Mistral": {
-        "text": (_user(_text(), {"type": "reference", "reference_ids": [1]}), SAID),
+        "text": (said_by_user(text_part(), {"type": "reference", "reference_ids": [1]}), SAID),
         "call": (
             {
                 "role": "assistant",
@@ -481,14 +497,14 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
         ),
         "result": ({"role": "tool", "name": "weather", "tool_call_id": "c1", "content": RESULT}, RETURNED),
         "media": (
-            _user(_text(), {"type": "document_url", "document_url": URL, "document_name": "log.pdf"}),
+            said_by_user(text_part(), {"type": "document_url", "document_url": URL, "document_name": "log.pdf"}),
             shown("document: log.pdf"),
         ),
-        "thinking": (_bot({"type": "thinking", "thinking": [_text("Hm.")]}, _text(REPLY)), ANSWERED),
+        "thinking": (said_by_bot({"type": "thinking", "thinking": [text_part("Hm.")]}, text_part(REPLY)), ANSWERED),
     },
     "Hugging Face": {
         "text": ({"messages": [{"role": "user", "content": TEXT}]}, SAID),
-        "part": (_user({"type": "text", "content": TEXT}), SAID),
+        "part": (said_by_user({"type": "text", "content": TEXT}), SAID),
         "call": (
             {
                 "role": "assistant",
@@ -497,7 +513,7 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
             CALLED,
         ),
         "result": ({"role": "ipython", "content": RESULT}, RETURNED),
-        "media": (_user({"type": "image", "url": URL}, _text()), SAID),
+        "media": (said_by_user({"type": "image", "url": URL}, text_part()), SAID),
     },
     "Agent Framework": {
         "text": (AgentMessage("user", [TEXT]), SAID),
@@ -509,7 +525,7 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
         "media": (AgentMessage("user", [TEXT, AgentContent.from_uri(URL, media_type="image/png")]), SAID),
     },
     "Mistral, conversations": {
-        "text": ({"type": "message.output", "role": "assistant", "content": [_text(REPLY)]}, ANSWERED),
+        "text": ({"type": "message.output", "role": "assistant", "content": [text_part(REPLY)]}, ANSWERED),
         "call": ({"type": "function.call", "tool_call_id": "c1", "name": "weather", "arguments": WRITTEN}, CALLED),
         "built in": ({"type": "tool.execution", "name": "weather", "arguments": WRITTEN}, CALLED),
         "result": ({"type": "function.result", "tool_call_id": "c1", "result": RESULT}, RETURNED),
@@ -518,94 +534,39 @@ SHAPES: Mapping[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
             ("placeholder", "assistant", "[agent_handoff]"),
         ),
     },
-    "whole answers": {
-        "OpenAI": ({"choices": [{"message": {"role": "assistant", "content": REPLY}}], "usage": {}}, [ANSWERED]),
-        "Mistral": (
-            {"choices": [{"index": 0, "message": {"role": "assistant", "content": [_text(REPLY)]}}]},
-            [ANSWERED],
+    "Ollama": {
+        "text": ({"role": "assistant", "content": REPLY, "thinking": "Hm."}, [ANSWERED]),
+        "call": (
+            {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "weather", "arguments": ARGS}}]},
+            [CALLED],
         ),
-        "Mistral, conversations": (
-            {"outputs": [{"type": "message.output", "role": "assistant", "content": REPLY}]},
-            [ANSWERED],
-        ),
-        "Gemini": ({"candidates": [{"content": _bot({"text": REPLY}, key="parts", role="model")}]}, [ANSWERED]),
-        "Gemini, object": (
-            genai.GenerateContentResponse.model_validate(
-                {"candidates": [{"content": _bot({"text": REPLY}, key="parts", role="model")}]}
-            ),
-            [ANSWERED],
-        ),
-        "Bedrock": (
-            {"output": {"message": _bot({"text": REPLY}, {"toolUse": _BEDROCK_CALL})}, "stopReason": "tool_use"},
-            [ANSWERED, CALLED],
-        ),
-        "Ollama": ({"model": "m", "message": {"role": "assistant", "content": REPLY}, "done": True}, [ANSWERED]),
-        "an object": (Answer(Spoken("assistant", REPLY)), [ANSWERED]),
-        "Cohere": ({"id": "a1", "finish_reason": "TOOL_CALL", "message": _COHERE_CALL}, PLANNED),
-        "Responses": (
+        "result": ({"role": "tool", "tool_name": "weather", "content": RESULT}, [RETURNED]),
+        "media": ({"role": "user", "content": TEXT, "images": ["AAAA"]}, [SAID]),
+    },
+    "OpenRouter": {
+        "text": (
             {
-                "object": "response",
-                "output": [
-                    {"type": "reasoning", "summary": []},
-                    {"type": "message", **_bot({"type": "output_text", "text": REPLY})},
-                ],
+                "role": "assistant",
+                "content": REPLY,
+                "reasoning": "Hm.",
+                "reasoning_details": [{"type": "reasoning.text", "text": "Hm."}],
+                "images": [{"type": "image_url", "image_url": {"url": URL}}],
             },
-            [("placeholder", "assistant", "[reasoning]"), ANSWERED],
+            [ANSWERED],
         ),
     },
-    "words of parts": {
-        "found pages": (
-            _bot(
-                {
-                    "type": "web_search_tool_result",
-                    "content": [{"type": "web_search_result", "title": "Oban", "url": URL, "encrypted_content": "x"}],
-                }
+    "Haystack": {
+        "result": (
+            said_by_bot(
+                {"tool_call_result": {"result": RESULT, "error": False, "origin": {"tool_name": "weather"}}},
+                role="tool",
             ),
-            [("turn", "tool", f"[search_result: Oban ({URL})]")],
+            [RETURNED],
         ),
-        "a page": (
-            _bot(
-                {
-                    "type": "web_fetch_tool_result",
-                    "content": {
-                        "type": "web_fetch_result",
-                        "url": URL,
-                        "content": {"type": "document", "title": "Oban", "source": {"type": "text", "data": RESULT}},
-                    },
-                }
-            ),
-            [("turn", "tool", f"[document: Oban]\n{RESULT}")],
-        ),
-        "context of a document": (
-            _user(
-                {"type": "document", "title": "Lease", "context": "Signed.", "source": {"type": "text", "data": TEXT}}
-            ),
-            [("turn", "user", f"[document: Lease]\nSigned.\n{TEXT}")],
-        ),
-        "a thought alone": (
-            _bot({"type": "thinking", "thinking": "Hm.", "signature": "x"}),
-            [("turn", "assistant", "[thinking]\nHm.")],
-        ),
-        "a thought beside words": (_bot({"type": "thinking", "thinking": "Hm."}, _text(REPLY)), [ANSWERED]),
-        "raw reasoning": (
-            {"type": "reasoning", "summary": [], "content": [{"type": "reasoning_text", "text": "Hm."}]},
-            [("turn", "assistant", "[reasoning]\nHm.")],
-        ),
-        "a reason": (
-            {"type": "mcp_approval_response", "approve": False, "reason": "It costs."},
-            [("turn", "assistant", "[mcp_approval_response]\nIt costs.")],
-        ),
-        "a summary": (
-            _bot({"type": "compaction", "content": "She lives in Oban."}),
-            [("turn", "assistant", "[compaction]\nShe lives in Oban.")],
-        ),
-        "several actions": (
-            {"type": "computer_call", "actions": [{"type": "type", "text": TEXT}]},
-            [("call", "assistant", f'computer([{{"type": "type", "text": "{TEXT}"}}])')],
-        ),
+        "reasoning": (said_by_bot({"reasoning": {"reasoning_text": "Hm.", "extra": {}}}, {"text": REPLY}), [ANSWERED]),
     },
     "plain objects": {
         "text": (SimpleNamespace(role="user", content=TEXT), SAID),
-        "answer": (Spoken("assistant", [_text(REPLY)]), ANSWERED),
+        "answer": (Spoken("assistant", [text_part(REPLY)]), ANSWERED),
     },
 }

@@ -16,11 +16,12 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.errors import InputError
 from neurogated.ingestion.contents import read_contents
 from neurogated.text.strings import repaired
+from tests.ingestion.compound import COMPOUND
 from tests.ingestion.shapes import SHAPES, Expected
 
 CASES = [
     pytest.param(message, wanted, id=f"{shape}: {column}")
-    for shape, columns in SHAPES.items()
+    for shape, columns in (SHAPES | COMPOUND).items()
     for column, (message, wanted) in columns.items()
 ]
 HALF, HERON = "\ud83d", "My heron is called Ada."
@@ -60,6 +61,14 @@ def test_a_message_of_each_format_has_the_right_role_and_text(
         ({"role": "narrator", "content": "Hello."}, "'narrator'"),
         ({"role": "user", "content": 5}, "must be text or parts, not int"),
         (object(), "neither text nor a message"),
+        ({"source": "user", "content": "Hi.", "type": "TextMessage"}, "type 'TextMessage' has no role"),
+        ({"message_type": "user_message", "content": "Hi."}, "no role; .* 'message_type'"),
+        ({"parts": [{"content": "Hi.", "part_kind": "user-prompt"}], "kind": "request"}, "no role; .* 'kind'"),
+        ({"message": {"content": "Hi."}}, "no role and no content; its keys are 'message'"),
+        ({"output": {"text": "Hi."}}, "no role and no content; its keys are 'output'"),
+        ({"custom_id": "1", "response": {"body": {"choices": []}}}, "no role and no content; .* 'response'"),
+        ({"role": "tool-response", "content": "Hi."}, "'tool-response' is unknown"),
+        ({"question": "Hi?", "answer": "Hi."}, "no role and no content; .* 'question'"),
     ],
 )
 def test_what_is_not_known_is_refused_by_name_and_costs_no_other_message(

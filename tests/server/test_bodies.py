@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.integrations.mcp import bodies
 from neurogated.server import create_app
+from tests.ingestion.compound import COMPOUND
 from tests.ingestion.shapes import SHAPES, Expected
 
 Post = Callable[[str, bytes], httpx.Response]
@@ -112,7 +113,7 @@ def _sent(message: object) -> bytes | None:
     ("body", "wanted"),
     [
         pytest.param(body, wanted, id=f"{shape}: {column}")
-        for shape, columns in SHAPES.items()
+        for shape, columns in (SHAPES | COMPOUND).items()
         for column, (message, wanted) in columns.items()
         if (body := _sent(message))
     ],
