@@ -46,7 +46,7 @@ def main(base_url: str, model: str, folder: str) -> None:
             if not line:
                 continue
             recall = memory.recall(line, user_id=USER, top_n=10)
-            system = {"role": "system", "content": INSTRUCTIONS + recall.as_text(max_tokens=TOKENS_OF_MEMORIES)}
+            system = {"role": "system", "content": INSTRUCTIONS + recall.as_text(token_budget=TOKENS_OF_MEMORIES)}
             asked = {"role": "user", "content": line}
             answer = {"role": "assistant", "content": complete(base_url, model, [system, *recent, asked])}
             print(answer["content"], flush=True)

@@ -19,7 +19,7 @@ def test_a_copy_of_an_open_memory_is_refused_in_words(
     tmp_path: Path, storage: str, way: Callable[[object], object]
 ) -> None:
     with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), storage=storage, embedding_name="hash")) as memory:
-        for thing in (memory, memory.aio, {"tools": [memory]}):
+        for thing in (memory, memory.aio, memory.store, {"tools": [memory]}):
             with pytest.raises(TypeError, match=r"neither copied nor pickled.*NeuroGraphMemory\(config\)"):
                 way(thing)
         # Warnings are errors, also those of objects that are collected.

@@ -223,16 +223,16 @@ def test_as_text_holds_whole_memories_within_the_budget_and_cuts_only_the_best(m
     def count(texts: list[str]) -> list[int]:
         return [len(text.split()) for text in texts]
 
-    quoted = recall.as_text(max_tokens=30, count_tokens=count)  # type: ignore[arg-type]
+    quoted = recall.as_text(token_budget=30, count_tokens=count)  # type: ignore[arg-type]
     assert sum(count([quoted])) <= 30
     assert set(re.findall("(?m)^- .*: (.*heron .*)$", quoted)) == {"A heron slept.", "The heron ate a frog."}
-    longest = memory.recall("the wide river and the hill", top_n=1).as_text(max_tokens=30, count_tokens=count)  # type: ignore[arg-type]
+    longest = memory.recall("the wide river and the hill", top_n=1).as_text(token_budget=30, count_tokens=count)  # type: ignore[arg-type]
     assert re.search("(?m)^- .*: The heron flew .*…$", longest)
     assert sum(count([longest])) <= 30
-    assert recall.as_text(max_tokens=1) == ""
+    assert recall.as_text(token_budget=1) == ""
     assert recall.as_text().count("\n- ") == 3
-    with pytest.raises(InputError, match="max_tokens"):
-        recall.as_text(max_tokens=0)
+    with pytest.raises(InputError, match="token_budget"):
+        recall.as_text(token_budget=0)
 
 
 @pytest.fixture

@@ -447,5 +447,11 @@ def test_python_takes_older_names_with_a_warning(memory: NeuroGraphMemory) -> No
     older: Any = memory
     with pytest.warns(DeprecationWarning, match=r"get_context\(task=…\) is now query=…"):
         assert "tea" in older.get_context(task="What does Ana like?", user_id="ana").text
+    with pytest.warns(DeprecationWarning, match=r"as_text\(max_tokens=…\) is now token_budget=…") as told:
+        assert "tea" in older.recall("What does Ana like?", user_id="ana").as_text(max_tokens=500)
+    assert told[0].filename == __file__
+    with pytest.warns(DeprecationWarning, match=r"as_text\(max_tokens=…\) is now token_budget=…") as told:
+        assert "tea" in older.recall("What does Ana like?", user_id="ana").as_text(max_tokens=500)
+    assert told[0].filename == __file__
     with pytest.warns(DeprecationWarning, match="token_budget"):
         assert older.manifest.text(budget=50, user_id="ana")

@@ -346,13 +346,28 @@ def load_config(
         ConfigError: the file cannot be read, or a setting is unknown or out of range.
     """
     values = _read_settings(Path(path)) if path is not None else {}
-    values.update(MemoryConfig.environment_values(os.environ if environ is None else environ))
+    environ = os.environ if environ is None else environ
+    values.update(MemoryConfig.environment_values(environ))
     values.update(overrides or {})
     group = values.get(_LLM, {})
     if "llm_name" in values and f"{_LLM}.use" not in values and isinstance(group, Mapping) and "use" not in group:
         # Whoever names a model asks for it, also for the one that is the default.
         values[f"{_LLM}.use"] = AUTO
-    return MemoryConfig.from_mapping(values)
+    try:
+        return MemoryConfig.from_mapping(values)
+    except ConfigError as error:
+        raise ConfigError(_with_variable(str(error), environ)) from None
+
+
+def _with_variable(fault: str, environ: Mapping[str, str]) -> str:
+    """Return a fault of the settings after the name of the environment variable that has it, if one has."""
+    for variable, text in environ.items():
+        try:
+            MemoryConfig.from_mapping(MemoryConfig.environment_values({variable: text}))
+        except ConfigError as error:
+            if str(error) == fault:
+                return f"the environment variable {variable}: {fault}"
+    return fault
 
 
 def _read_settings(path: Path) -> dict[str, Any]:

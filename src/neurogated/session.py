@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from itertools import chain
-from typing import Any, Literal, NoReturn, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -26,7 +26,7 @@ from neurogated.core.derivation import sources_of
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.facts import is_supported
 from neurogated.core.forking import bind_to_process
-from neurogated.core.habits import explains_calls
+from neurogated.core.habits import Uncopied, explains_calls
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.projections import remove_manifests
@@ -105,7 +105,7 @@ class Component:
         explains_calls(cls)
 
 
-class Session:
+class Session(Uncopied):
     """Holds the parts that the components of a memory share.
 
     Attributes:
@@ -199,13 +199,6 @@ class Session:
     def exclusively(self) -> AbstractContextManager[object]:
         """Lock the graph for a block that reads it and then writes."""
         return self.committer.exclusively()
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        """Refuse deep copies and pickles of an open memory, and of what holds one, in words."""
-        raise TypeError(
-            "an open memory can be neither copied nor pickled; pass it on as it is, or its config, and open it there: "
-            "NeuroGraphMemory(config)"
-        )
 
     def commit(
         self, plan: Plan, event: Callable[[GraphDelta], Notice] | None = None, *, learns: bool = False

@@ -169,7 +169,7 @@ def test_an_export_never_replaces_a_file(tmp_path: Path, there: str) -> None:
         target.write_text("mine")
     else:
         target.symlink_to(tmp_path / "nowhere")
-    with pytest.raises(StorageError):
+    with pytest.raises(StorageError, match="out already exists; choose another name"):
         export.export_memory({"default": GraphStore()}, None, target, made_by="test")
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 

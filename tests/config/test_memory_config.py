@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig
+from neurogated.compose import load_config
 from neurogated.config.groups import RetrievalSettings
 from neurogated.config.setting import REMOVED, Setting, settings_of, value_of
 from neurogated.errors import ConfigError
@@ -159,10 +160,26 @@ def test_float_is_read_back_from_its_text(setting: tuple[str, float]) -> None:
 # Environment
 
 
-def test_misspelt_variable_is_refused_and_the_nearest_setting_offered() -> None:
-    values = MemoryConfig.environment_values({"NEUROGATED_EMBEDING_NAME": "hash"})
-    with pytest.raises(ConfigError):
-        MemoryConfig.from_mapping(values)
+@pytest.mark.parametrize(
+    ("variable", "told"),
+    [
+        ("NEUROGATED_EMBEDING_NAME", "did you mean 'embedding_name'"),
+        ("NEUROGATED_XYZ", "`neurogated settings` lists"),
+        ("NEUROGATED_MAX_HOPS", "MAX_HOPS is 'hash', but must be int"),
+    ],
+)
+def test_a_wrong_variable_is_named_with_what_is_known(variable: str, told: str) -> None:
+    with pytest.raises(ConfigError, match=f"^the environment variable {variable}: .*{told}"):
+        load_config(environ={variable: "hash", "NEUROGATED_TOP_K_ANCHORS": "9"}, overrides={"storage": "memory"})
+
+
+def test_a_fault_of_another_source_does_not_name_a_variable() -> None:
+    with pytest.raises(ConfigError, match=r"^MAX_HOPS is -1"):
+        load_config(environ={"NEUROGATED_TOP_K_ANCHORS": "9"}, overrides={"MAX_HOPS": -1})
+
+
+def test_the_token_of_a_server_is_no_setting() -> None:
+    assert load_config(environ={"NEUROGATED_MCP_TOKEN": "secret"}) == MemoryConfig()
 
 
 @pytest.mark.parametrize("given", ["ana:cret@host/db", "ana:c%40cret@host/db", "host/db?password=cret&user=ana"])

@@ -98,7 +98,7 @@ def test_a_context_and_a_recall_stay_within_their_budget(note: str, budget: int)
     with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
         memory.add(note, title="whiteboard", user_id="ana")
         context = memory.get_context("whiteboard", budget, user_id="ana", min_score=-1.0)
-        quoted = memory.recall("whiteboard", user_id="ana").as_text(max_tokens=budget)
+        quoted = memory.recall("whiteboard", user_id="ana").as_text(token_budget=budget)
 
     assert context.tokens == sum(prompt_tokens([context.text] * bool(context.text))) <= budget
     # The frame is English; elsewhere a token of this count has at most a few bytes.

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from neurogated.errors import StorageError
+from neurogated.storage.log.postgres.server import Server
 from neurogated.storage.postgres_store import PostgresStore
 from tests.postgres_server import Postgres
 from tests.storage.cut_connections import Proxy
@@ -115,3 +116,16 @@ def test_a_pooler_that_mixes_sessions_is_named(url: str) -> None:
             connection.execute("SET search_path TO public")
         with pytest.raises(StorageError, match="pool_mode=session"):
             put(store, "b")
+
+
+def test_an_engine_that_cannot_be_made_leaves_no_connection(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed, close = list[Server](), Server.close
+
+    def refuse(server: Server, patience: float) -> None:
+        raise InterruptedError(server, patience)
+
+    monkeypatch.setattr(Server, "close", lambda server: (closed.append(server), close(server)))
+    monkeypatch.setattr("neurogated.storage.postgres_store.PostgresEngine", refuse)
+    with pytest.raises(InterruptedError):
+        PostgresStore.open(url)
+    assert len(closed) == 1

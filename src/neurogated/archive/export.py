@@ -91,7 +91,7 @@ def export_memory(
 def refuse_existing(folder: Path) -> None:
     """Raise StorageError if a file or folder of this name exists."""
     if os.path.lexists(folder):
-        raise StorageError(f"{folder} already exists; choose another folder or remove it")
+        raise StorageError(f"{folder} already exists; choose another name or remove it")
 
 
 def _write(

@@ -267,7 +267,7 @@ def _unknown(kind: type, name: str, prefix: str) -> str:
     for names, wanted in ((by_last, last), (known, (prefix + name).lower())):
         for word in difflib.get_close_matches(wanted, names.values(), n=1):
             return f"{told}; did you mean {next(full for full, lower in names.items() if lower == word)!r}?"
-    return told
+    return f"{told}; `neurogated settings` lists those that are known"
 
 
 def _group(spec: dataclasses.Field[Any], value: Any) -> Any:  # noqa: ANN401

@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
+import re
+import traceback
 import warnings
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, NoReturn, ParamSpec, TypeVar
@@ -73,6 +75,7 @@ _ARGUMENTS: dict[str, tuple[tuple[str, ...], str]] = {
     "infer": ((), "what a language model infers is a setting of MemoryConfig, such as llm"),
 }
 """Arguments of mem0, LangMem and others: ours in order of preference, and a sentence for calls that have none."""
+_UNPACKED = re.compile(r"Unpack\[(\w+)\]")
 _SIGNS, _LONGEST = ":-", 40
 """What a name begins with in expressions and on the command line; characters of a word that are compared."""
 
@@ -102,23 +105,32 @@ def refuse_unknown(
     error: type[NeurogatedError] = InputError,
 ) -> None:
     """Raise an error that names the arguments that are not known, and those that may be meant."""
-    if unknown := sorted(set(given).difference(known)):
-        hints = dict.fromkeys(hint(one, known) for one in unknown)
-        raise error(f"unknown {what} {', '.join(unknown)}; {'; '.join(hints)}")
+    if told := _unknown(given, known, what):
+        raise error(told)
 
 
-def renamed(**names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Return a decorator that takes arguments also by their older names, with a warning: `renamed(old="new")`."""
+def _unknown(given: Iterable[str], known: Collection[str], what: str) -> str:
+    unknown = sorted(set(given).difference(known))
+    hints = dict.fromkeys(hint(one, known) for one in unknown)
+    return f"unknown {what} {', '.join(unknown)}; {'; '.join(hints)}" if unknown else ""
+
+
+def renamed(depth: int = 3, /, **names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Return a decorator that takes arguments also by their older names, with a warning: `renamed(old="new")`.
+
+    The warning names the caller `depth` frames up: 3 for a method that explains its calls, 2 for another one.
+    """
 
     def accept(method: Callable[P, T]) -> Callable[P, T]:
         @functools.wraps(method)
         def call(*args: P.args, **kwargs: P.kwargs) -> T:
             for old in names.keys() & kwargs.keys():
                 told = f"{method.__name__}({old}=…) is now {names[old]}=…; the next version refuses the old name"
-                warnings.warn(told, DeprecationWarning, stacklevel=3)
+                warnings.warn(told, DeprecationWarning, stacklevel=depth)
                 kwargs[names[old]] = kwargs.pop(old)
             return method(*args, **kwargs)
 
+        call.__dict__["older"] = frozenset(names)
         return call
 
     return accept
@@ -198,27 +210,61 @@ class _Builder:
 
 
 def _explained(method: Callable[..., Any]) -> Callable[..., Any]:
+    older: Collection[str] = getattr(method, "older", ())
+
     @functools.wraps(method)
     def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - those of any method
         try:
             return method(*args, **kwargs)
+        except InputError as error:
+            # What refused an argument may know a part of them only.
+            _, names = _parameters(method)
+            if not names or not (told := _unknown(kwargs.keys() - older, names, "argument")):
+                raise
+            raise type(error)(told) from None
         except TypeError as error:
             # The call itself failed if no frame of the method is in the traceback.
-            if error.__traceback__ is None or error.__traceback__.tb_next is not None:
+            if any(frame.f_code.co_filename != __file__ for frame, _ in traceback.walk_tb(error.__traceback__)):
                 raise
             raise TypeError(f"{error}; {_how(method, kwargs)}") from None
 
     return call
 
 
-def _how(method: Callable[..., Any], given: dict[str, Any]) -> str:
-    shown = []
-    for one in list(inspect.signature(method).parameters.values())[1:]:
-        if one.kind is one.KEYWORD_ONLY and "*" not in shown:
-            shown.append("*")
-        star = "**" if one.kind is one.VAR_KEYWORD else ""
-        shown.append(f"{star}{one.name}" + ("" if one.default is one.empty else "=…"))
+def _parameters(method: Callable[..., Any]) -> tuple[list[inspect.Parameter], list[str]]:
+    """Return the parameters of a method, and the names of all arguments that it takes.
+
+    `**details: Unpack[Details]` stands for those of `Details`. If a method takes any name, there are none.
+    """
+    parameters, names = list(inspect.signature(method).parameters.values())[1:], list[str]()
+    for one in parameters:
+        if kind := _UNPACKED.fullmatch(str(one.annotation)):
+            names += inspect.unwrap(method).__globals__[kind[1]].__annotations__
+        elif one.kind is one.VAR_KEYWORD:
+            return parameters, []
+        else:
+            names.append(one.name)
+    return parameters, names
+
+
+def _how(method: Callable[..., Any], given: Iterable[str]) -> str:
+    shown, (parameters, names) = list[str](), _parameters(method)
+    for one in parameters:
+        is_rest = one.kind is one.VAR_KEYWORD
+        shown += ["*"] if (one.kind is one.KEYWORD_ONLY or is_rest) and "*" not in shown else []
+        shown += ["user_id=…"] if is_rest and "user_id" in names else []
+        shown.append(f"**{one.name}" if is_rest else one.name if one.default is one.empty else f"{one.name}=…")
     hints = [_WORDS[name] for name in given if name in _WORDS]
-    known = inspect.signature(method).parameters
-    hints += filter(None, (meant(name, known) for name in given if name not in known))
+    hints += filter(None, (meant(name, names) for name in given if name not in names))
     return "; ".join((f"write {method.__name__}({', '.join(shown)})", *hints))
+
+
+class Uncopied:
+    """An object that belongs to an open memory, so that it can be neither copied nor pickled."""
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """Refuse deep copies and pickles of an open memory, and of what holds one, in words."""
+        raise TypeError(
+            "an open memory can be neither copied nor pickled; pass it on as it is, or its config, and open it there: "
+            "NeuroGraphMemory(config)"
+        )

@@ -13,7 +13,7 @@ from neurogated.core.conflicts import Conflict
 from neurogated.core.delta import Access
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.facts import Fact, ended
-from neurogated.core.habits import explains_reading
+from neurogated.core.habits import explains_reading, renamed
 from neurogated.core.judgements import Verdict
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import EdgeKey, MemoryNode, checked_count
@@ -302,25 +302,27 @@ class Recall:
     def __getitem__(self, rank: int) -> RecalledMemory:
         return self.memories[rank]
 
-    def as_text(self, max_tokens: int | None = None, count_tokens: TokenCounter = prompt_tokens) -> str:
+    @renamed(2, max_tokens="token_budget")
+    def as_text(self, token_budget: int | None = None, count_tokens: TokenCounter = prompt_tokens) -> str:
         """Return the memories as text for a prompt, best first, one line each; "" if there are none.
 
         A line is `- (mark) Speaker (3 May 2026, “Title”): text`; see `remarks` for the marks. Further lines of a text
         are indented, so that no memory can end its quotation.
 
         Args:
-            max_tokens: maximum tokens of the whole text; a memory that does not fit is left out as a whole, except the
-                first, which is cut.
+            token_budget: maximum tokens of the whole text; a memory that does not fit is left out as a whole, except
+                the first, which is cut.
             count_tokens: returns the number of tokens of each of several texts for your model. Default:
                 `prompt_tokens`, a count on the safe side.
 
         Raises:
-            InputError: `max_tokens` is not a whole number from 1 on.
+            InputError: `token_budget` is not a whole number from 1 on.
         """
-        if max_tokens is not None and not checked_count("max_tokens", max_tokens):
-            raise InputError(f"max_tokens is {max_tokens}, but must be at least 1")
+        if token_budget is not None and not checked_count("token_budget", token_budget):
+            raise InputError(f"token_budget is {token_budget}, but must be at least 1")
         marks = self.remarks
-        return quoted_memories(((one.node, marks.get(one.id, ())) for one in self), max_tokens, count_tokens, self.zone)
+        marked = ((one.node, marks.get(one.id, ())) for one in self)
+        return quoted_memories(marked, token_budget, count_tokens, self.zone)
 
     @property
     def remarks(self) -> Mapping[str, tuple[str, ...]]:

@@ -20,6 +20,7 @@ from neurogated.core.conflicts import Conflict
 from neurogated.core.delta import LATEST, GraphDelta, HistoryEntry, JournalEntry, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter
+from neurogated.core.habits import Uncopied
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Neighbor, Vector
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView
@@ -39,6 +40,7 @@ NodeRef = MemoryNode | str | UUID
 
 
 class GraphStore(
+    Uncopied,
     GraphStorePort,
     abilities.SupportsNamespaces,
     abilities.SupportsTransaction,
@@ -329,7 +331,7 @@ class GraphStore(
     def drop_namespace(self, namespace: str) -> None:
         with self.graph.family.erasing(), self.exclusively():
             if namespace not in self.namespaces():
-                raise UnknownIdError(f"there is no namespace {namespace!r}; there are {self.namespaces()}")
+                raise UnknownIdError(f"there is no namespace {namespace!r}; there are: {', '.join(self.namespaces())}")
             if namespace == self.graph.name:
                 raise InputError(f"namespace {namespace!r} is in use here; drop it from another one")
             self.graph.family.drop(namespace)

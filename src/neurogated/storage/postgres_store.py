@@ -29,10 +29,10 @@ class PostgresStore(DatabaseStore, SupportsStatistics):
         server = Server(PostgresAddress(url), read_only=read_only)
         try:
             prepare(server, from_scratch=from_scratch)
+            return PostgresEngine(server, patience)
         except BaseException:
             server.close()
             raise
-        return PostgresEngine(server, patience)
 
     @staticmethod
     def exists(url: str) -> bool:
