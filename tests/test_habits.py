@@ -7,7 +7,7 @@ import pytest
 
 import neurogated
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.errors import ConfigError, InputError
+from neurogated.errors import ConfigError, InputError, UnknownIdError
 
 
 def at_odds(memory: Any) -> Any:  # noqa: ANN401 - as in the calls
@@ -64,6 +64,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda memory: memory.update("x", "y", run_id="r"), InputError, "a conversation is session_id"),
     (lambda memory: memory.facts.add("a", "b", "c", agent_id="x"), TypeError, "an agent is agent_id in add and recall"),
     (lambda memory: memory.facts.list(top_k=3), InputError, r"top_k; did you mean limit\?"),
+    (lambda memory: memory.admin.drop_namespace("x"), UnknownIdError, "there is no namespace 'x'; there are: default$"),
     (lambda memory: memory.answer("x"), ConfigError, "no language model is configured"),
     (lambda memory: memory.answer(memory.recall("x")), ConfigError, "no language model is configured.*llm='auto'"),
     (lambda memory: memory.recall("x")["results"], TypeError, r"for one in recall: one\.content, one\.score"),

@@ -25,6 +25,7 @@ from neurogated import (
 from neurogated.core.filters import NO_MEMORIES
 from neurogated.core.found import Found
 from neurogated.ingestion.document import Document, Passage
+from neurogated.retrieval.confidence import NOTHING_FOUND
 
 ANA = [
     "Ana moved to Lyon in March because of her work at the museum.",
@@ -224,3 +225,14 @@ def test_a_document_of_nobody_cannot_have_the_id_of_a_users_document() -> None:
     owner = repr(("ana", None, None, ()))
     forged = Document((Passage("My secret is blue."), Passage(owner)))
     assert forged.document_id != Document((Passage("My secret is blue."),), scope=Scope("ana")).document_id
+
+
+def test_a_recall_without_memories_tells_how_those_of_a_user_are_found() -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        memory.add("Ana repairs springs.", user_id="ana")
+        for user in (None, "Ana", "bob"):
+            for found in (memory.recall("springs", user_id=user), memory.get_context("springs", user_id=user)):
+                assert found.notes == (NOTHING_FOUND,)
+        assert "found only with user_id and exactly that name" in NOTHING_FOUND
+        for user in ("ana", ANY_USER):
+            assert memory.recall("springs", user_id=user).notes == ()

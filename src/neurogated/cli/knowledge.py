@@ -21,8 +21,9 @@ from neurogated.core.facts import Fact
 from neurogated.core.scope import ANY_USER
 from neurogated.knowledge.effects import Effect, period
 from neurogated.memory import NeuroGraphMemory
+from neurogated.retrieval.confidence import NOTHING_FOUND
 from neurogated.text.times import Zone
-from neurogated.viewer.page import NOTHING_FOUND, beginning
+from neurogated.viewer.page import beginning
 
 _SHOWN = "id first second confidence outcome loser status because reason question instruction"
 

@@ -19,9 +19,10 @@ from neurogated.errors import DatasetError, UnknownIdError
 from neurogated.ingestion.document import Document, passages_of
 from neurogated.ingestion.planner import parts_of
 from neurogated.memory import NeuroGraphMemory
+from neurogated.retrieval.confidence import NOTHING_FOUND
 from neurogated.viewer import explain as explained
 from neurogated.viewer import write_page
-from neurogated.viewer.page import NOTHING_FOUND, dated, questions, recall_text
+from neurogated.viewer.page import dated, questions, recall_text
 
 __all__ = ["add", "ask", "chat", "context", "delete", "feedback", "list_", "record", "repl", "run", "update"]
 
@@ -109,7 +110,7 @@ def context(flags: Flags, query: str, **options: Any) -> None:  # noqa: ANN401 -
 
 def _context_text(found: Context) -> str:
     if not found:
-        return "\n".join(found.notes) or NOTHING_FOUND
+        return "\n".join(found.notes) or "nothing found"
     reasons = [f"{name}\n    {choice}" for name, choice in found.choices.items()]
     used = f"{found.tokens} of {found.budget} tokens"
     return "\n".join((found.text, used, *questions(found.conflicts), *reasons))

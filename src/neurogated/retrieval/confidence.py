@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.ports import GraphReader
+from neurogated.core.scope import AnyUser, UserChoice
 from neurogated.core.trace import Recall
 from neurogated.retrieval.similarity import Similarities
 from neurogated.text.keywords import split_keywords
@@ -94,8 +95,16 @@ def confidence(evidence: Evidence | None, embedder: str) -> float:
     return 1.0 / (1.0 + math.exp(-bias - sum(map(float.__mul__, weights, evidence))))
 
 
-def withheld(recall: Recall, least: float) -> Recall:
-    """Return a recall without its memories and what they say if its confidence is lower than `least`."""
+NOTHING_FOUND = "nothing found; the memories of a user are found only with user_id and exactly that name"
+
+
+def withheld(recall: Recall, least: float, user_id: UserChoice = None) -> Recall:
+    """Return a recall without its memories and what they say if its confidence is lower than `least`.
+
+    One for which the memory has nothing has a note instead.
+    """
+    if not recall.anchors and not isinstance(user_id, AnyUser):
+        return replace(recall, notes=(*recall.notes, NOTHING_FOUND))
     if recall.confidence >= least or not recall.memories:
         return recall
     note = f"nothing found: the confidence is {recall.confidence:.2f}, but must be at least {least:g}"

@@ -227,7 +227,7 @@ class NeuroRetriever:
         recalls = in_present_order(store, Views(view, shown), recalls, wanted, day, held=held)
         embed = self._embedder.embed_documents
         recalls = with_later(reader, embed, recalls, _following(found, sizes), wanted, present=day)
-        return [withheld(recall, surest) for recall in recalls]
+        return [withheld(recall, surest, filters.get("user_id")) for recall in recalls]
 
     @contextmanager
     def _turn(self) -> Iterator[None]:

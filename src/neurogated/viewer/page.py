@@ -33,7 +33,6 @@ from neurogated.text import strings
 from neurogated.text.times import Zone
 from neurogated.viewer.layout import Arc, Subgraph, Vertex, lay_out, subgraph_of
 
-NOTHING_FOUND = "nothing found; the memories of a user are found only with --user_id and exactly that name"
 _WIDTH = 90
 _INDENT = "   "
 
@@ -53,8 +52,6 @@ def recall_text(store: GraphStorePort, recall: Recall) -> str:
     )
     lines = [recall.query, f"kernel: {weights or 'uniform'}\n{_INDENT}because: {recall.kernel.justification}", trusted]
     lines += [f"note: {note}" for note in recall.notes]
-    # A recall that found something of low confidence has a note.
-    lines += [] if recall.memories or recall.confidence else ["", NOTHING_FOUND]
     for rank, recalled in enumerate(recall, start=1):
         lines += ["", f"{rank}. score {recalled.score:.3f}{_sum(recalled.contributions)}  id {recalled.id}"]
         parts = (f"{name} {value:.3f}" for name, value in recalled.parts.items() if value and name in PARTS)

@@ -13,6 +13,7 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError, NeurogatedError, UnknownIdError
 from neurogated.memory import NeuroGraphMemory
+from neurogated.retrieval.confidence import NOTHING_FOUND
 from neurogated.text.strings import composed
 
 _log = logging.getLogger(__name__)
@@ -174,7 +175,7 @@ class Tools:
         found = [
             MemoryEntry(**_shown(node), score=round(float(score), 3)) for node, score in zip(nodes, scores, strict=True)
         ]
-        return {"memories": found, "notes": [_BY_KEYWORDS]}
+        return {"memories": found, "notes": [_BY_KEYWORDS, *([] if found else [NOTHING_FOUND])]}
 
 
 def _shown(node: MemoryNode) -> MemoryEntry:
