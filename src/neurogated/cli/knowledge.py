@@ -227,9 +227,7 @@ def consolidate(flags: Flags, max_clusters: int | None, now: datetime | None) ->
 @command("history")
 def history(flags: Flags, last: int | None) -> None:
     with flags.open() as memory:
-        entries = memory.history.list(user_id=ANY_USER)
-    if last is not None:
-        entries = entries[max(0, len(entries) - last) :]
+        entries = list(islice(memory.history.latest(user_id=ANY_USER), last if last is None else max(0, last)))[::-1]
     text = "\n".join(_history_line(one, memory.config.zone) for one in entries) or "nothing has happened yet"
     flags.emit([_history_json(entry) for entry in entries], text)
 
@@ -250,9 +248,13 @@ def _history_line(entry: HistoryEntry, zone: Zone) -> str:
         # The steps of one forgetting; an edge that was idle in all of them fades by their product.
         factor = math.prod(operator.factor for operator in entry.operators)
         changes.append(f"idle edges × {factor:g}, below {entry.operators[-1].floor:g} removed")
-    return f"{entry.sequence:>6}  {local(entry.at, zone):%Y-%m-%d %H:%M:%S}  {entry.reason}: {', '.join(changes)}"
+    line = f"{entry.sequence:>6}  {local(entry.at, zone):%Y-%m-%d %H:%M:%S}  {entry.reason}: {', '.join(changes)}"
+    shown = [f"{one.action}  {one.id}  {beginning(one.content)}" for one in entry.memories[:_LISTED]]
+    shown += [f"and {len(entry.memories) - _LISTED} more"] if entry.memories[_LISTED:] else []
+    return "\n        ".join((line, *shown))
 
 
 def _history_json(entry: HistoryEntry) -> dict[str, Any]:
     operators = [picked(operator, "factor idle_before floor") for operator in entry.operators]
-    return {**picked(entry, "sequence at reason changes"), "operators": operators}
+    memories = [picked(one, "id action content") for one in entry.memories]
+    return {**picked(entry, "sequence at reason changes"), "operators": operators, "memories": memories}

@@ -275,6 +275,16 @@ LATEST: Final = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
+class ChangedMemory:
+    """What a change did to one memory."""
+
+    id: str
+    action: Literal["written", "deleted"]
+    content: str
+    """Its text after the change, or before its deletion."""
+
+
+@dataclass(frozen=True, slots=True)
 class HistoryEntry:
     """One line of a memory's history: a delta that changed the graph."""
 
@@ -286,6 +296,8 @@ class HistoryEntry:
     """The count of each kind of change, see `GraphDelta.changes`."""
     operators: tuple[Decay, ...] = ()
     """Operators that changed many edges at once."""
+    memories: tuple[ChangedMemory, ...] = ()
+    """The memories that it wrote or deleted, in what `undo` and `history.latest` return."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
@@ -15,11 +15,12 @@ import numpy as np
 from neurogated.core.abilities import SupportsErasedHistory
 from neurogated.core.clock import Clock
 from neurogated.core.commit import Committer, added_before, comes_with_time, follows, is_whole_undo, undo_of, undone_by
-from neurogated.core.delta import LATEST, GraphDelta, HistoryEntry, NodeChange, Owner, WeightChange
+from neurogated.core.delta import LATEST, ChangedMemory, GraphDelta, HistoryEntry, NodeChange, Owner, WeightChange
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.filters import NO_MEMORIES
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.scope import ScopeFilter
+from neurogated.core.scope import ANY_USER, AnyUser, ScopeFilter, UserChoice
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.utils.hash_utils import compute_mdhash_id
@@ -118,7 +119,7 @@ def undo(store: GraphStorePort, to: int | None, clock: Clock, *, user_id: str | 
         user_id: undo the last thing that was done to this user's memories and their edges, and only for these.
 
     Returns:
-        The history entry of the undo, None if there was nothing to change.
+        The history entry of the undo with the memories that it changed, None if there was nothing to change.
 
     Raises:
         InputError: there is no such delta, a compaction erased the history that the undo needs, the last thing also
@@ -170,7 +171,7 @@ def _done_to(store: GraphStorePort, user_id: str) -> Iterator[_Done]:
     """Yield the same as `_done` for one user's memories; raises as `undo`."""
     own, later, undone = _ids(store, ScopeFilter(user_id, alone=True)), list[GraphDelta](), set[int]()
     expired = set[str]()
-    for back, (entry, delta, gone) in enumerate(backwards_of(store, user_id), 1):
+    for back, (entry, delta, gone) in enumerate(_backwards_of(store, user_id), 1):
         if back > _MOST:
             raise InputError(
                 f"none of the last {_MOST:,} changes is one of {user_id!r}; undo(to=…) takes back the changes of all "
@@ -218,8 +219,8 @@ def _blocks(store: GraphStorePort, before: int) -> Iterator[list[_Change]]:
         last, size = first, min(2 * size, _AT_ONCE)
 
 
-def backwards_of(
-    store: GraphStorePort, user_id: str, before: int = LATEST
+def _backwards_of(
+    store: GraphStorePort, user_id: UserChoice, before: int = LATEST
 ) -> Iterator[tuple[HistoryEntry, GraphDelta, Sequence[MemoryNode]]]:
     """Yield the changes numbered below `before`, latest first, with what a compaction left of their deltas.
 
@@ -229,7 +230,33 @@ def backwards_of(
         last = _last_versions(store, block)
         for entry, delta in block:
             versions = (last.get((one, entry.sequence)) for one in delta.removed_nodes)
-            yield entry, delta, [one for one in versions if one is not None and one.scope.user_id == user_id]
+            yield entry, delta, [one for one in versions if one is not None and _is_of(one, user_id)]
+
+
+def latest_of(store: GraphStorePort, user_id: UserChoice, before: int = LATEST) -> Iterator[HistoryEntry]:
+    """Yield the changes numbered below `before`, latest first, with the memories of a user that they changed.
+
+    A user's changes that wrote or deleted none of her memories are left out. Without one, the memories are those
+    without an owner.
+    """
+    for entry, delta, gone in _backwards_of(store, user_id, before):
+        changed = _changed(delta, gone, user_id)
+        if changed or not isinstance(user_id, str):
+            yield replace(entry, memories=changed)
+
+
+def _is_of(node: MemoryNode, user_id: UserChoice) -> bool:
+    return isinstance(user_id, AnyUser) or node.scope.user_id == user_id
+
+
+def _changed(delta: GraphDelta, gone: Iterable[MemoryNode], user_id: UserChoice) -> tuple[ChangedMemory, ...]:
+    """Return what a delta did to the memories of a user; `gone` has the versions before their removal."""
+    written = [ChangedMemory(one.id, "written", one.content) for one in delta.nodes if _is_memory_of(one, user_id)]
+    return (*written, *(ChangedMemory(one.id, "deleted", one.content) for one in gone if _is_memory_of(one, user_id)))
+
+
+def _is_memory_of(node: MemoryNode, user_id: UserChoice) -> bool:
+    return node.kind not in NO_MEMORIES and _is_of(node, user_id)
 
 
 def _last_versions(store: GraphStorePort, block: Sequence[_Change]) -> dict[tuple[str, int], MemoryNode]:
@@ -277,8 +304,9 @@ def _undo_to(
         delta = part.cut(delta, store)
     if not delta:
         return None
+    gone = store.get_nodes(delta.removed_nodes, missing_ok=True)
     Committer(store).commit(lambda: delta)
-    return store.history(store.view().sequence - 1)[-1]
+    return replace(store.history(store.view().sequence - 1)[-1], memories=_changed(delta, gone, ANY_USER))
 
 
 def delta_back_to(

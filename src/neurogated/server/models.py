@@ -127,7 +127,7 @@ class Result(BaseModel):
     result: JsonValue
 
 
-class Version(BaseModel):
+class Version(_Told):
     """What a change did to one memory."""
 
     id: str
@@ -135,7 +135,7 @@ class Version(BaseModel):
     content: str = Field(description="Its text after the change, or before its deletion.")
 
 
-class MemoryChange(BaseModel):
+class MemoryChange(_Told):
     """A change of the memory."""
 
     at: datetime
@@ -184,6 +184,7 @@ class Undone(BaseModel):
     """Whether there was a change to take back."""
 
     undone: bool
+    memories: list[Version] = Field(description="The memories of the user that came back, or are gone.")
 
 
 class Health(BaseModel):

@@ -6,22 +6,18 @@ import hmac
 import inspect
 import re
 import secrets
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from dataclasses import fields, replace
 from itertools import islice
 from typing import Annotated, Any, Literal, TypeVar, get_type_hints
 
-from neurogated.core.commit import newest_first
 from neurogated.core.conflicts import Conflict, Status
 from neurogated.core.delta import LATEST
 from neurogated.core.extras import needs_extra
-from neurogated.core.filters import NO_MEMORIES
 from neurogated.core.habits import hint
-from neurogated.core.model import MemoryNode
 from neurogated.ingestion.contents import COMPLETIONS, HELD_IN
 from neurogated.operations import OPERATIONS, REQUIRED, renamings
 from neurogated.plasticity.plasticity_engine import Outcome
-from neurogated.plasticity.undo import backwards_of
 from neurogated.server import models
 from neurogated.server.callers import Caller, CallerOf
 
@@ -177,7 +173,10 @@ def state(caller: Caller, **fact: Any) -> models.Ids:
 def undo(caller: Caller, to: int | None = None) -> models.Undone:
     if to is not None and caller.user_id is not None:
         raise HTTPException(400, "one user's history has no numbers; leave out `to` to take back her last change")
-    return models.Undone(undone=caller.memory.undo(to, user_id=caller.user_id) is not None)
+    made = caller.memory.undo(to, user_id=caller.user_id)
+    # Without a user, the memories of all users stay unseen.
+    shown = made.memories if made and caller.user_id is not None else ()
+    return models.Undone(undone=made is not None, memories=[models.Version.model_validate(one) for one in shown])
 
 
 @_route()
@@ -197,23 +196,13 @@ def execute(caller: Caller, expression: str, *, read_only: bool) -> models.Resul
 @_route()
 def history(caller: Caller, limit: int, cursor: str | None = None) -> models.ChangePage:
     before = LATEST if cursor is None else _opened(caller.checked(cursor))
-    found = list(islice(_entries(caller, before), limit))
-    following = caller.signed(_sealed(found[-1][0])) if len(found) == limit else None
-    return models.ChangePage(changes=[entry for _, entry in found], cursor=following)
-
-
-def _entries(caller: Caller, before: int) -> Iterator[tuple[int, models.MemoryChange]]:
-    """Yield the changes numbered below `before`, with their numbers."""
-    store = caller.memory.store
-    if caller.user_id is None:
-        for one in newest_first(store, before):
-            yield one.sequence, models.MemoryChange(at=one.at, sequence=one.sequence, reason=one.reason, memories=())
-        return
-    for entry, delta, gone in backwards_of(store, caller.user_id, before):
-        changed = (*_versions(caller, "written", delta.nodes), *_versions(caller, "deleted", gone))
-        if changed:
-            # Numbers and reasons of changes would tell how much other users write.
-            yield entry.sequence, models.MemoryChange(at=entry.at, sequence=None, reason=None, memories=changed)
+    found = list(islice(caller.memory.history.latest(before, user_id=caller.user_id), limit))
+    following = caller.signed(_sealed(found[-1].sequence)) if len(found) == limit else None
+    changes = [models.MemoryChange.model_validate(one) for one in found]
+    if caller.user_id is not None:
+        # Numbers and reasons of changes would tell how much other users write.
+        changes = [one.model_copy(update={"sequence": None, "reason": None}) for one in changes]
+    return models.ChangePage(changes=changes, cursor=following)
 
 
 def _sealed(number: int) -> str:
@@ -229,12 +218,3 @@ def _opened(sealed: str) -> int:
 
 def _pad(salt: bytes) -> int:
     return int.from_bytes(hmac.digest(_SECRET, salt, "sha256")[:_BYTES])
-
-
-def _versions(
-    caller: Caller, action: Literal["written", "deleted"], nodes: Iterable[MemoryNode]
-) -> Iterator[models.Version]:
-    """Yield what a change did to the memories of the caller's user."""
-    for one in nodes:
-        if one.scope.user_id == caller.user_id and one.kind not in NO_MEMORIES:
-            yield models.Version(id=one.id, action=action, content=one.content)
