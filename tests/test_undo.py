@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory, compose, import_memory
-from neurogated.core.delta import GraphDelta
+from neurogated import ANY_USER, EdgeType, MemoryConfig, NeuroGraphMemory, compose, import_memory
+from neurogated.core.delta import ChangedMemory, GraphDelta
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import InputError
 from neurogated.plasticity.undo import UndonePart, delta_back_to
@@ -259,3 +259,31 @@ def test_undo_goes_past_a_memory_that_has_expired(
     assert [node.id for node in memory.list(user_id=user)] == [kept]
     assert memory.undo(user_id=user)
     assert memory.count(user_id=user) == 0
+
+
+def test_an_undo_tells_which_memories_it_took_back(memory: NeuroGraphMemory) -> None:
+    (first,) = memory.add("I keep bees.", user_id="ana")
+    (second,) = memory.add("I keep hens.", user_id="ben")
+    memory.delete(second)
+    seen = []
+    for user in (None, "ben", "ana"):
+        made = memory.undo(user_id=user)
+        assert made is not None
+        seen += made.memories
+    gone = ChangedMemory(second, "deleted", "I keep hens."), ChangedMemory(first, "deleted", "I keep bees.")
+    assert seen == [ChangedMemory(second, "written", "I keep hens."), *gone]
+
+
+def test_the_latest_changes_have_their_memories(memory: NeuroGraphMemory) -> None:
+    (first,) = memory.add("I keep bees.", user_id="ana")
+    (shared,) = memory.add("The office is in Oslo.")
+    memory.delete(first)
+    deleted, added, shown = (
+        ChangedMemory(first, "deleted", "I keep bees."),
+        ChangedMemory(shared, "written", "The office is in Oslo."),
+        ChangedMemory(first, "written", "I keep bees."),
+    )
+    for user, wanted in ((ANY_USER, [(deleted,), (added,), (shown,)]), (None, [(), (added,), ()])):
+        assert [entry.memories for entry in memory.history.latest(user_id=user)] == wanted
+    assert [entry.memories for entry in memory.history.latest(user_id="ana")] == [(deleted,), (shown,)]
+    assert [entry.sequence for entry in memory.history.latest(3, user_id=ANY_USER)] == [2, 1]

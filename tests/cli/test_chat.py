@@ -97,9 +97,23 @@ def _at_odds(folder: Path) -> None:
 def test_commands_and_bare_replies_are_no_memories(chat: Chat, tmp_path: Path) -> None:
     words = ("/help", "/undo", "/forget", "/why", "/facts", "/answer 1", "/good", "/nonsense")
     out = chat(*words, "yes", "No.", "Ja!", "好的", flags=ANA)
-    assert "error: " not in out
+    assert out.count("error: ") == 1
+    assert "error: there is no command /nonsense.\nTell it something" in out
     assert out.count("not remembered") == 4
     assert _contents(tmp_path) == []
+
+
+def test_a_command_that_takes_nothing_says_so(chat: Chat, tmp_path: Path) -> None:
+    words = ("/undo 2", "/why me", "/good 1", "/bad\tx", "/facts Ana", "/help me", "/quit now")
+    out = chat("I keep bees.", *words, flags=ANA)
+    assert [f"error: {word.split()[0]} takes nothing after it" in out for word in words] == [True] * len(words)
+    assert _contents(tmp_path) == [("user", "I keep bees.")]
+
+
+def test_the_first_question_is_answered_with_how_a_question_is_remembered(chat: Chat) -> None:
+    told = "a question is not remembered; /add TEXT remembers a text as it is"
+    assert chat("Who keeps bees?", "Who keeps hens?", flags=ANA).count(told) == 1
+    assert told not in chat("Where is the heron?")
 
 
 def test_the_last_change_is_taken_back(chat: Chat, tmp_path: Path) -> None:
@@ -118,7 +132,7 @@ def test_only_what_this_chat_has_changed_is_taken_back(chat: Chat, tmp_path: Pat
     assert nothing in out
     out = chat("Who keeps bees?", "/forget 1", "/forget 1", "/undo", "/undo", "/forget " + "9" * 5_000, flags=ANA)
     assert "it is gone already" in out
-    assert "taken back: a deletion" in out
+    assert "taken back: a deletion; written again: “I keep bees.”" in out
     assert nothing in out
     assert _contents(tmp_path) == [("user", "I keep bees.")]
 

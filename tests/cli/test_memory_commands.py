@@ -131,6 +131,9 @@ def test_feedback_history_and_undo_go_together(run: Run, filled: list[str]) -> N
     assert "feedback on 2 memories: 1 edge put" in run("history", "--last", "1")[1]
     assert _json(run, "undo")["reason"].startswith("undo")
     assert {kind: count for kind, count in _json(run, "stats")["edges"].items() if count} == before
+    assert f"written  {filled[0]}  " in run("history")[1]
+    assert f"deleted  {filled[1]}  " in run("undo")[1]
+    assert _json(run, "undo", "--to", "2")["memories"][0]["action"] == "written"
     assert _json(run, "undo", "--to", "0")["changes"]["nodes removed"] == 2
     assert _json(run, "stats")["nodes"] == 0
     assert run("undo", "--to", "99")[0] == 1

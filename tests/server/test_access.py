@@ -47,7 +47,7 @@ def test_a_second_user_sees_nothing_of_the_first(servers: Servers, holders: dict
     for path in ("/v1/memories", "/v1/history"):
         cursor = ana.get(path, params={"limit": 1}).json()["cursor"]
         assert ben.get(path, params={"cursor": cursor}).status_code == 400
-    assert ben.post("/v1/undo").json() == {"undone": False}
+    assert ben.post("/v1/undo").json() == {"undone": False, "memories": []}
     assert ben.delete("/v1/memories").json() == {"count": 0}
     assert ben.get("/metrics").status_code == 403
     assert ben.get("/v1/memories?user_id=ana").status_code == 403

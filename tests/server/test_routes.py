@@ -173,7 +173,8 @@ def test_undo_takes_back_the_last_change_of_the_user_only(ana: httpx.Client, url
     with client(url, user_id="another") as other:
         (others,) = add(other, "A note of another user.")
         assert [[one["id"] for one in entry["memories"]] for entry in changes(ana)] == [[mine]]
-        assert ana.post("/v1/undo").json() == {"undone": True}
+        back = {"id": mine, "action": "deleted", "content": "A note of mine."}
+        assert ana.post("/v1/undo").json() == {"undone": True, "memories": [back]}
         assert ana.get(f"/v1/memories/{mine}").status_code == 404
         assert other.get(f"/v1/memories/{others}").status_code == 200
         newest = changes(ana)[0]["memories"]

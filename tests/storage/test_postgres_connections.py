@@ -119,13 +119,14 @@ def test_a_pooler_that_mixes_sessions_is_named(url: str) -> None:
 
 
 def test_an_engine_that_cannot_be_made_leaves_no_connection(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    closed, close = list[Server](), Server.close
+    opened, close = list[Server](), Server.close
 
     def refuse(server: Server, patience: float) -> None:
-        raise InterruptedError(server, patience)
+        opened.append(server)
+        raise InterruptedError(patience)
 
-    monkeypatch.setattr(Server, "close", lambda server: (closed.append(server), close(server)))
     monkeypatch.setattr("neurogated.storage.postgres_store.PostgresEngine", refuse)
     with pytest.raises(InterruptedError):
         PostgresStore.open(url)
-    assert len(closed) == 1
+    with pytest.raises(StorageError):
+        opened[0].fetch("SELECT 1")

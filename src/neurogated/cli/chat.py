@@ -198,13 +198,16 @@ class _Talk:
         """Those that wait for an answer, the latest last."""
         self._commands: dict[str, Callable[[str], None]] = {
             "/add": self._add,
-            "/undo": self._undo,
             "/forget": self._forget,
+            "/answer": self._settle,
+        }
+        self._plain_commands: dict[str, Callable[[], None]] = {
+            "/undo": self._undo,
             "/why": self._explain,
             "/good": partial(self._learn, "success"),
             "/bad": partial(self._learn, "fail"),
             "/facts": self._list_facts,
-            "/answer": self._settle,
+            "/help": partial(self.note, _HELP),
         }
 
     def take(self, line: str) -> None:
@@ -215,16 +218,24 @@ class _Talk:
             self.note(f"error: {error}")
 
     def _take(self, line: str) -> None:
-        word, _, rest = line.partition(" ")
+        word, rest = [*line.split(maxsplit=1), "", ""][:2]
         if not line:
             return
-        if word.startswith("/"):
-            self._commands.get(word, self._help)(rest.strip())
+        if word in self._commands:
+            self._commands[word](rest)
+        elif word in self._plain_commands.keys() | _ENDS and rest and word.startswith("/"):
+            raise InputError(f"{word} takes nothing after it")
+        elif word in self._plain_commands:
+            self._plain_commands[word]()
+        elif word.startswith("/"):
+            raise InputError(f"there is no command {word}.\n{_HELP}")
         elif _REPLIES.fullmatch(line):
             self.note("not remembered, because it says nothing by itself; /answer answers a question of mine")
         elif read_question(line).is_question:
-            self._last = self._memory.recall(line, **self._owner)
+            is_first, self._last = self._last is None, self._memory.recall(line, **self._owner)
             self._answer(self._last)
+            if is_first and self._adds:
+                self.note("a question is not remembered; /add TEXT remembers a text as it is")
         else:
             self._add(line)
 
@@ -240,15 +251,16 @@ class _Talk:
             self._added = list(self._memory.add({"role": "user", "content": text}, **self._owner))
         self.note(f"remembered as {', '.join(self._added)}")
 
-    def _help(self, _: str) -> None:
-        self.note(_HELP)
-
-    def _undo(self, _: str) -> None:
-        if self._changes and self._memory.undo(user_id=self._owner["user_id"]) is not None:
-            self._added = []
-            self.note(f"taken back: {self._changes.pop()}")
-        else:
+    def _undo(self) -> None:
+        made = self._memory.undo(user_id=self._owner["user_id"]) if self._changes else None
+        if made is None:
             self.note("this chat has changed nothing that could be taken back")
+            return
+        self._added = []
+        shown = (
+            f"; {one.action} again: “{beginning(one.content)}”" for one in made.memories if one.action == "written"
+        )
+        self.note(f"taken back: {self._changes.pop()}{''.join(shown)}")
 
     @contextlib.contextmanager
     def _changing(self, what: str) -> Iterator[None]:
@@ -278,10 +290,10 @@ class _Talk:
         self.note(f"{counted(count, 'memories deleted')}; /undo takes it back" if count else "it is gone already")
         self._added = []
 
-    def _explain(self, _: str) -> None:
+    def _explain(self) -> None:
         self.note("ask something first" if self._last is None else recall_text(self._memory.store, self._last))
 
-    def _learn(self, outcome: Literal["success", "fail"], _: str) -> None:
+    def _learn(self, outcome: Literal["success", "fail"]) -> None:
         if self._last is None:
             self.note("ask something first")
             return
@@ -289,7 +301,7 @@ class _Talk:
             edges = self._memory.feedback(self._last, outcome=outcome)
         self.note(counted(edges, f"edges made {'stronger' if outcome == 'success' else 'weaker'}"))
 
-    def _list_facts(self, _: str) -> None:
+    def _list_facts(self) -> None:
         facts = self._memory.facts.list(user_id=self._owner["user_id"])
         for fact in facts:
             ended = f" (until {day_in(fact.valid_to, self._memory.config.zone):%Y-%m-%d})" if fact.valid_to else ""
@@ -336,7 +348,7 @@ class _Talk:
             self._print("nothing comes to mind", bold=True)
         for rank, remembered in enumerate(recall, start=1):
             self._show(rank, remembered, bold=answer is None and rank == 1)
-        self.note(f"kernel: {recall.kernel.justification}")
+        self.note("\n".join((f"kernel: {recall.kernel.justification}", *recall.notes)))
         for conflict in recall.conflicts:
             self._ask_about(conflict)
 

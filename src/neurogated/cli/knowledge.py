@@ -7,6 +7,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any, Literal
 
 import click
@@ -25,6 +26,8 @@ from neurogated.retrieval.confidence import NOTHING_FOUND
 from neurogated.text.times import Zone
 from neurogated.viewer.page import beginning
 
+_LISTED = 5
+"""Memories of a change that are shown."""
 _SHOWN = "id first second confidence outcome loser status because reason question instruction"
 
 

@@ -2,7 +2,7 @@
 
 import * as api from "./api.js";
 import { put, tell } from "./dom.js";
-import { act } from "./memory.js";
+import { act, takenBack } from "./memory.js";
 
 const VIEWS = ["search", "prompt", "map", "questions", "facts", "energy", "history"];
 const view = document.getElementById("view");
@@ -32,9 +32,9 @@ document.getElementById("owner").addEventListener("submit", (event) => {
   show();
 });
 document.getElementById("undo").addEventListener("click", act(async () => {
-  const { undone } = await api.undo();
+  const answer = await api.undo();
   await show();
-  tell(undone ? "Undone." : "There is nothing to undo.");
+  tell(takenBack(answer));
 }));
 document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault();

@@ -6,12 +6,18 @@ import { beginning, button, h, labelled, number, put, quote, tell, when } from "
 /** Tell that something changed, with a button that takes it back. */
 export function changed(text, again) {
   const back = async () => {
-    const { undone } = await api.undo();
+    const answer = await api.undo();
     await again();
     document.getElementById("view").focus();
-    tell(undone ? "Undone." : "There is nothing to undo.");
+    tell(takenBack(answer));
   };
   tell(`${text} `, button("Undo", act(back)));
+}
+
+/** Return what an undo took back. */
+export function takenBack({ undone, memories }) {
+  const shown = memories.slice(0, 3).map((one) => `${one.action === "written" ? "Back" : "Gone"}: ${beginning(one.content, 80)}`);
+  return undone ? ["Undone.", ...shown].join(" ") : "There is nothing to undo.";
 }
 
 /** Return a listener that tells the errors of `call`. */
