@@ -265,7 +265,7 @@ def test_an_undo_tells_which_memories_it_took_back(memory: NeuroGraphMemory) -> 
     (first,) = memory.add("I keep bees.", user_id="ana")
     (second,) = memory.add("I keep hens.", user_id="ben")
     memory.delete(second)
-    seen = []
+    seen = list[ChangedMemory]()
     for user in (None, "ben", "ana"):
         made = memory.undo(user_id=user)
         assert made is not None

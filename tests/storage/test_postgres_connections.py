@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from neurogated.errors import StorageError
+from neurogated.errors import MemoryClosedError, StorageError
 from neurogated.storage.log.postgres.server import Server
 from neurogated.storage.postgres_store import PostgresStore
 from tests.postgres_server import Postgres
@@ -119,7 +119,7 @@ def test_a_pooler_that_mixes_sessions_is_named(url: str) -> None:
 
 
 def test_an_engine_that_cannot_be_made_leaves_no_connection(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened, close = list[Server](), Server.close
+    opened = list[Server]()
 
     def refuse(server: Server, patience: float) -> None:
         opened.append(server)
@@ -128,5 +128,5 @@ def test_an_engine_that_cannot_be_made_leaves_no_connection(url: str, monkeypatc
     monkeypatch.setattr("neurogated.storage.postgres_store.PostgresEngine", refuse)
     with pytest.raises(InterruptedError):
         PostgresStore.open(url)
-    with pytest.raises(StorageError):
+    with pytest.raises(MemoryClosedError):
         opened[0].fetch("SELECT 1")

@@ -257,10 +257,8 @@ class _Talk:
             self.note("this chat has changed nothing that could be taken back")
             return
         self._added = []
-        shown = (
-            f"; {one.action} again: “{beginning(one.content)}”" for one in made.memories if one.action == "written"
-        )
-        self.note(f"taken back: {self._changes.pop()}{''.join(shown)}")
+        back = [f"; written again: “{beginning(one.content)}”" for one in made.memories if one.action == "written"]
+        self.note(f"taken back: {self._changes.pop()}{''.join(back)}")
 
     @contextlib.contextmanager
     def _changing(self, what: str) -> Iterator[None]:

@@ -117,7 +117,9 @@ class MemoryConfig:
         "UTC for servers",
     )
     read_only: bool = setting(False, "open the memory for reading only; every write fails")
-    require_user: bool = setting(False, "refuse to add, search or list memories without a user_id")
+    require_user: bool = setting(
+        False, "refuse to add, search or list memories without a user_id; it is not stored, so set it at each opening"
+    )
     force_index_from_scratch: bool = setting(
         False, "delete the whole memory with all its namespaces and index again; the cache of embeddings remains"
     )
