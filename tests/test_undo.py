@@ -10,7 +10,7 @@ from neurogated import ANY_USER, EdgeType, MemoryConfig, NeuroGraphMemory, compo
 from neurogated.core.delta import ChangedMemory, GraphDelta
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import InputError
-from neurogated.plasticity.undo import UndonePart, delta_back_to
+from neurogated.plasticity.undo import UndonePart, delta_back_to, latest_of
 from neurogated.storage.graph_store import GraphStore
 from neurogated.testing import ManualClock
 
@@ -284,6 +284,6 @@ def test_the_latest_changes_have_their_memories(memory: NeuroGraphMemory) -> Non
         ChangedMemory(first, "written", "I keep bees."),
     )
     for user, wanted in ((ANY_USER, [(deleted,), (added,), (shown,)]), (None, [(), (added,), ()])):
-        assert [entry.memories for entry in memory.history.latest(user_id=user)] == wanted
-    assert [entry.memories for entry in memory.history.latest(user_id="ana")] == [(deleted,), (shown,)]
-    assert [entry.sequence for entry in memory.history.latest(3, user_id=ANY_USER)] == [2, 1]
+        assert [entry.memories for entry in latest_of(memory.store, user)] == wanted
+    assert [entry.memories for entry in latest_of(memory.store, "ana")] == [(deleted,), (shown,)]
+    assert [entry.sequence for entry in latest_of(memory.store, ANY_USER, 3)] == [2, 1]

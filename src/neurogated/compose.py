@@ -356,18 +356,13 @@ def load_config(
     try:
         return MemoryConfig.from_mapping(values)
     except ConfigError as error:
-        raise ConfigError(_with_variable(str(error), environ)) from None
-
-
-def _with_variable(fault: str, environ: Mapping[str, str]) -> str:
-    """Return a fault of the settings after the name of the environment variable that has it, if one has."""
-    for variable, text in environ.items():
-        try:
-            MemoryConfig.from_mapping(MemoryConfig.environment_values({variable: text}))
-        except ConfigError as error:
-            if str(error) == fault:
-                return f"the environment variable {variable}: {fault}"
-    return fault
+        for variable, text in environ.items():
+            try:
+                MemoryConfig.from_mapping(MemoryConfig.environment_values({variable: text}))
+            except ConfigError as own:
+                if str(own) == str(error):
+                    raise ConfigError(f"the environment variable {variable}: {error}") from None
+        raise
 
 
 def _read_settings(path: Path) -> dict[str, Any]:

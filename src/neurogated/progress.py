@@ -18,17 +18,10 @@ def show_progress(
     if progress is False:
         return iterable
     screen = Console(stderr=True)
-    shown = screen.is_terminal if progress is None else progress
-    return _tracked(iterable, what, unit, total, screen) if shown else iterable
+    return _tracked(iterable, what, unit, total, screen) if progress or screen.is_terminal else iterable
 
 
 def _tracked(iterable: Iterable[T], what: str, unit: str, total: int | None, screen: Console) -> Iterator[T]:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn(f"{unit}s"),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=screen) as bar:
+    first, last = (TextColumn("{task.description}"), BarColumn()), (TextColumn(f"{unit}s"), TimeRemainingColumn())
+    with Progress(*first, MofNCompleteColumn(), *last, console=screen) as bar:
         yield from bar.track(iterable, total=total, description=what)

@@ -22,6 +22,7 @@ from neurogated.core.facts import Fact
 from neurogated.core.scope import ANY_USER
 from neurogated.knowledge.effects import Effect, period
 from neurogated.memory import NeuroGraphMemory
+from neurogated.plasticity.undo import latest_of
 from neurogated.retrieval.confidence import NOTHING_FOUND
 from neurogated.text.times import Zone
 from neurogated.viewer.page import beginning
@@ -230,7 +231,7 @@ def consolidate(flags: Flags, max_clusters: int | None, now: datetime | None) ->
 @command("history")
 def history(flags: Flags, last: int | None) -> None:
     with flags.open() as memory:
-        entries = list(islice(memory.history.latest(user_id=ANY_USER), last if last is None else max(0, last)))[::-1]
+        entries = list(islice(latest_of(memory.store, ANY_USER), last if last is None else max(0, last)))[::-1]
     text = "\n".join(_history_line(one, memory.config.zone) for one in entries) or "nothing has happened yet"
     flags.emit([_history_json(entry) for entry in entries], text)
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Iterator
 from typing import NoReturn
 from uuid import UUID
 
 from neurogated.core.abilities import SupportsNodeJournal
-from neurogated.core.delta import LATEST, HistoryEntry, NodeVersion
+from neurogated.core.delta import HistoryEntry, NodeVersion
 from neurogated.core.scope import UserChoice
 from neurogated.errors import InputError, UnknownIdError
-from neurogated.plasticity.undo import concerns, latest_of, undo
+from neurogated.plasticity.undo import concerns, undo
 from neurogated.session import Component, Notice
 from neurogated.text.strings import checked_text, composed
 
@@ -42,19 +41,6 @@ class History(Component):
             if concerns(delta, own):
                 found.add(sequence)
         return [entry for entry in entries if entry.sequence in found]
-
-    def latest(self, before: int = LATEST, *, user_id: UserChoice = None) -> Iterator[HistoryEntry]:
-        """Yield the changes numbered below `before`, the latest first, each with the memories that it changed.
-
-        Args:
-            before: a number of a change.
-            user_id: only the changes of this user's memories; without a user, all changes, with the memories that have
-                no owner; of `ANY_USER`, all changes with all memories.
-
-        Raises:
-            InputError: the setting `require_user` asks for a user.
-        """
-        return latest_of(self._session.store, self._session.of_user(user_id), before)
 
     def of(self, node_id: str | UUID) -> builtins.list[NodeVersion]:
         """Return the versions of a memory, oldest first.

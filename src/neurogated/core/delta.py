@@ -274,14 +274,12 @@ LATEST: Final = 2**63 - 1
 """A number above that of every delta."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChangedMemory:
-    """What a change did to one memory."""
+class ChangedMemory(NamedTuple):
+    """What a change did to one memory, with its text after the change or before its deletion."""
 
     id: str
     action: Literal["written", "deleted"]
     content: str
-    """Its text after the change, or before its deletion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +295,7 @@ class HistoryEntry:
     operators: tuple[Decay, ...] = ()
     """Operators that changed many edges at once."""
     memories: tuple[ChangedMemory, ...] = ()
-    """The memories that it wrote or deleted, in what `undo` and `history.latest` return."""
+    """The memories that it wrote or deleted, in the entry that `undo` returns."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,12 @@ from __future__ import annotations
 import difflib
 import functools
 import inspect
+import json
 import re
 import traceback
 import warnings
 from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
 from typing import Any, NoReturn, ParamSpec, TypeVar
 
 from neurogated.errors import InputError, NeurogatedError
@@ -17,64 +19,15 @@ Class = TypeVar("Class", bound=type)
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_NAMES = {
-    "search": "recall(query, user_id=…)",
-    "query": "recall(query, user_id=…)",
-    "ask": "recall(query, user_id=…), or answer(memory.recall(query))",
-    "chat": "answer(memory.recall(query)), with a language model",
-    "get_all": "list(user_id=…)",
-    "get_memories": "list(user_id=…)",
-    "store_memory": "add(content, user_id=…)",
-    "remember": "add(content, user_id=…)",
-    "put": "add(content, id=…, user_id=…)",
-    "add_memory": "add(content, user_id=…)",
-    "delete_all": "delete(user_id=…)",
-    "forget": "delete(ids), or delete(user_id=…)",
-    "reset": "delete(user_id=…), or MemoryConfig(force_index_from_scratch=True)",
-    "clear": "delete(user_id=…), or MemoryConfig(force_index_from_scratch=True)",
-    "asearch": "aio.recall(query, user_id=…)",
-    "search_memories": "recall(query, user_id=…)",
-    "delete_memory": "delete(id)",
-    "save": "nothing: a memory is on disk when add returns",
-    "persist": "nothing: a memory is on disk when add returns",
-}
+_TABLES = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+_NAMES: dict[str, str] = _TABLES["methods"]
 """Names of mem0, LangMem and others, with the call of ours."""
-_OPENING = "NeuroGraphMemory(MemoryConfig(save_dir=…))"
-ELSEWHERE = {
-    "Memory": _OPENING,
-    "MemoryClient": _OPENING,
-    "AsyncMemory": f"{_OPENING}.aio",
-    "AsyncMemoryClient": f"{_OPENING}.aio",
-    "create_memory_manager": f"{_OPENING}, and its add and recall",
-    "create_memory_store_manager": f"{_OPENING}, and its add and recall",
-}
+ELSEWHERE: dict[str, str] = _TABLES["classes"]
 """Names that programs import from other libraries."""
-_BUILDERS = ("from_config", "from_file", "load")
-_WORDS = {
-    "messages": "the text or the messages come first, as in add([{'role': 'user', 'content': '…'}])",
-    "data": "the text comes first, and in an update second",
-    "memory_id": "the id comes first, without a name",
-    "question": "the question comes first",
-}
-_NUMBER = (("top_n", "limit"), "the number of results is top_n in recall, and limit in list, find and facts.list")
-_SESSION = (("session_id",), "a conversation is session_id in add and recall")
-_WHERE = ((), "filters are user_id, session_id, tags and where, each an argument of recall, list and delete")
-_ARGUMENTS: dict[str, tuple[tuple[str, ...], str]] = {
-    **dict.fromkeys(("limit", "top_k", "k", "n_results", "max_results"), _NUMBER),
-    **dict.fromkeys(("run_id", "thread_id", "conversation_id"), _SESSION),
-    **dict.fromkeys(("filters", "filter"), _WHERE),
-    "metadata": (("where",), "your own values are metadata in add and update, and where finds by them"),
-    "agent_id": (("agent_id",), "an agent is agent_id in add and recall"),
-    "threshold": (("min_score",), "the lowest score is min_score in recall"),
-    "data": (("content",), "the text comes first in add, and second in update"),
-    "memory_id": ((), "the id comes first, without a name"),
-    "document_id": (("id",), "a document's own id is id in add_document"),
-    **dict.fromkeys(
-        ("max_tokens", "budget", "token_limit"), (("token_budget",), "the budget of get_context is token_budget")
-    ),
-    "infer": ((), "what a language model infers is a setting of MemoryConfig, such as llm"),
-}
+_WORDS: dict[str, str] = _TABLES["first"]
+_ARGUMENTS = {name: (ours, told) for names, ours, told in _TABLES["arguments"] for name in names}
 """Arguments of mem0, LangMem and others: ours in order of preference, and a sentence for calls that have none."""
+_BUILDERS = ("from_config", "from_file", "load")
 _UNPACKED = re.compile(r"Unpack\[(\w+)\]")
 _SIGNS, _LONGEST = ":-", 40
 """What a name begins with in expressions and on the command line; characters of a word that are compared."""
@@ -116,10 +69,7 @@ def _unknown(given: Iterable[str], known: Collection[str], what: str) -> str:
 
 
 def renamed(depth: int = 3, /, **names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
-    """Return a decorator that takes arguments also by their older names, with a warning: `renamed(old="new")`.
-
-    The warning names the caller `depth` frames up: 3 for a method that explains its calls, 2 for another one.
-    """
+    """Return a decorator that takes arguments also by their older names, and warns the caller `depth` frames up."""
 
     def accept(method: Callable[P, T]) -> Callable[P, T]:
         @functools.wraps(method)
@@ -203,15 +153,13 @@ class _Builder:
     """A class method of another library, which this class does not have."""
 
     def __init__(self, owner: str, name: str) -> None:
-        self._told = f"{owner} has no {name!r}; call {_OPENING}"
+        self._told = f"{owner} has no {name!r}; call {ELSEWHERE['Memory']}"
 
     def __get__(self, one: object, owner: type | None = None) -> NoReturn:
         raise AttributeError(self._told)
 
 
 def _explained(method: Callable[..., Any]) -> Callable[..., Any]:
-    older: Collection[str] = getattr(method, "older", ())
-
     @functools.wraps(method)
     def call(*args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - those of any method
         try:
@@ -219,7 +167,7 @@ def _explained(method: Callable[..., Any]) -> Callable[..., Any]:
         except InputError as error:
             # What refused an argument may know a part of them only.
             _, names = _parameters(method)
-            if not names or not (told := _unknown(kwargs.keys() - older, names, "argument")):
+            if not names or not (told := _unknown(kwargs.keys() - getattr(method, "older", ()), names, "argument")):
                 raise
             raise type(error)(told) from None
         except TypeError as error:
@@ -232,10 +180,7 @@ def _explained(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _parameters(method: Callable[..., Any]) -> tuple[list[inspect.Parameter], list[str]]:
-    """Return the parameters of a method, and the names of all arguments that it takes.
-
-    `**details: Unpack[Details]` stands for those of `Details`. If a method takes any name, there are none.
-    """
+    """Return the parameters of a method, and the names of its arguments; no names if it takes arguments of any name."""
     parameters, names = list(inspect.signature(method).parameters.values())[1:], list[str]()
     for one in parameters:
         if kind := _UNPACKED.fullmatch(str(one.annotation)):
@@ -264,7 +209,4 @@ class Uncopied:
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         """Refuse deep copies and pickles of an open memory, and of what holds one, in words."""
-        raise TypeError(
-            "an open memory can be neither copied nor pickled; pass it on as it is, or its config, and open it there: "
-            "NeuroGraphMemory(config)"
-        )
+        raise TypeError("an open memory can be neither copied nor pickled; pass its config: NeuroGraphMemory(config)")

@@ -8,7 +8,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain, islice
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import NO_MEMORIES
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.scope import ANY_USER, AnyUser, ScopeFilter, UserChoice
+from neurogated.core.scope import ANY_USER, ScopeFilter, UserChoice
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.utils.hash_utils import compute_mdhash_id
@@ -171,7 +171,7 @@ def _done_to(store: GraphStorePort, user_id: str) -> Iterator[_Done]:
     """Yield the same as `_done` for one user's memories; raises as `undo`."""
     own, later, undone = _ids(store, ScopeFilter(user_id, alone=True)), list[GraphDelta](), set[int]()
     expired = set[str]()
-    for back, (entry, delta, gone) in enumerate(_backwards_of(store, user_id), 1):
+    for back, (entry, delta, gone) in enumerate(_backwards(store), 1):
         if back > _MOST:
             raise InputError(
                 f"none of the last {_MOST:,} changes is one of {user_id!r}; undo(to=…) takes back the changes of all "
@@ -219,44 +219,37 @@ def _blocks(store: GraphStorePort, before: int) -> Iterator[list[_Change]]:
         last, size = first, min(2 * size, _AT_ONCE)
 
 
-def _backwards_of(
-    store: GraphStorePort, user_id: UserChoice, before: int = LATEST
+def _backwards(
+    store: GraphStorePort, before: int = LATEST
 ) -> Iterator[tuple[HistoryEntry, GraphDelta, Sequence[MemoryNode]]]:
     """Yield the changes numbered below `before`, latest first, with what a compaction left of their deltas.
 
-    Each has the last versions of the user's nodes that the change removed.
+    Each has the last versions of the nodes that the change removed.
     """
     for block in _blocks(store, before):
         last = _last_versions(store, block)
         for entry, delta in block:
             versions = (last.get((one, entry.sequence)) for one in delta.removed_nodes)
-            yield entry, delta, [one for one in versions if one is not None and _is_of(one, user_id)]
+            yield entry, delta, [one for one in versions if one is not None]
 
 
 def latest_of(store: GraphStorePort, user_id: UserChoice, before: int = LATEST) -> Iterator[HistoryEntry]:
     """Yield the changes numbered below `before`, latest first, with the memories of a user that they changed.
 
-    A user's changes that wrote or deleted none of her memories are left out. Without one, the memories are those
-    without an owner.
+    Of one user, changes that wrote or deleted none are left out. Without one, the memories are those without an owner.
     """
-    for entry, delta, gone in _backwards_of(store, user_id, before):
+    for entry, delta, gone in _backwards(store, before):
         changed = _changed(delta, gone, user_id)
         if changed or not isinstance(user_id, str):
             yield replace(entry, memories=changed)
 
 
-def _is_of(node: MemoryNode, user_id: UserChoice) -> bool:
-    return isinstance(user_id, AnyUser) or node.scope.user_id == user_id
-
-
 def _changed(delta: GraphDelta, gone: Iterable[MemoryNode], user_id: UserChoice) -> tuple[ChangedMemory, ...]:
     """Return what a delta did to the memories of a user; `gone` has the versions before their removal."""
-    written = [ChangedMemory(one.id, "written", one.content) for one in delta.nodes if _is_memory_of(one, user_id)]
-    return (*written, *(ChangedMemory(one.id, "deleted", one.content) for one in gone if _is_memory_of(one, user_id)))
-
-
-def _is_memory_of(node: MemoryNode, user_id: UserChoice) -> bool:
-    return node.kind not in NO_MEMORIES and _is_of(node, user_id)
+    done: list[tuple[Literal["written", "deleted"], MemoryNode]] = [("written", one) for one in delta.nodes]
+    done += [("deleted", one) for one in gone]
+    own = [one for one in done if user_id in {ANY_USER, one[1].scope.user_id} and one[1].kind not in NO_MEMORIES]
+    return tuple(ChangedMemory(one.id, action, one.content) for action, one in own)
 
 
 def _last_versions(store: GraphStorePort, block: Sequence[_Change]) -> dict[tuple[str, int], MemoryNode]:

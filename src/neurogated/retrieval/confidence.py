@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.ports import GraphReader
-from neurogated.core.scope import AnyUser, UserChoice
+from neurogated.core.scope import ANY_USER, UserChoice
 from neurogated.core.trace import Recall
 from neurogated.retrieval.similarity import Similarities
 from neurogated.text.keywords import split_keywords
@@ -32,6 +32,7 @@ from neurogated.text.keywords import split_keywords
 EMBEDDER = "all-MiniLM-L6-v2"
 """The embedder whose cosines the weights were fitted to."""
 _NEXT = 5
+NOTHING_FOUND = "nothing found; the memories of a user are found only with user_id and exactly that name"
 
 
 class Evidence(NamedTuple):
@@ -95,15 +96,9 @@ def confidence(evidence: Evidence | None, embedder: str) -> float:
     return 1.0 / (1.0 + math.exp(-bias - sum(map(float.__mul__, weights, evidence))))
 
 
-NOTHING_FOUND = "nothing found; the memories of a user are found only with user_id and exactly that name"
-
-
 def withheld(recall: Recall, least: float, user_id: UserChoice = None) -> Recall:
-    """Return a recall without its memories and what they say if its confidence is lower than `least`.
-
-    One for which the memory has nothing has a note instead.
-    """
-    if not recall.anchors and not isinstance(user_id, AnyUser):
+    """Return a recall without memories if its confidence is lower than `least`, with a note if it has no anchors."""
+    if not recall.anchors and user_id is not ANY_USER:
         return replace(recall, notes=(*recall.notes, NOTHING_FOUND))
     if recall.confidence >= least or not recall.memories:
         return recall

@@ -225,8 +225,8 @@ class NeuroRetriever:
         recalls = merged(map(self._recall, asked, found, memories, repeat(share)), sizes, wanted)
         shown = view if valid_at is None else store.reader(filters=wanted_nodes, without=left_out).view
         recalls = in_present_order(store, Views(view, shown), recalls, wanted, day, held=held)
-        embed = self._embedder.embed_documents
-        recalls = with_later(reader, embed, recalls, _following(found, sizes), wanted, present=day)
+        later, embed = _following(found, sizes), self._embedder.embed_documents
+        recalls = with_later(reader, embed, recalls, later, wanted, present=day)
         return [withheld(recall, surest, filters.get("user_id")) for recall in recalls]
 
     @contextmanager

@@ -18,6 +18,7 @@ from neurogated.core.habits import hint
 from neurogated.ingestion.contents import COMPLETIONS, HELD_IN
 from neurogated.operations import OPERATIONS, REQUIRED, renamings
 from neurogated.plasticity.plasticity_engine import Outcome
+from neurogated.plasticity.undo import latest_of
 from neurogated.server import models
 from neurogated.server.callers import Caller, CallerOf
 
@@ -196,7 +197,7 @@ def execute(caller: Caller, expression: str, *, read_only: bool) -> models.Resul
 @_route()
 def history(caller: Caller, limit: int, cursor: str | None = None) -> models.ChangePage:
     before = LATEST if cursor is None else _opened(caller.checked(cursor))
-    found = list(islice(caller.memory.history.latest(before, user_id=caller.user_id), limit))
+    found = list(islice(latest_of(caller.memory.store, caller.user_id, before), limit))
     following = caller.signed(_sealed(found[-1].sequence)) if len(found) == limit else None
     changes = [models.MemoryChange.model_validate(one) for one in found]
     if caller.user_id is not None:
