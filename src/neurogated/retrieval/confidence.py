@@ -62,8 +62,7 @@ WITHOUT_COSINES = ConfidenceWeights(-1.59, Evidence(0.0, 0.0, 2.79, 3.19))
 
 def evidence_of(reader: GraphReader, query: str, known: Similarities) -> Evidence | None:
     """Return the measures of the memories that a recall may return; None without memories."""
-    size = known.rows.size
-    if not size:
+    if not (size := known.rows.size):
         return None
     keywords, cosines = list(dict.fromkeys(split_keywords(query))), sorted(known.cosine.tolist())
     measured = {"coverage": _coverage(reader.has_tags(keywords, known.rows))} if keywords else {}
