@@ -233,7 +233,7 @@ def _read(
     if not {"ttl", "expires_at"}.isdisjoint(times):
         given = {name: value for name, value in given.items() if name not in {"ttl", "expires_at"}}
     own = {**given, **times, **({"id": message.fields["id"]} if message.fields.get("id") is not None else {})}
-    pieces = [(kind, "\n".join(text for _, text in run)) for kind, run in groupby(message.said, lambda one: one[0])]
+    pieces = [(kind, "\n".join([text for _, text in run])) for kind, run in groupby(message.said, lambda one: one[0])]
     if not pieces and message.thoughts:
         pieces = [("text", message.thoughts)]
     elif not pieces and (message.others or original is not None):

@@ -268,7 +268,7 @@ class Document:
     @property
     def has_parts(self) -> bool:
         """Whether it is a message with several parts."""
-        return any(passage.part for passage in self.passages)
+        return len(self.passages) > 1 and any(passage.part for passage in self.passages)
 
     @property
     def main(self) -> Passage:
@@ -288,7 +288,7 @@ class Document:
 
     def refuse_longer(self, longest: float) -> None:
         """Raise InputError if the texts have more than so many characters."""
-        if (length := sum(len(passage.text) for passage in self.passages)) > longest:
+        if (length := sum([len(passage.text) for passage in self.passages])) > longest:
             raise InputError(
                 f"a document has {length} characters, more than the {longest} of indexing.max_document_chars; split it "
                 "or raise the setting"

@@ -81,7 +81,7 @@ class ReadMessage(NamedTuple):
     @property
     def text(self) -> str:
         """Its texts, joined by line breaks; empty if it has none, such as a message that only calls tools."""
-        return "\n".join(text for kind, text in self.said if kind == _TEXT)
+        return "\n".join([text for kind, text in self.said if kind == _TEXT])
 
     @property
     def name(self) -> Any:  # noqa: ANN401 - whatever the caller gives
@@ -179,6 +179,9 @@ def _joined(sources: Iterable[Sequence[tuple[str, str]]]) -> list[tuple[str, str
     """Return what several sources say, which may tell the same, such as the content and the parts of a message."""
     kept: list[tuple[str, str]] = []
     for source in filter(None, sources):
+        if not kept:
+            kept = list(source)
+            continue
         known = Counter(kept)
         told = {kind for kind in (_TEXT, _CALL, _RESULT) if _squeezed(source, kind) == _squeezed(kept, kind)}
         for one in source:
