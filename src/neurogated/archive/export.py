@@ -207,23 +207,10 @@ class _Survey:
         """Return the delta with the accesses and pending tasks of the export."""
         delta = entry.delta
         if self.accessed:
-            delta = dataclasses.replace(
-                delta,
-                nodes=tuple(self._with_access(node, entry.sequence) for node in delta.nodes),
-                touch=Access(
-                    {
-                        name: count
-                        for name, count in delta.touch.nodes.items()
-                        if not self._is_set(name, entry.sequence)
-                    },
-                    delta.touch.edges,
-                    {
-                        name: charge
-                        for name, charge in delta.touch.charges.items()
-                        if not self._is_set(name, entry.sequence)
-                    },
-                ),
-            )
+            nodes = tuple(self._with_access(node, entry.sequence) for node in delta.nodes)
+            counts = {name: one for name, one in delta.touch.nodes.items() if not self._is_set(name, entry.sequence)}
+            charges = {name: one for name, one in delta.touch.charges.items() if not self._is_set(name, entry.sequence)}
+            delta = dataclasses.replace(delta, nodes=nodes, touch=Access(counts, delta.touch.edges, charges))
         if self.tasks is not None and entry.sequence <= self.sequence:
             delta = dataclasses.replace(delta, queued=(), settled=())
         return delta
@@ -249,8 +236,7 @@ def _survey(name: str, store: GraphStorePort) -> _Survey:
     view, pending = _present(store)
     accessed: dict[str, _Accessed] = {}
     waiting: dict[PendingTask, None] = {}
-    last = from_micros(0)
-    deltas = 0
+    last, deltas = from_micros(0), 0
     for entry in _journal(store, view.sequence):
         delta = entry.delta
         touched = [name for name in {**delta.touch.nodes, **delta.touch.charges} if name in accessed]
@@ -263,14 +249,11 @@ def _survey(name: str, store: GraphStorePort) -> _Survey:
         waiting.update(dict.fromkeys(delta.queued))
         for task in delta.settled:
             waiting.pop(task, None)
-        last = delta.at
-        deltas += 1
+        last, deltas = delta.at, deltas + 1
     tasks = None if list(waiting) == pending else pending
-    if tasks:
-        deltas += 1
     return _Survey(
         sequence=view.sequence,
-        deltas=deltas,
+        deltas=deltas + bool(tasks),
         nodes=int(view.live_nodes().size),
         edges=int(view.live_edges().size),
         accessed=dict(_other_accesses(name, view, accessed)),
@@ -310,8 +293,7 @@ class _VectorWriter:
     def __init__(self, file: _Output) -> None:
         self.count = 0
         self.dimension: int | None = None
-        self._file = file
-        self._begin = file.size
+        self._file, self._begin = file, file.size
         self._latest: dict[str, int] = {}
 
     def put(self, node: MemoryNode) -> int | None:
@@ -319,8 +301,7 @@ class _VectorWriter:
         if node.embedding is None:
             return None
         data = np.asarray(node.embedding, dtype=_NUMBER).tobytes()
-        if self.dimension is None:
-            self.dimension = len(node.embedding)
+        self.dimension = self.dimension or len(node.embedding)
         if len(node.embedding) != self.dimension:
             raise StorageError(
                 f"the embedding of node {node.id!r} has dimension {len(node.embedding)}, earlier embeddings have "

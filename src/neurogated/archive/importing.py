@@ -97,9 +97,7 @@ class _VectorReader:
     """The vectors of one namespace."""
 
     def __init__(self, file: BinaryIO, begin: int, namespace: NamespaceCounts) -> None:
-        self._file = file
-        self._begin = begin
-        self._count = namespace.vectors
+        self._file, self._begin, self._count = file, begin, namespace.vectors
         self._size = (namespace.dimension or 0) * _NUMBER.itemsize
 
     def get(self, number: Any) -> NDArray[np.float32]:  # noqa: ANN401 - JSON

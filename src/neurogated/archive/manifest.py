@@ -25,7 +25,6 @@ FORMAT = "neurogated export"
 FORMAT_VERSION = 1
 MANIFEST, JOURNAL, VECTORS = "manifest.json", "journal.jsonl", "vectors.f32"
 
-
 Progress = Callable[[Iterable[bytes], int], Iterable[bytes]]
 """Wraps the lines of a journal, given their number, as a progress bar does."""
 _EDGE_TYPE = "name", "value", "plastic", "both_ways"
@@ -51,9 +50,8 @@ class NamespaceCounts:
     dimension: int | None
     """Length of each vector, None if there are no vectors."""
     nodes: int
-    """Live nodes at the export, for readers of the manifest."""
     edges: int
-    """Live edges at the export, for readers of the manifest."""
+    """Live nodes and edges at the export, for readers of the manifest."""
     erased: int = 0
     """How many of the first deltas lack past versions and edges, because a compaction erased them."""
 

@@ -16,14 +16,8 @@ from neurogated.errors import ConfigError, DatasetError
 __all__ = ["EXPORTS", "FORMATS", "PAM", "Fault", "Incoming", "IncomingItem", "Left", "Note", "detect", "read_file"]
 
 _FORMATS = (
-    *(
-        assistants.CHATGPT,
-        assistants.CLAUDE,
-        assistants.GEMINI,
-        assistants.AISTUDIO,
-        assistants.GROK,
-        assistants.COPILOT,
-    ),
+    *(assistants.CHATGPT, assistants.CLAUDE, assistants.GEMINI),
+    *(assistants.AISTUDIO, assistants.GROK, assistants.COPILOT),
     *(agents.CLAUDE_CODE, agents.CODEX, agents.OPENAI_AGENTS, agents.LANGSMITH),
     *(systems.MEM0, systems.LANGGRAPH, systems.LETTA, systems.GRAPHITI, systems.ZEP, pam.FORMAT),
     *(notes.MCP_MEMORY, notes.MEMORYOS, chats.SLACK, chats.DISCORD, chats.TELEGRAM, chats.WHATSAPP),
@@ -35,9 +29,8 @@ PAM = "pam"
 EXPORTS = (PAM, "graphml", "cytoscape")
 """The formats that are written: one of those, and graphs for programs that draw them."""
 
-_READABLE = frozenset(
-    {"", ".json", ".jsonl", ".ndjson", ".af", ".txt", ".csv", ".md", ".markdown", ".db", ".sqlite", ".mbox"}
-)
+_READABLE = re.compile(r"(?:\.(?:json|jsonl|ndjson|af|txt|csv|md|markdown|db|sqlite|mbox))?")
+"""The endings of the names of files that are looked at in a folder."""
 _LOOKED_AT = 100
 """Entries of a file that may show its format."""
 _UNSAID = {"system": "instructions", "developer": "instructions", "tool": "results of tools"}
@@ -101,7 +94,7 @@ def _detected(path: Path, files: list[File]) -> str:
 
 def _formats_of(file: File) -> list[str]:
     """Return the formats that a file, or one of its first entries, looks like."""
-    if Path(file.name).suffix.casefold() not in _READABLE and len(file.folder) > 1:
+    if not _READABLE.fullmatch(Path(file.name).suffix.casefold()) and len(file.folder) > 1:
         return []
     if sniffed := [name for name, wanted in FORMATS.items() if wanted.sniff(file)]:
         return sniffed

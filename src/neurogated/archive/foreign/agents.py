@@ -110,9 +110,8 @@ def _codex(file: File) -> Found:
         if kind != "message":
             return Left(place, _ITEMS.get(str(kind), f"entries of the type {kind or line.get('record_type')}"))
         body = payload.get("content") or ""
-        words = (
-            "\n".join(text_of(one.get("text")) for one in objects(body)) if isinstance(body, list) else text_of(body)
-        )
+        texts = [one.get("text") for one in objects(body)] if isinstance(body, list) else [body]
+        words = "\n".join(map(text_of, texts))
         if payload.get("role") == "user" and _INJECTED.match(words):
             return Left(place, "context that the program added")
         key = digest(line.get("timestamp"), payload["role"], words)
@@ -191,15 +190,12 @@ def _langsmith(entry: FileEntry) -> Found:
     about = mapping(mapping(run.get("extra")).get("metadata"))
     thread = next((about[name] for name in _THREADS if about.get(name)), None)
     asked, answered = _turns(run.get("inputs"), "user"), _turns(run.get("outputs"), "assistant")
-    if thread and len(asked) > 1:
-        yield Left(f"{place}.inputs", "messages of earlier runs", len(asked) - 1)
-        asked = asked[-1:]
-    if len(answered) > 1:
-        yield Left(f"{place}.outputs", "messages of earlier runs", len(answered) - 1)
-        answered = answered[-1:]
     session, begin = f"langsmith-{thread or run['id']}", run.get("start_time")
     for name, said, time in (("inputs", asked, begin), ("outputs", answered, run.get("end_time") or begin)):
-        for number, message in enumerate(said):
+        new = said[-1:] if thread or name == "outputs" else said
+        if earlier := len(said) - len(new):
+            yield Left(f"{place}.{name}", "messages of earlier runs", earlier)
+        for number, message in enumerate(new):
             where, key = f"{place}.{name}[{number}]", f"{run['id']}-{name}-{number}"
             yield Incoming(where, key, details=given(session_id=session, timestamp=moment(time)), content=message)
 

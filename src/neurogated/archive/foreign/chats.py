@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, Note, each_entry, read_each, read_one
 from neurogated.archive.foreign.stream import Fault, File, FileEntry
 from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
+from neurogated.text.language import table_of
 
 _FILES, _NOTICES = "files without words", "notices"
 
@@ -28,32 +29,21 @@ _LINE = re.compile(
     r"(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:\s?([^\W\d_](?:[.\s]{0,2}[^\W\d_]){0,5}\.?))?(?:\]|\s[-–])\s(.*)",
     re.DOTALL,
 )
-_MORNING = frozenset(["am", "上午", "午前", "오전", "ص", "πμ", "öö", "sa", "fm", "ap", "vm", "de", "凌晨", "早上"])
-_AFTERNOON = frozenset(["pm", "下午", "午後", "오후", "م", "μμ", "ös", "ch", "em", "ip", "nm", "du", "中午", "晚上"])
-_CLOCK = frozenset(["klo", "kl", "um", "at", "uhr", "h", "ore"])
-"""Words beside a time that say nothing of its half of the day."""
+_WORDS = table_of(__package__, "whatsapp")
+_MORNING, _AFTERNOON, _CLOCK = (frozenset(_WORDS[name].split()) for name in ("morning", "afternoon", "clock"))
 _NAMED = re.compile(rf"{_UNSEEN}([^:\n]{{1,80}}?): (.*)", re.DOTALL)
-_EDITED = re.compile(
-    r"\s*(?:\u200e<[^<>\n]+>|<(?:This message was edited|Diese Nachricht wurde bearbeitet|Se editó este mensaje|"
-    r"Mensagem editada|Ce message a été modifié|(?:Questo )?messaggio (?:è stato )?modificato|Dit bericht is bewerkt)"
-    r"\.?>)\s*$",
-    re.IGNORECASE,
-)
+_EDITED = re.compile(rf"\s*(?:\u200e<[^<>\n]+>|<(?:{'|'.join(_WORDS['edited'])})\.?>)\s*$", re.IGNORECASE)
 # What stands for a file: words in brackets that are no tag of HTML, its name behind a mark, or a name that phones give.
 _ATTACHED = re.compile(
     rf"{_UNSEEN}(?:<(?=[^<>\n]*[^\x00-\x7f]|[^<>\n]*\s)[^<>\n/=]+>|\u200e[^\n]+\.\w{{2,4}} \([^()\n]+\)"
     r"|[A-Z]{3}-\d{8}-WA\d+\.\w+ \([^()\n]+\)|[^\n]+\.\w{2,4} \(file attached\))(?:\n|$)"
 )
-_DELETED = re.compile(
-    rf"{_UNSEEN}(?:This message was deleted|You deleted this message|Diese Nachricht wurde gelöscht|Du hast diese "
-    r"Nachricht gelöscht|Se eliminó este mensaje|Eliminaste este mensaje|Ce message a été supprimé|Vous avez supprimé "
-    r"ce message|(?:Esta )?mensagem (?:foi )?apagada|Você apagou esta mensagem|Questo messaggio è stato eliminato|"
-    r"Hai eliminato questo messaggio)\.?$",
-    re.IGNORECASE,
-)
+_DELETED = re.compile(rf"{_UNSEEN}(?:{'|'.join(_WORDS['deleted'])})\.?$", re.IGNORECASE)
 _NO_SIGN = re.compile("^\\s+|[\u200e\u200f\u202a-\u202e]|\\s+$")
 _CHAT = re.compile(r"^(?:WhatsApp Chat (?:with|-) )?(.*?)(?: \(\d+\))?$")
-_LAST_MONTH, _LAST_DAY, _NOON, _CENTURY = 12, 31, 12, 2000
+_LAST_DAY, _NOON, _CENTURY = 31, 12, 2000
+_FIRST, _BUDDHIST = 2009, 543
+"""The first year of WhatsApp, and the years by which the Buddhist calendar is ahead."""
 _WORDS_OF_NOTICE = 4
 _ORDERS = {"day first": (2, 1, 0), "month first": (2, 0, 1), "year first": (0, 1, 2)}
 """Where year, month and day are in a date."""
@@ -70,8 +60,10 @@ class _Line(NamedTuple):
     def time(self, order: Sequence[int]) -> datetime | None:
         """Return the time, which is local to the phone; None if there is no such day."""
         year, month, day = (self.date[place] for place in order)
+        year = year + _CENTURY if year < 100 else year - _BUDDHIST if year > _FIRST + _BUDDHIST else year  # noqa: PLR2004
         try:
-            return datetime(year + _CENTURY * (year < 100), month, day, *self.clock)  # noqa: DTZ001, PLR2004
+            # A phone may write years of another calendar, such as 1404; the program is younger.
+            return datetime(year, month, day, *self.clock) if year >= _FIRST else None  # noqa: DTZ001
         except ValueError:
             return None
 
@@ -180,9 +172,10 @@ def _telegram(entry: FileEntry) -> Found:
 def _telegram_message(message: Mapping[str, Any], place: str, *, chat: Mapping[str, Any]) -> Incoming | Left:
     if message.get("type") != "message":
         return Left(place, _NOTICES)
-    parts = message.get("text") or ""
-    parts = parts if isinstance(parts, list) else [parts]
-    text = text_of("".join(str(one.get("text", "")) if isinstance(one, dict) else str(one) for one in parts))
+    poll = mapping(message.get("poll"))
+    asked = [poll.get("question"), *(one.get("text") for one in objects(poll.get("answers")))]
+    said = (message.get("text"), message.get("place_name"), message.get("address"), *asked)
+    text = "\n".join(filter(None, map(_telegram_text, said)))
     if not text:
         return Left(place, _FILES)
     unix = message.get("date_unixtime")
@@ -196,6 +189,11 @@ def _telegram_message(message: Mapping[str, Any], place: str, *, chat: Mapping[s
     return Incoming(place, str(message["id"]), text, None, details, message.get("from") or None)
 
 
+def _telegram_text(value: object) -> str:
+    parts = value if isinstance(value, list) else [value or ""]
+    return text_of("".join(str(one.get("text", "")) if isinstance(one, dict) else str(one) for one in parts))
+
+
 def _is_telegram(value: Mapping[str, Any]) -> bool:
     is_chat = {"type", "id", "messages"} <= value.keys() and "schema" not in value
     is_dated = "date" in value or value.get("type") == "unsupported"
@@ -207,6 +205,7 @@ TELEGRAM = Format("telegram", "an export of Telegram", _is_telegram, _telegram)
 # --- Slack -----------------------------------------------------------------------------------------------------------
 
 _SAID = frozenset({None, "bot_message", "me_message", "thread_broadcast", "reply_broadcast", "file_share"})
+_SLACK_LINES = frozenset({"rich_text_section", "rich_text_quote", "rich_text_preformatted"})
 _LINK = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")
 
 
@@ -229,7 +228,17 @@ def _slack_texts(parts: object) -> Iterator[str]:
     for part in objects(parts):
         words = part.get("text") or part.get("fallback")
         words = words.get("text") if isinstance(words, dict) else words
-        yield from [words] if isinstance(words, str) else _slack_texts(part.get("elements") or part.get("fields"))
+        inner = part.get("elements") or part.get("fields")
+        if not isinstance(words, str) and part.get("type") in _SLACK_LINES:
+            words = "".join(map(_slack_word, objects(inner)))
+        yield from [words] if isinstance(words, str) else _slack_texts(inner)
+
+
+def _slack_word(part: Mapping[str, Any]) -> str:
+    """Return a part of a line of rich text, as the text of a message writes it."""
+    if part.get("type") in {"user", "usergroup", "channel"}:
+        return f"<{'#' if part['type'] == 'channel' else '@'}{part.get(part['type'] + '_id')}>"
+    return str(part.get("text") or part.get("url") or part.get("fallback") or part.get("name") or "")
 
 
 def _slack_message(

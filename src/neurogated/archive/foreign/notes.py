@@ -9,8 +9,8 @@ import mailbox
 import re
 from collections.abc import Mapping
 from contextlib import closing
-from datetime import datetime
-from email.header import decode_header, make_header
+from datetime import UTC, datetime
+from email.header import decode_header
 from email.message import Message
 from email.utils import parseaddr, parsedate_to_datetime
 from functools import partial
@@ -60,6 +60,10 @@ VAULT = Format(
 # --- Letters ---------------------------------------------------------------------------------------------------------
 
 
+_ESCAPED = re.compile("^>(?=>*From )", re.MULTILINE)
+"""What a mailbox puts before a line of words that would begin a letter."""
+
+
 def _letters(file: File) -> Found:
     """Yield the plain texts of a mailbox. Letters that answer each other are a session."""
     with file.on_disk() as path, closing(mailbox.mbox(path, create=False)) as letters:
@@ -69,26 +73,52 @@ def _letters(file: File) -> Found:
 
 def _letter(item: Mapping[str, Any], place: str) -> Incoming | Left:
     letter: Message = item["letter"]
-    parts = [part for part in letter.walk() if part.get_content_type() == "text/plain" and not part.get_filename()]
-    texts = []
-    for part in parts:
-        raw = part.get_payload(decode=True)
-        charset = part.get_content_charset() or "utf-8"
-        texts += [text_of(raw.decode(charset, "replace"))] if isinstance(raw, bytes) else []
-    files = [name for part in letter.walk() if (name := part.get_filename())]
+    parts = []
+    for part in letter.walk():
+        if part.get_content_maintype() == "message":
+            part.set_payload("")  # an attached letter has words of somebody else
+        parts.append(part)
+    files = [name for part in parts if (name := part.get_filename())]
+    texts = [_plain(part) for part in parts if part.get_content_type() == "text/plain" and not part.get_filename()]
     if not any(texts):
         return Left(place, "letters without plain text")
     key = str(letter.get("Message-ID") or digest(letter.get("Date"), *texts)).strip()
     thread = str(letter.get("References") or letter.get("In-Reply-To") or key).split()[0]
-    date = letter.get("Date")
-    name, address = parseaddr(str(make_header(decode_header(letter.get("From", "")))))
-    subject = str(make_header(decode_header(letter.get("Subject", ""))))
+    name, address = parseaddr(_header(letter, "From"))
     details = given(
         session_id=f"mbox-{digest(thread)}",
-        timestamp=parsedate_to_datetime(date) if date else None,
-        metadata=given(conversation=subject, sender=address, attachments=files),
+        timestamp=_date(letter),
+        metadata=given(conversation=_header(letter, "Subject"), sender=address, attachments=files),
     )
     return Incoming(place, key, "\n".join(filter(None, texts)), None, details, name or address or None)
+
+
+def _plain(part: Message) -> str:
+    raw = part.get_payload(decode=True)
+    text = _decoded(raw, part.get_content_charset()) if isinstance(raw, bytes) else ""
+    return text_of(_ESCAPED.sub("", text))
+
+
+def _header(letter: Message, name: str) -> str:
+    parts = decode_header(str(letter.get(name, "")))
+    return "".join(_decoded(part, charset) if isinstance(part, bytes) else part for part, charset in parts)
+
+
+def _decoded(raw: bytes, charset: str | None) -> str:
+    """Return a text; in a charset that is not known, as UTF-8, in which most letters of ASCII are the same."""
+    try:
+        return raw.decode(charset or "utf-8", "replace")
+    except LookupError:
+        return raw.decode("utf-8", "replace")
+
+
+def _date(letter: Message) -> datetime | None:
+    """Return the time of a letter, in UTC if its zone is not known; None for a malformed one."""
+    try:
+        found = parsedate_to_datetime(str(letter.get("Date", "")))
+    except ValueError:
+        return None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 MBOX = Format("mbox", "a mailbox", sniff=lambda file: file.head.startswith(b"From "), read_file=_letters)

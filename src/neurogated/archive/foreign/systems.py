@@ -41,12 +41,8 @@ def _mem0(memory: Mapping[str, Any], place: str) -> Incoming | None:
 
 
 def _mem0_note(count: int) -> str | None:
-    if count not in _MEM0_PAGES:
-        return None
-    return (
-        f"the file has exactly {count} memories, the most that mem0's get_all returns unless told otherwise; "
-        "if there are more, get them with a higher limit and import them, too"
-    )
+    more = "the most that mem0's get_all returns unless told otherwise; if there are more, get them with a higher limit"
+    return f"the file has exactly {count} memories, {more} and import them, too" if count in _MEM0_PAGES else None
 
 
 MEM0 = Format(
@@ -189,11 +185,9 @@ def _letta_message(message: Mapping[str, Any], place: str, *, agent: _Agent) -> 
 
 
 def _joined(body: object) -> str:
-    return (
-        "\n".join(one["text"] for one in objects(body) if text_of(one.get("text")))
-        if isinstance(body, list)
-        else text_of(body)
-    )
+    if not isinstance(body, list):
+        return text_of(body)
+    return "\n".join(one["text"] for one in objects(body) if text_of(one.get("text")))
 
 
 def _user_text(body: object) -> object:
