@@ -27,7 +27,6 @@ ELSEWHERE: dict[str, str] = _TABLES["classes"]
 _WORDS: dict[str, str] = _TABLES["first"]
 _ARGUMENTS = {name: (ours, told) for names, ours, told in _TABLES["arguments"] for name in names}
 """Arguments of mem0, LangMem and others: ours in order of preference, and a sentence for calls that have none."""
-_BUILDERS = ("from_config", "from_file", "load")
 _UNPACKED = re.compile(r"Unpack\[(\w+)\]")
 _SIGNS, _LONGEST = ":-", 40
 """What a name begins with in expressions and on the command line; characters of a word that are compared."""
@@ -52,10 +51,7 @@ def meant(word: str, known: Collection[str]) -> str:
 
 
 def refuse_unknown(
-    given: Iterable[str],
-    known: Collection[str],
-    what: str = "argument",
-    error: type[NeurogatedError] = InputError,
+    given: Iterable[str], known: Collection[str], what: str = "argument", error: type[NeurogatedError] = InputError
 ) -> None:
     """Raise an error that names the arguments that are not known, and those that may be meant."""
     if told := _unknown(given, known, what):
@@ -111,7 +107,7 @@ def explains_habits(cls: Class) -> Class:
     The error is an AttributeError, as without it.
     """
     explains_calls(cls, "call recall(query), list() or get(id)")
-    for name in _BUILDERS:
+    for name in ("from_config", "from_file", "load"):
         setattr(cls, name, _Builder(cls.__name__, name))
 
     def unknown(self: object, name: str) -> NoReturn:

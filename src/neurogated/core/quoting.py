@@ -23,7 +23,6 @@ CLOSING = "</memories>"
 FRAME = f"{OPENING}\n{CLOSING}"
 _OLD_OUTCOME = "outcome"
 """The name in the metadata that holds the outcome of events in old files."""
-_UNDATED = "undated"
 GAP = " … "
 """Between the sentences of an excerpt."""
 _FIRST_WORDS = 40
@@ -31,7 +30,9 @@ _FIRST_WORDS = 40
 LATER_LINE = "\n  | "
 """Between two lines of one memory, so that a later line is no line of its own, and no item below the first."""
 # Signs before a word. Two letters of other scripts look like the sign that opens a tag (Unicode's TR 39).
-_BEFORE_WORD = re.compile(r"[\u1438\u16b2]?[^\w]++")
+_ENCLOSED = "\u249c-\u24e9\U0001f110-\U0001f189\U0001f1e6-\U0001f1ff"
+"""Letters in circles, squares and brackets, whose names end with the letter."""
+_BEFORE_WORD = re.compile(f"[\u1438\u16b2]?[^\\w{_ENCLOSED}]++")
 _OPENS_TAG = re.compile(
     "LESS-THAN|LEFT.*(?:ANGLE|ARROWHEAD)|CANADIAN SYLLABICS PA$|RUNIC LETTER KAUNA|NOTATION SYMBOL-51$"
 )
@@ -42,7 +43,7 @@ _FRAME = re.compile(
     + "".join(f"(?:{one}|{_OTHER})" for one in ("[e3]", "m|rn", "[o0]", "r", r"[i1l!|]", "[e3]", "[s5$]"))
 )
 """The name of the frame. Any letter of another script may look like one of its letters."""
-_FRAME_REACH = 80
+_FRAME_REACH, _MARKS = 80, frozenset({"Mn", "Mc", "Me", "Cf"})
 _QUOTES = "“”"
 _BRACKETS = f"()[]\uff08\uff09{_QUOTES}"
 _NO_QUOTES, _NO_BRACKETS, _NO_BRACKETS_AND_COLONS = (
@@ -208,7 +209,7 @@ def _when(node: MemoryNode, zone: Zone) -> str:
     if node.kind == FACT:
         day = f"{FACT}, stated {day_of(node.timestamp or node.created_at, zone)}"
     else:
-        day = _UNDATED if node.timestamp is None else day_of(node.timestamp, zone)
+        day = "undated" if node.timestamp is None else day_of(node.timestamp, zone)
     held = (node.valid_from or node.valid_to) and _validity(node.valid_from, node.valid_to, zone)
     return f"{day}, {held}" if held else day
 
@@ -243,19 +244,22 @@ def _without_frame(signs: re.Match[str]) -> str:
     only if something like a slash follows.
     """
     opening = [place for place, sign in enumerate(signs[0]) if _opens_tag(sign)]
-    name = opening and _FRAME.match(fold(signs.string[signs.end() : signs.end() + _FRAME_REACH]))
+    name = opening and _FRAME.match(_bare(signs.string[signs.end() : signs.end() + _FRAME_REACH]))
     if not name:
         return signs[0]
     has_ours, shown = re.search("[a-z]", name[0]) is not None, list(signs[0])
     slash = len(signs[0].rstrip()) - 1
     for place in opening:
-        is_tag = (
-            (has_ours or name[0].islower())
-            if place < slash
-            else has_ours and "DOUBLE" not in unicodedata.name(shown[place])
-        )
-        shown[place] = "&lt;" if is_tag else shown[place]
+        is_double = place >= slash and "DOUBLE" in unicodedata.name(shown[place])
+        if not is_double and (has_ours or (place < slash and name[0].islower())):
+            shown[place] = "&lt;"
     return "".join(shown)
+
+
+def _bare(text: str) -> str:
+    """Return the folded letters of a text, without their circles, marks and joiners."""
+    plain = re.sub(f"[{_ENCLOSED}]", lambda one: unicodedata.name(one[0], "?")[-1], text)
+    return fold("".join(one for one in unicodedata.normalize("NFKD", plain) if unicodedata.category(one) not in _MARKS))
 
 
 @lru_cache(1024)
