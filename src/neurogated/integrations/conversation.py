@@ -118,11 +118,7 @@ def add_new(memory: NeuroGraphMemory, messages: Mapping[str, Mapping[str, Any]],
 
 
 def add_said(
-    memory: NeuroGraphMemory,
-    messages: Iterable[Mapping[str, Any]],
-    owner: ConversationOwner,
-    *,
-    replace: bool = True,
+    memory: NeuroGraphMemory, messages: Iterable[Mapping[str, Any]], owner: ConversationOwner, *, replace: bool = True
 ) -> None:
     """Store messages in the format of OpenAI or Anthropic, with the present time if they have none.
 

@@ -28,6 +28,7 @@ with needs_extra("pydantic-ai"):
         SystemPromptPart,
         TextContent,
         TextPart,
+        ToolCallPart,
         ToolReturnPart,
         UserPromptPart,
     )
@@ -134,11 +135,14 @@ def _question(message: ModelMessage) -> str:
 
 
 def _message(message: ModelMessage) -> dict[str, Any]:
-    if isinstance(message, ModelResponse):
-        calls = [{"name": call.tool_name, "args": call.args} for call in message.tool_calls]
-        texts = [part.content for part in message.parts if isinstance(part, TextPart | SpeechPart)]
-        return {"role": "assistant", "content": "\n".join(texts), "tool_calls": calls or None}
-    if question := _question(message):
-        return {"role": "user", "content": question}
-    results = [part.model_response_str() for part in message.parts if isinstance(part, ToolReturnPart)]
-    return {"role": "tool" if results else "system", "content": "\n".join(results)}
+    parts = list(filter(None, map(_said, message.parts)))
+    asker = "user" if _question(message) else "tool" if parts else "system"
+    return {"role": "assistant" if isinstance(message, ModelResponse) else asker, "content": parts}
+
+
+def _said(part: object) -> dict[str, Any] | None:
+    if isinstance(part, UserPromptPart | SpeechPart | TextPart):
+        return {"type": "text", "text": text_of(part.content)}
+    if isinstance(part, ToolCallPart):
+        return {"type": "tool_use", "id": part.tool_call_id, "name": part.tool_name, "input": part.args}
+    return {"type": "tool_result", "content": part.model_response_str()} if isinstance(part, ToolReturnPart) else None
