@@ -11,6 +11,7 @@ from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.support.ui import Select
 
 import neurogated.server
 from neurogated import MemoryConfig
@@ -20,7 +21,7 @@ from tests.server.reader import CHROMIUM, DRIVER, HOW, Reader, needs_browser
 from tests.viewer.browser import open_browser, set_screen
 
 HOSTILE = '"><script>document.title="taken"</script><img src=x onerror="document.title=\'taken\'">'
-VIEWS = ("Search", "Prompt", "Map", "Questions", "Facts", "Energy", "History")
+VIEWS = ("People", "Search", "Prompt", "Map", "Questions", "Facts", "Energy", "History")
 TEXTS = (
     "My sister lives in Lyon.",
     "My sister lives in Paris.",
@@ -70,19 +71,29 @@ def remember(reader: Reader, text: str) -> None:
     reader.see("Remembered.")
 
 
+def choose(reader: Reader, action: str) -> None:
+    """Choose an action in the menu of the first memory."""
+    reader.wait(lambda _: reader.all("#results .menu summary")[0].click() is None, "the menu")
+    reader.press(action)
+
+
 def test_a_memory_is_added_found_corrected_forgotten_and_brought_back_by_clicks(reader: Reader) -> None:
     remember(reader, "Ana collects old maps of Lyon.")
     remember(reader, "Ben paints boats.")
+    assert [one.text for one in reader.all("#results .fresh .content")] == ["Ben paints boats."]
+    assert reader.all("#results .content")[0].text == "Ben paints boats."
     reader.write("Question", "What does Ana collect?")
     reader.press("Recall")
     reader.see("Links followed")
     assert reader.all("#results .memory .content")[0].text == "Ana collects old maps of Lyon."
+    assert "its words or meaning fit the question" in reader.all("#results .memory .why")[0].text
+    reader.press("Numbers")
     assert "similarity" in reader.all("#results .memory .sum")[0].text
-    reader.press("Correct")
+    choose(reader, "Correct")
     reader.write("The right text", "Ana collects stamps.")
     reader.press("Save")
     reader.see("Corrected.")
-    reader.press("Forget")
+    choose(reader, "Forget")
     reader.see("Forgotten.")
     reader.miss("Ana collects stamps.")
     reader.press("Undo")
@@ -90,6 +101,27 @@ def test_a_memory_is_added_found_corrected_forgotten_and_brought_back_by_clicks(
     reader.press("Undo the last change")
     reader.open("History")
     reader.see("Ana collects stamps.")
+
+
+def test_the_page_opens_on_its_users_and_filters_the_memories_of_one(reader: Reader) -> None:
+    with client(reader.url, user_id=reader.user) as sender:
+        for number, day in enumerate(("2026-03-01", "2026-03-02", "2026-03-03")):
+            body = {"content": f"Note {number}.", "timestamp": f"{day}T12:00:00Z", "session_id": f"talk {number // 2}"}
+            assert sender.post("/v1/memories", json={**body, "tags": [f"tag {number}"]}).status_code == 201
+    reader.chrome.execute_script("sessionStorage.clear()")
+    reader.chrome.get("about:blank")
+    reader.chrome.get(reader.url)
+    reader.see("People (")
+    reader.press(reader.user)
+    reader.see("3 of 3 memories, the newest first")
+    assert [one.text for one in reader.all("#results .content")] == ["Note 2.", "Note 1.", "Note 0."]
+    for label, value, left in (("Session", "talk 0", 2), ("Tag", "tag 1", 1), ("Tag", "any", 2), ("Session", "any", 3)):
+        Select(reader.field(label)).select_by_visible_text(value)
+        reader.see(f"{left} of 3 memories")
+    with client(reader.url) as admin:
+        assert {"user_id": reader.user, "memories": 3} in [
+            {name: one[name] for name in ("user_id", "memories")} for one in admin.get("/v1/users").json()
+        ]
 
 
 def test_the_prompt_is_previewed_as_an_agent_gets_it_with_what_had_no_place(told: Reader) -> None:
@@ -189,7 +221,8 @@ def test_no_text_of_a_memory_is_read_as_markup(reader: Reader) -> None:
     reader.write("Question", HOSTILE)
     reader.press("Recall")
     reader.see("Links followed")
-    reader.press("Details")
+    choose(reader, "Details")
+    assert reader.all(".details")[0].is_displayed()
     for name in VIEWS:
         reader.open(name)
         assert reader.chrome.title == "neurogated"
@@ -214,8 +247,8 @@ def test_keys_alone_ask_open_correct_and_walk_the_map(told: Reader) -> None:
     reach("input[name=question]")
     keys("boat on the lake", Keys.ENTER)
     told.see("Links followed")
-    reach("#results [data-do=correct]")
-    keys(Keys.ENTER, " It is fast.")
+    reach("#results .menu summary")
+    keys(Keys.ENTER, Keys.TAB, Keys.ENTER, " It is fast.")
     reach("form.correct button")
     keys(Keys.ENTER)
     told.see("Corrected.")
@@ -269,5 +302,5 @@ def test_the_page_asks_for_a_key_and_shows_a_second_user_nothing_of_the_first(
 
 def test_the_page_is_small_and_asks_for_nothing_beyond_its_server() -> None:
     files = [one for one in Path(neurogated.server.__file__).with_name("page").iterdir() if one.is_file()]
-    assert sum(len(gzip.compress(one.read_bytes())) for one in files) < 100_000
+    assert sum(len(gzip.compress(one.read_bytes())) for one in files) < 60_000
     assert [one.name for one in files if "https:" in one.read_text(encoding="utf-8")] == []

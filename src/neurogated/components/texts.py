@@ -7,8 +7,6 @@ from dataclasses import replace
 from typing import NamedTuple, cast
 from uuid import UUID
 
-import numpy as np
-
 from neurogated.context.echo import EchoLinks
 from neurogated.context.packing import without_blocks
 from neurogated.core.clock import checked_version
@@ -48,17 +46,19 @@ def listed_by(session: Session, filters: FilterOptions) -> Filter:
     return memories_among(filters)
 
 
-def page_of(session: Session, limit: int | None, cursor: str | None, filters: FilterOptions) -> Page:
+def page_of(
+    session: Session, limit: int | None, cursor: str | None, filters: FilterOptions, *, newest: bool = False
+) -> Page:
     """Return the page after `cursor` of the memories that the filters admit; see `NeuroGraphMemory.list`."""
     checked_count("limit", 0 if limit is None else limit)
     view = session.store.view(filters=listed_by(session, filters))
-    rows = view.admitted_nodes()
+    rows = view.admitted_nodes()[:: -1 if newest else 1]
     if cursor is not None:
         after = view.find(cursor)
         after = view.rows_by_id.get(cursor) if after is None else after
         if after is None:
             raise InputError(f"the cursor {cursor!r} belongs to no page of this memory; list from the beginning")
-        rows = rows[np.searchsorted(rows, after, side="right") :]
+        rows = rows[rows < after] if newest else rows[rows > after]
     shown = rows if limit is None else rows[:limit]
     page = Page(session.store.get_nodes([view.ids[row] for row in shown.tolist()], missing_ok=True))
     page.cursor = view.ids[int(shown[-1])] if 0 < shown.size < rows.size else None

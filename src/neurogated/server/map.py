@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from typing import Annotated, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from neurogated.core.clock import to_micros
 from neurogated.core.energy import LAYERS, EnergyLaw, Layer, layers_of
 from neurogated.core.extras import needs_extra
 from neurogated.core.model import MemoryEdge
+from neurogated.core.scope import ANY_USER
 from neurogated.core.view import GraphView
 from neurogated.manifest.model import GraphManifest
 from neurogated.server.callers import Caller, CallerOf
@@ -90,6 +91,27 @@ class Day(BaseModel):
     """Their mean energy, 0–1."""
     layers: Mapping[str, int]
     tiers: Mapping[str, int]
+
+
+class Person(BaseModel):
+    """A user, how many memories are hers, and when the last one of them was added."""
+
+    user_id: str
+    memories: int
+    latest: datetime
+
+
+@router.get("/users")
+async def users(caller: CallerOf) -> list[Person]:
+    """Return the users of the graph by name, with a key for all users; otherwise none."""
+    return await caller.run(_users, caller) if caller.is_admin else []
+
+
+def _users(caller: Caller) -> list[Person]:
+    view, counts = caller.memory.view(user_id=ANY_USER), caller.memory.admin.users()
+    last = {view.scope_of(row).user_id: view.ids[row] for row in view.admitted_nodes().tolist()}
+    latest = [one.created_at for one in caller.memory.store.get_nodes([last[name] for name in counts])]
+    return [Person(user_id=name, memories=counts[name], latest=at) for name, at in zip(counts, latest, strict=True)]
 
 
 @router.get("/map")

@@ -159,7 +159,7 @@ class FactPage(BaseModel):
 
 
 class MemoryPage(BaseModel):
-    """Memories in the order they were added, newest last, and the cursor of the next page."""
+    """Memories in the order they were added, or with `newest` in the opposite one, and the cursor of the next page."""
 
     memories: list[Memory]
     cursor: str | None

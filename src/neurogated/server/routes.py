@@ -9,11 +9,13 @@ import secrets
 from collections.abc import Callable
 from dataclasses import fields, replace
 from itertools import islice
-from typing import Annotated, Any, Literal, TypeVar, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, cast, get_type_hints
 
+from neurogated.components.texts import page_of
 from neurogated.core.conflicts import Conflict, Status
 from neurogated.core.delta import LATEST
 from neurogated.core.extras import needs_extra
+from neurogated.core.filters import FilterOptions
 from neurogated.core.habits import hint
 from neurogated.ingestion.contents import COMPLETIONS, HELD_IN
 from neurogated.operations import OPERATIONS, REQUIRED, renamings
@@ -96,9 +98,10 @@ def _without_ids(content: Any) -> Any:
 
 
 @_route()
-def list_memories(caller: Caller, cursor: str | None = None, **about: Any) -> models.MemoryPage:
+def list_memories(caller: Caller, limit: int, cursor: str | None = None, **about: Any) -> models.MemoryPage:
     after = None if cursor is None else caller.checked(cursor)
-    found = caller.memory.list(cursor=after, user_id=caller.user_id, **about)
+    newest, about["user_id"] = about.pop("newest"), caller.user_id
+    found = page_of(caller.memory.session, limit, after, cast("FilterOptions", about), newest=newest)
     following = None if found.cursor is None else caller.signed(found.cursor)
     return models.MemoryPage(memories=[models.Memory.model_validate(node) for node in found], cursor=following)
 

@@ -50,7 +50,11 @@ async function ask(method, path, body, query = {}) {
 const one = (id) => `memories/${encodeURIComponent(id)}`;
 
 export const add = (content) => ask("POST", "memories", { content });
-export const list = (cursor) => ask("GET", "memories", undefined, { cursor, limit: 20 });
+export const list = (cursor) => ask("GET", "memories", undefined, { cursor, limit: 500, newest: true });
+
+/** The users, the newest activity first. */
+export const people = async () => (await ask("GET", "users")).sort((one, other) => Date.parse(other.latest) - Date.parse(one.latest));
+
 export const read = (id) => ask("GET", one(id));
 export const change = (id, content) => ask("PATCH", one(id), { content });
 export const forget = (id) => ask("DELETE", one(id));

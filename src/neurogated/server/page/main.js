@@ -1,16 +1,21 @@
-// The views by their address: #search/QUESTION, #prompt/QUESTION, #map/ID, #questions, #facts/SUBJECT, #energy, #history.
+// The views by their address: #people, #search/QUESTION, #prompt/QUESTION, #map/ID, #questions, #facts/SUBJECT, #energy, #history.
 
 import * as api from "./api.js";
 import { put, tell } from "./dom.js";
 import { act, takenBack } from "./memory.js";
 
-const VIEWS = ["search", "prompt", "map", "questions", "facts", "energy", "history"];
+const VIEWS = ["people", "search", "prompt", "map", "questions", "facts", "energy", "history"];
 const view = document.getElementById("view");
 const name = document.getElementById("user");
 
+/** Return the view that opens: the people, if there are some and none is chosen. */
+async function first() {
+  return api.user() === "" && (await api.people()).length ? "people" : "search";
+}
+
 const show = act(async () => {
   const [, asked, rest] = /^#?(\w*)(?:\/(.*))?$/s.exec(location.hash) ?? [];
-  const chosen = VIEWS.includes(asked) ? asked : "search";
+  const chosen = VIEWS.includes(asked) ? asked : await first();
   for (const link of document.querySelectorAll("nav a")) {
     if (link.hash === `#${chosen}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");

@@ -33,6 +33,28 @@ export function act(call) {
   };
 }
 
+/** Return a menu of actions, which closes by itself. */
+function menu(label, items) {
+  const head = h("summary", { "aria-label": label, class: "act" }, "⋯");
+  const box = h("details", { class: "menu" }, head, h("div", { class: "panel", tabindex: -1 }, items));
+  box.addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !box.open) return;
+    box.open = false;
+    head.focus();
+  });
+  box.addEventListener("focusout", (event) => {
+    if (event.relatedTarget && !box.contains(event.relatedTarget)) box.open = false;
+  });
+  box.addEventListener("click", (event) => {
+    if (event.target.closest("button, a")) box.open = false;
+  });
+  return box;
+}
+
+document.addEventListener("click", (event) => {
+  for (const box of document.querySelectorAll(".menu[open]")) if (!box.contains(event.target)) box.open = false;
+});
+
 function details(memory) {
   const rows = {
     kind: memory.kind,
@@ -46,10 +68,9 @@ function details(memory) {
   for (const [name, value] of Object.entries(memory.metadata))
     rows[name] = typeof value === "string" ? value : JSON.stringify(value);
   return h(
-    "details",
-    { class: "more" },
-    h("summary", {}, "Details"),
-    h("dl", {}, Object.entries(rows).flatMap(([name, value]) => (value ? [h("dt", {}, name), h("dd", { dir: "auto" }, value)] : []))),
+    "dl",
+    { class: "details" },
+    Object.entries(rows).flatMap(([name, value]) => (value ? [h("dt", {}, name), h("dd", { dir: "auto" }, value)] : [])),
   );
 }
 
@@ -67,16 +88,16 @@ function correction(memory, done) {
   return [form, text];
 }
 
-/** Return a card of a memory. `extra` has elements under its text, `head` those before it. */
-export function card(memory, { head = [], extra = [], again = () => {} } = {}) {
+/** Return a memory as a line with a menu. `extra` has elements under its text, `head` those before it. */
+export function card(memory, { head = [], extra = [], again = () => {}, fresh = false } = {}) {
   const text = memory.content || memory.title || "(no text)";
-  const here = h("article", { class: "memory", "aria-label": beginning(text) });
+  const here = h("article", { class: fresh ? "memory fresh" : "memory", "aria-label": beginning(text) });
   const shared = memory.scope.user_id === null && api.user() !== "";
   const correct = () => {
     const [form, field] = correction(memory, (next) => {
-      const fresh = card(next ?? memory, { head, extra: next ? [] : extra, again });
-      here.replaceWith(fresh);
-      fresh.querySelector("[data-do=correct]").focus();
+      const after = card(next ?? memory, { head, extra: next ? [] : extra, again, fresh: next !== null });
+      here.replaceWith(after);
+      after.querySelector(".menu summary").focus();
       if (next) changed("Corrected.", again);
     });
     put(here, form);
@@ -93,23 +114,30 @@ export function card(memory, { head = [], extra = [], again = () => {} } = {}) {
     tell(words);
   });
   const about = beginning(text, 40);
-  here.append(
-    ...head,
-    ...(memory.title && memory.content ? [h("p", { class: "title", dir: "auto" }, h("strong", {}, memory.title))] : []),
-    quote(text),
-    h("p", { class: "facts" }, when(memory.timestamp ?? memory.created_at), memory.speaker && h("bdi", {}, memory.speaker), shared && "shared"),
-    ...extra,
-    h(
-      "p",
-      { class: "acts" },
-      button("Correct", correct, { "data-do": "correct", "aria-label": `Correct: ${about}` }),
-      button("Forget", act(forget), { "data-do": "forget", "aria-label": `Forget: ${about}` }),
-      button("Helpful", judge("success", "Its links are stronger now."), { "aria-label": `Helpful: ${about}` }),
-      button("Not helpful", judge("fail", "Its links are weaker now."), { "aria-label": `Not helpful: ${about}` }),
-      h("a", { class: "act", href: `#map/${encodeURIComponent(memory.id)}`, "aria-label": `Neighbours of: ${about}` }, "Neighbours"),
-    ),
-    details(memory),
-  );
+  const reveal = () => {
+    const shown = here.querySelector(".details");
+    if (shown) shown.remove();
+    else here.append(details(memory));
+  };
+  const item = (name, onclick) => button(name, onclick, { class: "item", "aria-label": `${name}: ${about}` });
+  const actions = menu(`Actions: ${about}`, [
+    item("Correct", correct),
+    item("Forget", act(forget)),
+    item("Helpful", judge("success", "Its links are stronger now.")),
+    item("Not helpful", judge("fail", "Its links are weaker now.")),
+    h("a", { class: "item", href: `#map/${encodeURIComponent(memory.id)}`, "aria-label": `Neighbours: ${about}` }, "Neighbours"),
+    item("Details", reveal),
+  ]);
+  const facts = [
+    fresh && h("span", { class: "tag" }, "just now"),
+    when(memory.timestamp ?? memory.created_at),
+    memory.speaker && h("bdi", {}, memory.speaker),
+    memory.scope.session_id && h("bdi", {}, memory.scope.session_id),
+    memory.tags.map((tag) => h("span", { class: "tag" }, tag)),
+    shared && "shared",
+  ];
+  const title = memory.title && memory.content && h("p", { class: "title", dir: "auto" }, h("strong", {}, memory.title));
+  here.append(h("div", { class: "row" }, head, h("div", {}, title, quote(text), h("p", { class: "facts" }, facts.flat())), actions), ...extra);
   return here;
 }
 
@@ -145,8 +173,8 @@ export function because(contributions, neighbour) {
 export const link = (memory, text = "Open") =>
   h("a", { href: `#map/${encodeURIComponent(memory.id)}`, "aria-label": `${text}: ${beginning(memory.content || memory.title || memory.id, 40)}` }, text);
 
-/** Return the terms of a score as a bar, and in words. */
-export function score(recalled, widest) {
+/** Return why a memory was found in words; on demand the terms of its score, and `more`. */
+export function score(recalled, widest, neighbour, more) {
   const terms = Object.entries(recalled.contributions).filter(([, value]) => value);
   let right = 0;
   const parts = terms.map(([name, value]) => {
@@ -157,7 +185,14 @@ export function score(recalled, widest) {
   });
   const words = terms.map(([name, value]) => h("span", { class: "summand" }, `${name.replaceAll("_", " ")} `, h("span", { class: "value" }, number(value))));
   return [
-    h("span", { class: "bar", "aria-hidden": "true" }, parts),
-    h("p", { class: "sum" }, words.flatMap((word, place) => (place ? [h("span", { class: "plus" }, " + "), word] : [word])), ` = ${number(recalled.score)}`),
+    h("p", { class: "why hint" }, because(recalled.contributions, neighbour)),
+    h(
+      "details",
+      { class: "more" },
+      h("summary", {}, "Numbers"),
+      h("span", { class: "bar", "aria-hidden": "true" }, parts),
+      h("p", { class: "sum" }, words.flatMap((word, place) => (place ? [h("span", { class: "plus" }, " + "), word] : [word])), ` = ${number(recalled.score)}`),
+      more,
+    ),
   ];
 }

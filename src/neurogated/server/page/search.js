@@ -22,9 +22,9 @@ function answer(found, again) {
   const widest = Math.max(...sums, 1e-9);
   const cards = found.memories.map((one, place) => {
     const state = found.states[one.node.id];
-    const head = [h("header", {}, h("span", { class: "rank" }, place + 1), state && h("span", { class: "tag" }, state), h("span", { class: "score" }, number(one.score)))];
+    const head = [h("header", {}, h("span", { class: "rank" }, place + 1), state && h("span", { class: "tag" }, state))];
     const same = one.same_as.length ? [h("p", { class: "hint" }, `${one.same_as.length} more say the same`)] : [];
-    return card(one.node, { head, extra: [...score(one, widest), ...same, path(one.path, names)].filter(Boolean), again });
+    return card(one.node, { head, extra: [...score(one, widest, names.get(one.path.at(-1)?.source_id), path(one.path, names)), ...same], again });
   });
   const why = found.kernel && h("p", { class: "hint", dir: "auto" }, `Links followed: ${found.kernel.justification}`);
   return [
@@ -35,23 +35,59 @@ function answer(found, again) {
   ].flat();
 }
 
+const SHOWN = 30;
+
+/** Return fields that choose among memories, and a function that says whether one is chosen. */
+function filters(memories, changed) {
+  const choice = (name, of) => {
+    const values = [...new Set(memories.flatMap(of))].filter(Boolean).sort();
+    const field = h("select", { onchange: changed }, h("option", { value: "" }, "any"), values.map((one) => h("option", { value: one }, one)));
+    return [name, field, (one) => of(one).includes(field.value)];
+  };
+  const day = (name, fits) => {
+    const field = h("input", { type: "date", onchange: changed });
+    return [name, field, (one) => fits((one.timestamp ?? one.created_at).slice(0, 10), field.value)];
+  };
+  const all = [
+    choice("Session", (one) => [one.scope.session_id]),
+    choice("Kind", (one) => [one.kind]),
+    choice("Tag", (one) => one.tags),
+    day("From", (at, chosen) => at >= chosen),
+    day("Until", (at, chosen) => at <= chosen),
+  ];
+  const element = h("div", { class: "controls", role: "group", "aria-label": "Filters" }, all.map(([name, field]) => h("span", {}, labelled(name, field))));
+  return [element, (one) => all.every(([, field, fits]) => !field.value || fits(one))];
+}
+
+/** Return all memories, the newest first, with filters; those in `added` are pointed out. */
+function everything(first, added, again) {
+  const [loaded, lines, count] = [[...first.memories], h("div", { class: "list" }), h("p", { class: "hint", role: "status" })];
+  if (!loaded.length) return [h("p", { class: "hint" }, "There are no memories yet.")];
+  let [cursor, most] = [first.cursor, SHOWN];
+  const [fields, fits] = filters(loaded, () => draw());
+  const more = button("More", act(async () => {
+    most += SHOWN;
+    if (cursor && loaded.filter(fits).length < most) {
+      const page = await api.list(cursor);
+      loaded.push(...page.memories);
+      ({ cursor } = page);
+    }
+    draw();
+  }));
+  function draw() {
+    const found = loaded.filter(fits);
+    count.textContent = `${found.length} of ${cursor ? "the newest " : ""}${loaded.length} memories, the newest first`;
+    put(lines, found.slice(0, most).map((one) => card(one, { again, fresh: added.includes(one.id) })), (cursor !== null || found.length > most) && more);
+  }
+  draw();
+  return [fields, count, lines];
+}
+
 export async function show(view, question = "") {
   const asked = h("input", { type: "search", name: "question", value: question, autocomplete: "off", dir: "auto" });
   const fresh = h("textarea", { rows: 2, name: "memory", required: true, dir: "auto" });
   const results = h("div", { class: "list", id: "results" });
-
-  function more(page) {
-    results.append(...page.memories.map((one) => card(one, { again: refresh })));
-    if (!results.children.length) results.append(h("p", { class: "hint" }, "There are no memories yet."));
-    if (page.cursor) {
-      const next = button("More", act(async () => {
-        const following = await api.list(page.cursor);
-        next.remove();
-        more(following);
-      }));
-      results.append(next);
-    }
-  }
+  let added = [];
 
   // Only the latest question is answered, in whichever order answers come.
   let turn = 0;
@@ -61,17 +97,17 @@ export async function show(view, question = "") {
     history.replaceState(null, "", query ? `#search/${encodeURIComponent(query)}` : "#search");
     const found = await (query ? api.recall(query) : api.list());
     if (mine !== turn) return;
-    put(results, ...(query ? answer(found, refresh) : []).filter(Boolean));
-    if (query) tell(`${found.memories.length} memories`);
-    else more(found);
+    put(results, query ? answer(found, refresh) : everything(found, added, refresh));
+    if (query) tell(`${found.memories.length} memories. `, h("a", { href: `#prompt/${encodeURIComponent(query)}` }, "See the prompt"));
   }
 
   const remember = act(async () => {
     asked.value = "";
-    await api.add(fresh.value);
+    ({ ids: added } = await api.add(fresh.value));
     fresh.value = "";
     await refresh();
     changed("Remembered.", refresh);
+    results.querySelector(".fresh")?.scrollIntoView({ block: "nearest" });
   });
   put(
     view,
