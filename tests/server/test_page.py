@@ -73,7 +73,12 @@ def remember(reader: Reader, text: str) -> None:
 
 def choose(reader: Reader, action: str) -> None:
     """Choose an action in the menu of the first memory."""
-    reader.wait(lambda _: reader.all("#results .menu summary")[0].click() is None, "the menu")
+
+    def opened(_: webdriver.Chrome) -> bool:
+        reader.all("#results .menu summary")[0].click()
+        return True
+
+    reader.wait(opened, "the menu")
     reader.press(action)
 
 
