@@ -27,8 +27,7 @@ with needs_extra("serve"):
 
 router = APIRouter(tags=["map"])
 
-_KEYWORDS = 12
-_NEIGHBOURS = 40
+_KEYWORDS, _NEIGHBOURS = 12, 40
 
 
 class Region(BaseModel):
