@@ -16,6 +16,7 @@ __all__ = ["Known", "Told", "serving"]
 
 _LEAST = 12
 """Least letters of a quotation that belongs to a known text."""
+_CLAUSE_END = re.compile(r"(?<=[.!?;:,])\s+|(?<=[。！？；：，])")
 
 
 class Known(NamedTuple):
@@ -55,9 +56,10 @@ def serving(
         return {**found, "certainty": "strong", "reason": "It is known."}
 
     def read(entry: dict[str, Any]) -> list[dict[str, Any]]:
-        said = {"message": entry["message"], "state": "holds", "since": "", "until": "", "quote": entry["text"]}
+        said = {"message": entry["message"], "state": "holds", "since": "", "until": ""}
         names = ("subject", "attribute", "value", "state")
-        return [{**said, **dict(zip(names, fact, strict=False))} for fact in facts.get(_plain(entry["text"]), ())]
+        found = [{**said, **dict(zip(names, fact, strict=False))} for fact in facts.get(_plain(entry["text"]), ())]
+        return [{**one, "quote": _quote(entry["text"], one["value"])} for one in found]
 
     def answer(request: str) -> dict[str, Any]:
         time.sleep(seconds)
@@ -90,6 +92,11 @@ def serving(
 
 def _plain(text: str) -> str:
     return re.sub(r"\W+", "", text.casefold())
+
+
+def _quote(text: str, value: str) -> str:
+    """Return the clause of a text that says a value; the text if no clause has it whole."""
+    return next((clause for clause in _CLAUSE_END.split(text) if value in clause), text)
 
 
 def _is_of(quoted: str, text: str) -> bool:

@@ -46,7 +46,7 @@ SPLITS = ("dev", "test", "second")
 LANGUAGES = ("en", "de", "es", "zh")
 NOW = "2026-11-28T12:00:00Z"  # after the last message
 USER = "somebody"
-_MARK = re.compile(r"\(later\b(?:[^()]|\([^()]*\))*\)", re.IGNORECASE)
+_MARK = re.compile(r"\((?:later|since changed)\b(?:[^()]|\([^()]*\))*\)", re.IGNORECASE)
 _MONTHS = "January|February|March|April|May|June|July|August|September|October|November|December"
 _DAY = re.compile(rf"\b\d{{1,2}} (?:{_MONTHS}) \d{{4}}\b|\b\d{{4}}-\d{{2}}-\d{{2}}\b")
 _SPEAKER = re.compile(r"\b(?:user|assistant)\b", re.IGNORECASE)
@@ -164,8 +164,10 @@ def lines_of(text: str, messages: Sequence[Message]) -> list[Line]:
 
 
 def shown(mark: str, messages: Sequence[Message]) -> set[str]:
-    """Return the ids of the messages that a mark can mean: by its words, or by its day if it has no words."""
+    """Return the ids of the messages that a mark can mean: by its words, or by its day if it quotes none."""
     head, _, words = plain(mark[1:-1]).partition(": ")
+    if not head.startswith("later"):
+        head, words = words, ""
     if parts := [part for part in (one.strip(" \"'“”") for one in words.replace("...", "…").split("…")) if part]:
         return {one.id for one in messages if all(part in plain(one.text) for part in parts)}
     days = {one.id: date.fromisoformat(one.at[:10]) for one in messages}
@@ -183,7 +185,9 @@ def count_marks(tally: Counter[str], lines: Sequence[Line], messages: Sequence[M
     """Count each mark of each message once."""
     for message, mark in sorted({(line.message, mark) for line in lines for mark in line.marks}):
         pair, _, side = message.partition(" ")
-        if side == "earlier" and shown(mark, messages) == {f"{pair} later"}:
+        found, later = shown(mark, messages), f"{pair} later"
+        # What a model read as changed is marked with a day, on which others may have been said.
+        if side == "earlier" and (found == {later} or (later in found and not mark.startswith("(later"))):
             tally["marks right"] += 1
         else:
             tally["marks wrong" if side else "marks on others"] += 1

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from neurogated import ANY_USER, Conflict, MemoryConfig, NeuroGraphMemory
+from neurogated.knowledge.pairs import CandidateFinder
 from tests.knowledge.model_server import EARLIER, LATER, ModelServer, entry, found, said, waiting
 from tests.knowledge.plain_reader import plainly_read
 
@@ -39,6 +40,16 @@ def test_the_model_finds_a_conflict_which_an_undo_of_its_side_takes_back(
     assert (pair["earlier"]["text"], pair["later"]["text"]) == (EARLIER, LATER)
     assert (pair["earlier"]["day"], pair["later"]["day"]) == ("2024-01-01", "2024-01-04")
     assert not any(name in model.prompts[0] for name in (*sides, "ana"))
+
+
+def test_a_memory_that_is_written_while_the_model_is_asked_belongs_to_its_own_question(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config.replace(llm_base_url=None)) as memory:
+        name = said(memory, EARLIER)
+        view, finder = memory.store.view(), CandidateFinder(memory.store, 8)
+        said(memory, LATER, 3)
+        (node,) = memory.store.get_nodes([name])
+        assert finder.pairs(view, node, lambda _: False) == []
+        assert finder.pairs(memory.store.view(), node, lambda _: False) != []
 
 
 @pytest.mark.parametrize(("relation", "certainty"), [("unrelated", "strong"), ("contradiction", "weak")])
@@ -84,6 +95,26 @@ def test_a_change_of_the_one_thing_that_two_messages_are_about_ends_the_earlier_
         states = [one.status for one in found(memory)]
         assert states == (["resolved"] if is_change else ["open"] * (relation == "changed"))
         assert memory.admin.check() == []
+    assert sum(map(len, model.asked)) == 1
+
+
+def test_two_values_of_one_thing_are_compared_however_unlike_their_words(
+    config: MemoryConfig, model: ModelServer
+) -> None:
+    drink = {"subject": "user", "attribute": "drink", "state": "holds", "since": "", "until": ""}
+    model.claims = lambda message: [
+        {**drink, "message": message["message"], "value": value, "quote": message["text"]}
+        for value in ("coffee", "tea")
+        if value in message["text"]
+    ]
+    model.judge = lambda pair: entry(pair, "changed")
+    config = config.replace(metabolism={"read_claims": "model"}, llm={"wait": False, "gather_seconds": 1e6})
+    with NeuroGraphMemory(config) as memory:
+        for day, text in enumerate(("All day long I have coffee.", "Nora smiled.", "It kept me awake, so tea it is.")):
+            said(memory, text, day)
+        assert memory.flush() == 0
+        values = {fact.value: fact.valid_to is None for fact in memory.facts.list(user_id="ana")}
+        assert values == {"coffee": False, "tea": True}
     assert sum(map(len, model.asked)) == 1
 
 

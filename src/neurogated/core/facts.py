@@ -18,13 +18,10 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.quoting import day_of
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
-from neurogated.text.keywords import split_keywords
-from neurogated.text.times import Zone, find_times
+from neurogated.text.times import Zone
 
 FACTS = frozenset({FACT, CLAIM})
 """The kinds of nodes that `facts.list` lists."""
-_MORE_WORDS = 4
-"""Words that carry meaning. With fewer of them, such as those of a greeting, a memory adds nothing to its facts."""
 
 
 @explains_reading("read .subject, .attribute, .value, .id")
@@ -124,14 +121,3 @@ def ended(facts: Iterable[Fact], zone: Zone = None) -> tuple[str, ...]:
             changed.append(f"{said}, {day_of(end, zone)}")
     named = (("since changed", changed), ("wrong", wrong))
     return tuple(f"{name}: {'; '.join(said)}" for name, said in named if said)
-
-
-def says_more(text: str, facts: Iterable[Fact]) -> bool:
-    """Return whether a memory says more than its facts do in words; a further number is more."""
-    known = list(facts)
-    if any(fact.valid_from for fact in known):
-        # The facts have the day that such words as "last week" mean.
-        for time in find_times(text):
-            text = text.replace(time, " ")
-    left = set(split_keywords(text)).difference(*(split_keywords(f"{about(fact)}: {value_of(fact)}") for fact in known))
-    return len(left) >= _MORE_WORDS or any(map(str.isdigit, left))

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Any, Protocol
 
 import numpy as np
@@ -168,7 +169,10 @@ class PairEnquiry:
 
     def questions(self, view: GraphView, node: MemoryNode, is_later: Callable[[str], bool]) -> Sequence[TextPair]:
         """Return the pairs of a memory. A pair belongs to the memory that was queued later, so it is judged once."""
-        return [*self._finder.disputed(view, node, is_later), *self._finder.pairs(view, node, is_later)]
+        finders = (self._finder.disputed, self._finder.in_slots, self._finder.pairs)
+        found = chain.from_iterable(find(view, node, is_later) for find in finders)
+        # Those that are found first know the conflict, if there is one.
+        return list({pair.old.id: pair for pair in reversed(list(found))}.values())[::-1]
 
     def ask(self, questions: Sequence[TextPair]) -> Sequence[Relation | None]:
         """Return the relations of pairs; see `TextJudge.judge`."""

@@ -1,11 +1,11 @@
-"""The pairs of memories about which a model is asked: near ones, and those whose claims seem to exclude each other."""
+"""The pairs of memories about which a model is asked: near ones, and those with claims in one slot."""
 
 from __future__ import annotations
 
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice, product
 from typing import NamedTuple
 
@@ -120,16 +120,37 @@ class CandidateFinder:
             if conflict.status == "open" and old is not None and voice_of(old) == voice_of(node):
                 yield TextPair(node, old, closest_sentences(old, node), dispute=conflict)
 
+    def in_slots(self, view: GraphView, node: MemoryNode, is_left_out: Callable[[str], bool]) -> Iterator[TextPair]:
+        """Yield the pairs of a memory with the latest one that says something else of a slot of its claims."""
+        ours = claims_of(view, [node.id])
+        known = {*self._linked(view, node.id), node.id} if ours and self._most else set()
+        for claim in self._store.get_nodes(ours) if known else ():
+            others = self._others(view, node, [claim], ours)[-self._most :]
+            sources = chain.from_iterable(sources_of(view, others).values())
+            names = [name for name in sources if name not in known and not is_left_out(name)]
+            said = (one for one in self._store.get_nodes(names, missing_ok=True) if is_message(one))
+            old = max((one for one in said if voice_of(one) == voice_of(node)), key=moment_of, default=None)
+            if old is not None and not are_one_text(old, node):
+                yield TextPair(node, old, closest_sentences(old, node))
+
     def with_known(self, pair: TextPair) -> TextPair:
         """Return a pair with the latest claims of the slots of both memories that others make now."""
-        view = self._store.view(filters=Filter(scope=ScopeFilter(*pair.new.scope.owner, alone=True), kinds=FACTS))
+        view = self._store.view()
         own = claims_of(view, [node.id for node in pair.nodes])
-        parts = (one.found.statement for one in self._store.get_nodes(own))
-        tags = {slot_tag(one.subject, one.attribute) for one in parts if one is not None}
-        names = dict.fromkeys(chain.from_iterable(self._store.nodes_with([tag], view=view) for tag in sorted(tags)))
-        mates = self._store.get_nodes([name for name in names if name not in own][-_KNOWN:])
+        mates = self._store.get_nodes(self._others(view, pair.new, self._store.get_nodes(own), own)[-_KNOWN:])
         lines = [f"{moment_of(one).date().isoformat()}: {one.content}" for one in mates if is_supported(one)]
         return pair._replace(known=lines)
+
+    def _others(
+        self, view: GraphView, node: MemoryNode, claims: Iterable[MemoryNode], own: Collection[str]
+    ) -> list[str]:
+        """Return the other claims and facts of the owner of a memory in the slots of claims, in order."""
+        scope = ScopeFilter(*node.scope.owner, alone=True)
+        shown = self._store.reader(view, filters=Filter(scope=scope, kinds=FACTS)).view
+        parts = (one.found.statement for one in claims)
+        tags = {slot_tag(one.subject, one.attribute) for one in parts if one is not None}
+        names = dict.fromkeys(chain.from_iterable(self._store.nodes_with([tag], view=shown) for tag in sorted(tags)))
+        return [name for name in names if name not in own]
 
     def _nearest(
         self, view: GraphView, node: MemoryNode, is_left_out: Callable[[str], bool]
@@ -139,7 +160,8 @@ class CandidateFinder:
             return []
         known = {*self._linked(view, node.id), node.id}
         own = ScopeFilter(*node.scope.owner, alone=True)
-        shown = self._store.view(filters=Filter(scope=own, except_kinds=NO_MEMORIES))
+        # A memory that was written since waits itself, and only this view is older than the queue.
+        shown = self._store.reader(view, filters=Filter(scope=own, except_kinds=NO_MEMORIES)).view
         found = self._store.nearest(node.embedding, _ROUNDS * _READ, shown)
         cosines = {name: cosine for name, cosine in found if name not in known and not is_left_out(name)}
         alike = filter(is_message, self._read(list(cosines)))

@@ -54,7 +54,7 @@ from neurogated.retrieval.ranking import (
     relays_of,
     trust_in_graph,
 )
-from neurogated.retrieval.replaced import Views, in_present_order, with_later
+from neurogated.retrieval.replaced import in_present_order, with_later
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.turns import Samples
 from neurogated.retrieval.wording import corrected, each_question, merged, rare_words, without_request
@@ -224,7 +224,7 @@ class NeuroRetriever:
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         recalls = merged(map(self._recall, asked, found, memories, repeat(share)), sizes, wanted)
         shown = view if valid_at is None else store.reader(filters=wanted_nodes, without=left_out).view
-        recalls = in_present_order(store, Views(view, shown), recalls, wanted, day, held=held)
+        recalls = in_present_order(store, view, shown, recalls, wanted, present=day, held=held)
         later, embed = _following(found, sizes), self._embedder.embed_documents
         recalls = with_later(reader, embed, recalls, later, wanted, present=day)
         return [withheld(recall, surest, filters.get("user_id")) for recall in recalls]

@@ -12,7 +12,7 @@ pairs of a speaker of LoCoMo with cosines from 0.65, 1 in 18 has them without th
 of `NAME said, ""`; it differs from the cosine of the words alone by 0.06 (root of the mean square).
 
 Nothing is stored: both edges follow from the texts. A link does not say that b changes a, only that b was said later.
-So texts show both, with their days, and a recall that finds both has b before a. A question is no later message.
+So texts show both, with their days. A question is no later message.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import partial
 from itertools import chain
 from typing import NamedTuple
 
@@ -34,12 +35,12 @@ from neurogated.core.columns import Rows, contained, firsts
 from neurogated.core.conflicts import Conflict, disputes_about, given_times, moment_of
 from neurogated.core.derivation import claims_of, derived_from, is_derived, sources_of
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.facts import Fact, fact_of, is_supported, says_more
+from neurogated.core.facts import Fact, fact_of, is_supported
 from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM, DEFAULT_KIND, FACT, PROFILE, SEGMENT
 from neurogated.core.ports import GraphReader, GraphStorePort
-from neurogated.core.rendering import said_by
+from neurogated.core.rendering import said_by, slot_tags
 from neurogated.core.same_as import anyone, are_echoes, echoed_rows, fronts, has_echoes, has_groups, is_shown, others_of
 from neurogated.core.speakers import same_speaker
 from neurogated.core.trace import Profile, Recall, RecalledMemory
@@ -50,30 +51,15 @@ from neurogated.text.sentences import is_question, split_sentences
 from neurogated.text.time_spans import Span, span_of
 from neurogated.text.times import Zone
 
-# English, German, French, Spanish and Chinese, folded.
-_PAST = re.compile(
-    r"\b(?:used to|formerly|previously|back then|in the past|before|originally|at first|earlier|former|previous|once"
-    r"|fruher\w*|damals|ehemals|zuvor|vorher|ursprunglich|autrefois|avant|auparavant|ancien\w*|antes|anterior\w*"
-    r"|antiguamente|originalmente)\b|以前|从前|過去|过去|曾经|之前|原来|当时"
-)
-
-
-# "Before" asks for the past at the end of a question; "before work" does not.
+# English, German, French, Spanish and Chinese, folded. "Before" asks for the past at the end of a question; "before
+# work" does not, and "before I moved" does. German and Spanish have adverbs for it.
 _ASKS_PAST = re.compile(
-    r"\b(?:used to|formerly|previously|back then|in the past|originally|at first|damals|ehemals|ursprunglich|autrefois"
-    r"|auparavant|antiguamente|originalmente)\b|\b(?:before|earlier|vorher|fruher|zuvor|avant|antes)\W*$"
+    r"\b(?:used to|formerly|previously|back then|in the past|originally|at first|former|previous|damals|ehemals"
+    r"|ursprunglich|vorher|zuvor|autrefois|auparavant|ancien\w*|antiguamente|originalmente|anterior\w*)\b"
+    r"|\b(?:before|earlier|avant)\W*$|\bfruher\w*\b(?! als\b)|\bantes\b(?! (?:de|del|que)\b)"
     r"|以前|从前|過去|过去|曾经|原来|当时|之前\W*$"
 )
-# A question about what changed fits both sides; one about another thing that the earlier message says fits only that.
-_FIT_OF_A_CHANGE = 0.5
-
-
-class Views(NamedTuple):
-    """Views of one graph."""
-
-    searched: GraphView
-    every_time: GraphView
-    """The memories of all valid times that the filters admit."""
+_MAY_ASK_PAST = re.compile(r"\b(?:before|earlier|once|fruher|avant|antes)\b|之前")
 
 
 class RecalledClaims(NamedTuple):
@@ -103,66 +89,53 @@ class RecalledClaims(NamedTuple):
 
 def in_present_order(
     store: GraphStorePort,
-    views: Views,
+    searched: GraphView,
+    every_time: GraphView,
     recalls: Sequence[Recall],
     most: int,
-    present: datetime,
     *,
+    present: datetime,
     held: datetime | None = None,
 ) -> list[Recall]:
     """Return recalls with their facts and conflicts, and with what holds before what it replaced.
 
+    If a question asks for the past, as with "before", what a change replaced stands before what holds.
+
     Args:
         store: the graph.
-        views: its views.
+        searched: a view of it.
+        every_time: the view with the memories of all valid times that the filters admit.
         recalls: one for each query.
         most: how many memories each has.
         present: the time, in the zone of the user, to which days such as "yesterday" in a question refer.
         held: the time at which facts hold, if it is not the present.
     """
-    at, graph = held or present, views.every_time
-    if EdgeType.CONFLICT not in graph.edge_types and {CLAIM, FACT}.isdisjoint(graph.kinds):
+    at = held or present
+    if EdgeType.CONFLICT not in every_time.edge_types and {CLAIM, FACT}.isdisjoint(every_time.kinds):
         return list(recalls)
     found = []
     for recall in recalls:
         memories = list(recall.memories)
         read = dict[str, MemoryNode]()
-        claims = _recalled_claims(store, views.every_time, recall, at, read)
-        if (claims.conflicts or claims.coming) and held is None and not _PAST.search(fold(recall.query)):
-            span = span_of(_last_question(recall.query), present, years=True)
-            for conflict in claims.conflicts:
-                if _is_over(conflict, claims, span, present.tzinfo):
-                    _replace_loser(store, views.searched, memories, claims, conflict)
-            for conflict in claims.coming:
-                is_asked = span is not None and _is_over(conflict, claims, span, present.tzinfo)
-                first = conflict if is_asked else replace(conflict, loser=conflict.other(conflict.loser or ""))
-                _replace_loser(store, views.searched, memories, claims, first)
+        claims = _recalled_claims(store, every_time, recall, at, read)
+        if (claims.conflicts or claims.coming) and held is None:
+            for sides in _orders(recall.query, claims, present):
+                place = _place_of(recall.query, sides, memories, claims)
+                if place is not None:
+                    _put(store, memories, place, _shown(searched, claims.memories_of(sides[1]), memories))
         ordered = tuple(memories[:most])
         if [one.id for one in ordered] != list(recall.ids):
-            claims = _recalled_claims(store, views.every_time, replace(recall, memories=ordered), at, read)
-        listed = tuple(one for one in claims.conflicts if _may_list(views.every_time, claims, one))
-        found.append(
-            replace(
-                recall,
-                memories=ordered,
-                conflicts=listed,
-                states=claims.states,
-                facts=claims.facts,
-                former=claims.former,
-                profiles=claims.profiles,
-            )
-        )
+            claims = _recalled_claims(store, every_time, replace(recall, memories=ordered), at, read)
+        there = partial(_admitted, every_time)
+        listed = (one for one in claims.conflicts if all(map(there, map(claims.memories_of, one.sides))))
+        read_in = {name: getattr(claims, name) for name in ("states", "facts", "former", "profiles")}
+        found.append(replace(recall, memories=ordered, conflicts=tuple(listed), **read_in))
     return found
 
 
 def _last_question(query: str) -> str:
     """Return the last question of a text: the sentences before it may name other days."""
     return next(filter(is_question, reversed(split_sentences(query))), query)
-
-
-def _may_list(view: GraphView, claims: RecalledClaims, conflict: Conflict) -> bool:
-    """Return whether a view admits both sides of a conflict."""
-    return all(_admitted(view, claims.memories_of(side)) for side in conflict.sides)
 
 
 def _admitted(view: GraphView, names: Sequence[str]) -> list[str]:
@@ -189,29 +162,46 @@ def _is_over(conflict: Conflict, claims: RecalledClaims, span: Span | None, zone
     )
 
 
-def _replace_loser(
-    store: GraphStorePort, view: GraphView, memories: list[RecalledMemory], claims: RecalledClaims, conflict: Conflict
-) -> None:
-    """Put the memory that replaced another one in its rank, if it is below, or if the question alone misses it.
+def _orders(query: str, claims: RecalledClaims, present: datetime) -> Iterator[tuple[str, str]]:
+    """Yield the sides of conflicts, the one that stands behind and the one that stands first, as a question asks."""
+    question = _last_question(query)
+    if _ASKS_PAST.search(fold(question)):
+        lost = {one.loser for one in claims.conflicts}
+        for conflict in claims.conflicts:
+            if conflict.loser and conflict.outcome == "superseded" and conflict.other(conflict.loser) not in lost:
+                yield conflict.other(conflict.loser), conflict.loser
+        return
+    if _MAY_ASK_PAST.search(fold(query)):
+        return
+    span = span_of(question, present, years=True)
+    for conflict in claims.conflicts:
+        if conflict.loser and _is_over(conflict, claims, span, present.tzinfo):
+            yield conflict.loser, conflict.other(conflict.loser)
+    for conflict in claims.coming:
+        sides = conflict.loser or "", conflict.other(conflict.loser or "")
+        yield sides if span is not None and _is_over(conflict, claims, span, present.tzinfo) else sides[::-1]
 
-    If the replaced memory also says other things, the question must fit the other one about as well.
+
+def _place_of(
+    query: str, sides: tuple[str, str], memories: Sequence[RecalledMemory], claims: RecalledClaims
+) -> int | None:
+    """Return the place of the side that stands behind, if the other one is not above and the question is about both."""
+    names = {*chain.from_iterable(map(claims.memories_of, sides))}
+    place, best = next(((place, one) for place, one in enumerate(memories) if one.id in names), (0, None))
+    if best is None or best.id in claims.memories_of(sides[1]):
+        return None
+    return place if best.id == sides[0] or _is_about(query, best.content, sides, claims) else None
+
+
+def _is_about(query: str, text: str, sides: tuple[str, str], claims: RecalledClaims) -> bool:
+    """Return whether a question is about a conflict rather than about other things that the text of a side says.
+
+    It is if both sides have the same keyword of it, or if the other words of the text have no more of them.
     """
-    loser = conflict.loser or ""
-    lost, won = claims.memories_of(loser), claims.memories_of(conflict.other(loser))
-    best = max((one.score for one in memories if one.id in won), default=0.0)
-    for place, memory in enumerate(memories):
-        fits = best > _FIT_OF_A_CHANGE * memory.score
-        if memory.id in lost and (fits or loser == memory.id or _says_only(memory, claims)):
-            if not any(one.id in won for one in memories[:place]):
-                _put(store, memories, place, _shown(view, won, memories))
-            return
-
-
-def _says_only(memory: RecalledMemory, claims: RecalledClaims) -> bool:
-    """Return whether a memory says nothing but claims that hold no longer."""
-    return not says_more(memory.content, [one for one in claims.former if memory.id in one.sources]) and not any(
-        memory.id in one.sources for one in claims.facts
-    )
+    words = [claims.nodes[name].content for name in sides]
+    asked, texts = {*split_keywords(query)}, (*words, text.replace(words[0], " "))
+    own, other, rest = (asked.intersection(split_keywords(one)) for one in texts)
+    return not own.isdisjoint(other) or len(own) >= len(rest)
 
 
 def _put(store: GraphStorePort, memories: list[RecalledMemory], place: int, names: Sequence[str]) -> None:
@@ -256,20 +246,14 @@ def _recalled_claims(
     settled = tuple(one for one in found if one not in coming)
     recalled = RecalledClaims(conflicts=settled, coming=coming, nodes=nodes, sources=sources)
     own = [(nodes[name], [one for one in sources[name] if one in groups]) for name in claims if name in sources]
-    facts = [
-        (node, fact_of(node, node.found.statement, names)) for node, names in own if names and node.found.statement
-    ]
+    parts = [(node, node.found.statement, names) for node, names in own if names]
+    facts = [(node, fact_of(node, statement, names)) for node, statement, names in parts if statement]
     return recalled._replace(
-        facts=tuple(fact for node, fact in facts if _holds_at(node, present) and not _only_ends(node)),
+        facts=tuple(fact for node, fact in facts if not (_is_past(node, present) or _only_ends(node))),
         former=tuple(fact for node, fact in facts if _is_ended(node, present)),
         profiles=_profiles(store, shown, claims),
         states=_states(recall, groups, recalled),
     )
-
-
-def _holds_at(node: MemoryNode, moment: datetime) -> bool:
-    """Return whether a fact or a claim is true at a time, or later."""
-    return node.valid_to is None or (node.valid_to > moment and node.valid_to != node.valid_from)
 
 
 def _profiles(store: GraphStorePort, view: GraphView, claims: Sequence[str]) -> tuple[Profile, ...]:
@@ -288,11 +272,15 @@ def _only_ends(node: MemoryNode) -> bool:
     return node.metadata.get("change") == Change.ENDS.value
 
 
-def _is_ended(node: MemoryNode, moment: datetime | None = None) -> bool:
-    """Return whether a conflict has ended a memory or a claim, or ends it until a time; something wrong never held."""
+def _is_past(node: MemoryNode, moment: datetime | None) -> bool:
+    """Return whether something holds no longer at a time, or at some time; something wrong never held."""
     end = node.valid_to
-    is_past = moment is None or end is None or end <= moment or end == node.valid_from
-    return end != given_times(node)[1] and is_past
+    return end is not None and (moment is None or end <= moment or end == node.valid_from)
+
+
+def _is_ended(node: MemoryNode, moment: datetime | None = None) -> bool:
+    """Return whether a conflict has ended a memory or a claim, or ends it until a time."""
+    return node.valid_to != given_times(node)[1] and (node.valid_to is None or _is_past(node, moment))
 
 
 def _groups(view: GraphView, names: Sequence[str]) -> Iterator[tuple[str, set[str]]]:
@@ -381,6 +369,7 @@ def _linked(
     reader: GraphReader, embed: Embed, recall: Recall, following: Rows, most: int, *, present: datetime
 ) -> Recall:
     links = _links(reader, embed, [one.node for one in recall])
+    links = {name: later for name, later in links.items() if not _is_judged(reader, recall, name, later.id)}
     if not links:
         return recall
     span = span_of(recall.query, present, years=True)
@@ -398,6 +387,16 @@ def _linked(
     names = {one.node.id for one in memories[:most]}
     kept = {name: node for name, node in links.items() if name in names}
     return replace(recall, memories=tuple(memories[:most]), later=kept)
+
+
+def _is_judged(reader: GraphReader, recall: Recall, earlier: str, later: str) -> bool:
+    """Return whether a model has read the later of two memories, except if both give standing values of one slot."""
+    ours, theirs = (claims_of(reader.view, [name]) for name in (later, earlier))
+    if not ours or earlier in recall.states:
+        return bool(ours)
+    parts = {node.id: node.found.statement for node in reader.nodes(reader.view.rows([*ours, *theirs]))}
+    slots, others = ({slot_tags(one)[0] for name in names if (one := parts.get(name))} for names in (ours, theirs))
+    return slots.isdisjoint(others)
 
 
 def at_score(node: MemoryNode, found: RecalledMemory | None, beside: RecalledMemory | None) -> RecalledMemory:
