@@ -16,9 +16,8 @@ from neurogated.errors import ConfigError, DatasetError
 __all__ = ["EXPORTS", "FORMATS", "PAM", "Fault", "Incoming", "IncomingItem", "Left", "Note", "detect", "read_file"]
 
 _FORMATS = (
-    *(assistants.CHATGPT, assistants.CLAUDE, assistants.GEMINI),
-    *(assistants.AISTUDIO, assistants.GROK, assistants.COPILOT),
-    *(agents.CLAUDE_CODE, agents.CODEX, agents.OPENAI_AGENTS, agents.LANGSMITH),
+    *(assistants.CHATGPT, assistants.CLAUDE, assistants.GEMINI, assistants.AISTUDIO, assistants.GROK),
+    *(assistants.COPILOT, agents.CLAUDE_CODE, agents.CODEX, agents.OPENAI_AGENTS, agents.LANGSMITH),
     *(systems.MEM0, systems.LANGGRAPH, systems.LETTA, systems.GRAPHITI, systems.ZEP, pam.FORMAT),
     *(notes.MCP_MEMORY, notes.MEMORYOS, chats.SLACK, chats.DISCORD, chats.TELEGRAM, chats.WHATSAPP),
     *(notes.MBOX, notes.VAULT),
@@ -30,7 +29,6 @@ EXPORTS = (PAM, "graphml", "cytoscape")
 """The formats that are written: one of those, and graphs for programs that draw them."""
 
 _READABLE = re.compile(r"(?:\.(?:json|jsonl|ndjson|af|txt|csv|md|markdown|db|sqlite|mbox))?")
-"""The endings of the names of files that are looked at in a folder."""
 _LOOKED_AT = 100
 """Entries of a file that may show its format."""
 _UNSAID = {"system": "instructions", "developer": "instructions", "tool": "results of tools"}
@@ -152,6 +150,7 @@ def _safely(found: Found, place: str) -> Found:
 def _worded(one: Incoming, words: Words) -> Incoming | Left | Fault:
     """Return a text with the words of its body; what is left out, if nobody says it."""
     role: object = one.role
+    speaker, why = one.speaker, NO_WORDS
     parts: tuple[str, ...] = ()
     text = one.text
     if one.content is not None:
@@ -161,7 +160,8 @@ def _worded(one: Incoming, words: Words) -> Incoming | Left | Fault:
             said = words({**message, "original": True})
         except MALFORMED as error:
             return Fault(one.place, str(error))
-        role = said.role if isinstance(body, dict) else role
+        role, speaker = (said.role, speaker or said.name) if isinstance(body, dict) else (role, speaker)
+        why = "calls of tools" if any(kind == "call" for kind, _ in said.said) else NO_WORDS
         parts = tuple(dict.fromkeys(_PART.findall(said.others)))
         text = "\n".join(filter(None, (text_of(said.text), one.text)))
     if not isinstance(role, str | None):
@@ -169,8 +169,8 @@ def _worded(one: Incoming, words: Words) -> Incoming | Left | Fault:
     if role in _UNSAID:
         return Left(one.place, _UNSAID[role])
     if not text.strip():
-        return Left(one.place, f"only {', '.join(parts)}" if parts else NO_WORDS)
-    return replace(one, role=role, text=text, without=parts)
+        return Left(one.place, f"only {', '.join(parts)}" if parts else why)
+    return replace(one, role=role, speaker=speaker, text=text, without=parts)
 
 
 def _kind(file: File) -> str:

@@ -1,7 +1,4 @@
-"""What agents leave behind: sessions of Claude Code, Codex and OpenAI's Agents SDK, and runs of LangSmith.
-
-See docs/formats/.
-"""
+"""Agents: Claude Code, Codex, OpenAI's Agents SDK, threads of LangGraph, and runs of LangSmith. See docs/formats/."""
 
 from __future__ import annotations
 
@@ -15,20 +12,29 @@ from functools import partial
 from typing import Any
 
 from neurogated.archive.foreign.incoming import Branches, Format, Found, Incoming, Left, each_entry, read_one
-from neurogated.archive.foreign.stream import File, FileEntry
-from neurogated.archive.foreign.systems import has_tables, tables_of
-from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
+from neurogated.archive.foreign.stream import MALFORMED, Fault, File, FileEntry, fault_of
+from neurogated.archive.foreign.values import (
+    digest,
+    given,
+    has_keys,
+    mapping,
+    moment,
+    moment_or_none,
+    words_of,
+)
+from neurogated.core.extras import import_extra
 
 _CALLS, _RESULTS, _THOUGHTS = "calls of tools", "results of tools", "thoughts"
 
 # --- Claude Code -----------------------------------------------------------------------------------------------------
-
 _COMMAND = re.compile(
     r"\s*<(?:command-(?:name|message|args)|local-command-|bash-(?:input|stdout|stderr)|task-notification)"
     r"|\s*\[Request interrupted by user[^]]*\]\s*$"
 )
 # What the program adds to the words of the user.
 _ADDED = re.compile(r"<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics)>.*?</\1>\s*", re.DOTALL)
+_PERSONS = frozenset({None, "human", "prompt"})
+"""Origins of messages, and modes of queued ones, that come from a person."""
 _HIDDEN = {
     "isSidechain": "messages of subagents",
     "isMeta": "hidden messages",
@@ -52,21 +58,24 @@ def _claude_code(file: File) -> Found:
 
 
 def _claude_code_message(value: Mapping[str, Any], place: str, *, branches: Branches) -> Incoming | Left:
-    kind = value.get("type")
+    kind, attached = value.get("type"), value.get("attachment")
+    if isinstance(attached, dict) and attached.get("type") == "queued_command":
+        # What somebody writes while the program works has no other entry.
+        kind, value = "user", {**value, **attached, "message": {"content": attached.get("prompt")}}
     if kind not in {"user", "assistant"}:
         return Left(place, f"entries of the type {kind}")
+    if mapping(value.get("origin")).get("kind") not in _PERSONS or value.get("commandMode") not in _PERSONS:
+        return Left(place, "messages of other programs")
     if reason := next((reason for name, reason in _HIDDEN.items() if value.get(name)), None):
         return Left(place, reason)
     message, key = mapping(value["message"]), value["uuid"]
     body = message.get("content") or ""
-    if _COMMAND.match(body if isinstance(body, str) else "".join(str(one.get("text") or "") for one in objects(body))):
+    if _COMMAND.match(words_of(body)):
         return Left(place, "commands")
     if kind == "user":
         body = _typed(body) if isinstance(body, str) else [_typed(one) for one in body]
-    about = given(folder=value.get("cwd"), git_branch=value.get("gitBranch"))
-    details = given(
-        session_id=f"claude-code-{value['sessionId']}", timestamp=moment(value.get("timestamp")), metadata=about
-    )
+    time, about = moment(value.get("timestamp")), given(folder=value.get("cwd"), git_branch=value.get("gitBranch"))
+    details = given(session_id=f"claude-code-{value['sessionId']}", timestamp=time, metadata=about)
     return Incoming(place, key, "", message.get("role") or kind, details, content=body, **branches.of(key))
 
 
@@ -78,15 +87,13 @@ def _typed(part: object) -> object:
 
 
 CLAUDE_CODE = Format(
-    "claude-code",
-    "a session of Claude Code",
-    lambda value: "sessionId" in value and "type" in value and bool(value.keys() & {"uuid", "parentUuid", "message"}),
+    *("claude-code", "a session of Claude Code"),
+    has_keys("sessionId type uuid", "sessionId type parentUuid", "sessionId type message"),
     read_file=_claude_code,
 )
 
 # --- Codex -----------------------------------------------------------------------------------------------------------
-
-_ITEMS = {"reasoning": _THOUGHTS, "web_search_call": _CALLS}
+_ITEMS = {"reasoning": _THOUGHTS, "web_search_call": _CALLS, "__enc__": "encrypted messages"}
 for _kind in ("function_call", "custom_tool_call", "local_shell_call"):
     _ITEMS |= {_kind: _CALLS, f"{_kind}_output": _RESULTS}
 _INJECTED = re.compile(
@@ -98,6 +105,7 @@ _INJECTED = re.compile(
 def _codex(file: File) -> Found:
     """Yield the messages of a session. What the program itself adds to a user's messages is left out."""
     session, repeats = str(mapping(_codex_head(file).get("session")).get("id") or ""), Counter[str]()
+    undone = _undone(file)
 
     def message(line: Mapping[str, Any], place: str) -> Incoming | Left:
         nonlocal session
@@ -109,17 +117,36 @@ def _codex(file: File) -> Found:
             return Left(place, "entries of the type session_meta")
         if kind != "message":
             return Left(place, _ITEMS.get(str(kind), f"entries of the type {kind or line.get('record_type')}"))
-        body = payload.get("content") or ""
-        texts = [one.get("text") for one in objects(body)] if isinstance(body, list) else [body]
-        words = "\n".join(map(text_of, texts))
+        body, words = payload.get("content") or "", words_of(payload.get("content"))
         if payload.get("role") == "user" and _INJECTED.match(words):
             return Left(place, "context that the program added")
         key = digest(line.get("timestamp"), payload["role"], words)
         repeats[key] += 1
         details = given(session_id=f"codex-{session or digest(file.name)}", timestamp=moment(line.get("timestamp")))
-        return Incoming(place, f"{key}-{repeats[key]}", "", payload["role"], details, content=body)
+        key, branch = f"{key}-{repeats[key]}", undone.get(place, {})
+        return Incoming(place, key, "", payload["role"], details, content=body, **branch)
 
     yield from each_entry(file, message)
+
+
+def _undone(file: File) -> dict[str, dict[str, Any]]:
+    """Return the branches of the messages of turns that the user took back, by the places of the messages."""
+    said, undone = list[tuple[str, bool]](), dict[str, dict[str, Any]]()
+    for number, entry in enumerate(file.entries()):
+        line = entry.value if isinstance(entry, FileEntry) and isinstance(entry.value, dict) else {}
+        payload = line.get("payload")
+        if not isinstance(payload, dict):
+            continue
+        if payload.get("type") == "thread_rolled_back" and isinstance(turns := payload.get("num_turns"), int):
+            begins = [at for at, (_, is_turn) in enumerate(said) if is_turn]
+            begin = begins[-min(turns, len(begins))] if begins and turns > 0 else len(said)
+            branch = {"branch": f"undone-{number}", "ended_at": moment_or_none(line.get("timestamp"))}
+            undone |= dict.fromkeys((place for place, _ in said[begin:]), branch)
+            del said[begin:]
+        elif line.get("type") == "response_item" and payload.get("type") == "message":
+            is_turn = payload.get("role") == "user" and not _INJECTED.match(words_of(payload.get("content")))
+            said.append((entry.place, is_turn))
+    return undone
 
 
 def _is_codex(value: Mapping[str, Any]) -> bool:
@@ -135,7 +162,6 @@ def _codex_head(file: File) -> Mapping[str, Any]:
 CODEX = Format("codex", "a session of Codex", _is_codex, sniff=lambda file: bool(_codex_head(file)), read_file=_codex)
 
 # --- OpenAI Agents SDK -----------------------------------------------------------------------------------------------
-
 _ROWS = "SELECT id, session_id, message_data, created_at FROM agent_messages ORDER BY id"
 _PLACES = "SELECT session_id, message_id, branch_id FROM message_structure ORDER BY id"
 
@@ -144,36 +170,84 @@ def _openai_agents(file: File) -> Found:
     """Yield the messages of all sessions of a database. The branch that was written last is the seen one."""
     with file.on_disk() as path, closing(sqlite3.connect(path)) as database:
         branches, latest = dict[int, list[str]](), dict[str, str]()
-        for session, message, branch in database.execute(_PLACES) if "message_structure" in tables_of(database) else ():
+        for session, message, branch in database.execute(_PLACES) if "message_structure" in file.tables else ():
             branches.setdefault(message, []).append(branch)
             latest[session] = branch
         for row in database.execute(_ROWS):
             item = dict(zip(("id", "session", "data", "created_at"), row, strict=True))
             own = branches.get(item["id"], [])
             other = None if not own or latest.get(item["session"]) in own else own[0]
-            yield from read_one(
-                item, f"{file.name}: agent_messages {item['id']}", partial(_agent_message, branch=other)
-            )
+            place = f"{file.name}: agent_messages {item['id']}"
+            yield from read_one(item, place, partial(_agent_message, branch=other))
 
 
 def _agent_message(row: Mapping[str, Any], place: str, *, branch: str | None) -> Incoming | Left:
     message = mapping(json.loads(row["data"]))
     if "role" not in message:
-        return Left(place, _ITEMS.get(str(message.get("type")), f"entries of the type {message.get('type')}"))
+        kind = "__enc__" if "__enc__" in message else message.get("type")
+        return Left(place, _ITEMS.get(str(kind), f"entries of the type {kind}"))
     details = given(session_id=f"openai-agents-{row['session']}", timestamp=moment(row["created_at"]))
     body = message.get("content") or ""
     return Incoming(place, str(row["id"]), "", message["role"], details, content=body, branch=branch)
 
 
 OPENAI_AGENTS = Format(
-    "openai-agents",
-    "sessions of OpenAI's Agents SDK",
-    sniff=lambda file: has_tables(file, "agent_sessions", "agent_messages"),
+    *("openai-agents", "sessions of OpenAI's Agents SDK"),
+    sniff=lambda file: file.tables >= {"agent_sessions", "agent_messages"},
     read_file=_openai_agents,
 )
 
-# --- LangSmith -------------------------------------------------------------------------------------------------------
+# --- Checkpoints of LangGraph ----------------------------------------------------------------------------------------
+_STATES = "SELECT checkpoint_id, {} FROM checkpoints WHERE thread_id = ? AND checkpoint_ns = '' ORDER BY 1"
 
+
+def read_thread(database: sqlite3.Connection, thread: str, place: str) -> Found:
+    """Yield the messages of a thread. Going back begins a branch; the latest checkpoint ends the seen one."""
+    parents = dict(database.execute(_STATES.format("parent_checkpoint_id"), (thread,)))
+    branches, said = Branches(parents, last=max(parents, default=None)), dict[object, tuple[str, object, object]]()
+    for checkpoint, kind, blob in database.execute(_STATES.format("type, checkpoint"), (thread,)):
+        try:
+            state = _unpacked(kind, blob)
+            messages = mapping(state["channel_values"]).get("messages")
+        except MALFORMED as error:
+            yield fault_of(error, f"{place}, {checkpoint}")
+            continue
+        for message in messages if isinstance(messages, list) else ():
+            key = (isinstance(message, dict) and message.get("id")) or digest(message)
+            # The first checkpoint that has it, of the seen branch if one has it; the time of the first one.
+            first, time, _ = said.get(key, (checkpoint, state.get("ts"), None))
+            if key not in said or checkpoint not in branches.left:
+                said[key] = checkpoint if first in branches.left else first, time, message
+    if not said:
+        yield Left(place, "states without messages", len(parents))
+    for key, (checkpoint, time, message) in said.items():
+        details = given(session_id=f"langgraph-{thread}", timestamp=moment_or_none(time))
+        if isinstance(message, dict):
+            yield Incoming(place, str(key), details=details, content=message, **branches.of(checkpoint))
+        else:
+            yield Fault(place, f"{str(message)[:40]!r} is no message")
+
+
+def _unpacked(kind: str | None, blob: bytes) -> Any:  # noqa: ANN401 - JSON
+    """Return the state of a checkpoint. The fields of its objects are read, but none is made."""
+    if kind not in {None, "json", "msgpack"}:
+        raise ValueError(f"it is encoded as {kind}, which is not read")
+    if kind != "msgpack":
+        return json.loads(blob, object_hook=lambda one: one.get("kwargs", one) if one.get("lc") else one)
+    ormsgpack = import_extra("ormsgpack", "langgraph", use="for reading checkpoints of LangGraph")
+
+    def opened(data: bytes) -> Any:  # noqa: ANN401 - JSON
+        return ormsgpack.unpackb(data, ext_hook=made, option=ormsgpack.OPT_NON_STR_KEYS)
+
+    def made(_: int, data: bytes) -> object:
+        """Return the arguments of an object: it is packed with its module, its class, its arguments and a method."""
+        one = opened(data)
+        return one[2] if isinstance(one, list) and len(one) > 2 else one  # noqa: PLR2004 - three or four
+
+    return opened(blob)
+
+
+# --- LangSmith -------------------------------------------------------------------------------------------------------
 _THREADS = ("thread_id", "session_id", "conversation_id")
 _TEXTS = ("input", "question", "query", "text", "output", "answer", "content", "result")
 
@@ -221,4 +295,4 @@ def _turn(item: object, role: str) -> dict[str, Any]:
     return item if is_message else _turn(item.get("message", item.get("text")), role)
 
 
-LANGSMITH = Format("langsmith", "runs of LangSmith", lambda value: {"run_type", "inputs"} <= value.keys(), _langsmith)
+LANGSMITH = Format("langsmith", "runs of LangSmith", has_keys("run_type inputs"), _langsmith)

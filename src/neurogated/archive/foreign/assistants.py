@@ -16,10 +16,9 @@ from typing import Any
 
 from neurogated.archive.foreign.incoming import Branches, Format, Found, Incoming, Left, read_each, read_one
 from neurogated.archive.foreign.stream import File, FileEntry
-from neurogated.archive.foreign.values import digest, given, mapping, moment, moment_or_none, objects, text_of
+from neurogated.archive.foreign.values import digest, given, has_keys, mapping, moment, moment_or_none, objects, text_of
 
 # --- ChatGPT ---------------------------------------------------------------------------------------------------------
-
 # What stands between these characters is shown as a link, as a name, or not at all.
 _MARK = re.compile("( ?)\ue200([^\ue201\ue202]*)\ue202?([^\ue201]*)\ue201| ?【[^】†]*†[^】]*】")
 # Other marks, such as those around a quoted passage.
@@ -27,12 +26,7 @@ _REST = re.compile("[\ue200-\ue206]|:*contentReference\\[oaicite:[^]]*\\](?:\\{[
 _SPOKEN = frozenset({"text", "multimodal_text"})
 _HIDDEN = ("is_visually_hidden_from_conversation", "is_user_system_message")
 _PRIVATE = ("is_do_not_remember", "is_temporary_chat")
-_KINDS_UNSAID = {
-    "code": "calls of tools",
-    "thoughts": "thoughts",
-    "reasoning_recap": "thoughts",
-    "execution_output": "results of tools",
-}
+_KINDS_UNSAID = {"thoughts": "thoughts", "reasoning_recap": "thoughts", "execution_output": "results of tools"}
 
 
 def _chatgpt(entry: FileEntry) -> Found:
@@ -42,10 +36,8 @@ def _chatgpt(entry: FileEntry) -> Found:
     newest message that no other follows. A message without a time has the time of the message before it.
     """
     conversation, nodes = entry.value, mapping(entry.value["mapping"])
-    about = given(
-        session_id=f"chatgpt-{_chatgpt_name(conversation, nodes)}",
-        metadata=given(conversation=conversation.get("title")),
-    )
+    name, title = _chatgpt_name(conversation, nodes), conversation.get("title")
+    about = given(session_id=f"chatgpt-{name}", metadata=given(conversation=title))
     is_private = any(conversation.get(name) for name in _PRIVATE)
     parents = {key: node.get("parent") for key, node in nodes.items() if isinstance(node, dict)}
     times = {key: _time_of(nodes[key]) for key in parents}
@@ -112,10 +104,8 @@ def _chatgpt_message(
     files = [str(one["name"]) for one in objects(flags.get("attachments")) if one.get("name")]
     if files:
         details["metadata"] = {**details.get("metadata", {}), "attachments": files}
-    references = [text_of(one.get("matched_text")) for one in objects(content.get("content_references"))]
-    references += [text_of(one.get("matched_text")) for one in objects(flags.get("content_references"))]
     parts = content.get("parts")
-    shown = [_shown(one, references) for one in parts] if isinstance(parts, list) else parts
+    shown = list(map(_shown, parts)) if isinstance(parts, list) else parts
     return Incoming(place, key, "", role, details, author.get("name") or None, content=shown)
 
 
@@ -146,15 +136,9 @@ def _canvas(content: Mapping[str, Any], place: str, key: str, details: Mapping[s
     return Incoming(place, key, f"[document: {made.get('name', 'canvas')}]\n{text}", "assistant", details)
 
 
-def _shown(part: object, references: list[str]) -> object:
+def _shown(part: object) -> object:
     """Return a part of a message without the marks of citations, and with the names of entities."""
-    if not isinstance(part, str):
-        return part
-    part = _MARK.sub(_as_shown, part)
-    for reference in references:
-        if any(sign in reference for sign in "\ue200【") or "oaicite" in reference:
-            part = part.replace(reference, "")
-    return _REST.sub("", part)
+    return _REST.sub("", _MARK.sub(_as_shown, part)) if isinstance(part, str) else part
 
 
 def _as_shown(found: re.Match[str]) -> str:
@@ -173,7 +157,6 @@ CHATGPT = Format("chatgpt", "an export of ChatGPT", lambda value: isinstance(val
 
 
 # --- Claude ----------------------------------------------------------------------------------------------------------
-
 _ROLES = {"human": "user", "assistant": "assistant"}
 _PARENT = "parent_message_uuid"
 _DERIVED = {"derived": True}
@@ -190,9 +173,8 @@ def _claude(entry: FileEntry) -> Found:
         yield from _project(value, place)
     else:
         texts = {"conversations": value.get("conversations_memory"), **mapping(value.get("project_memories"))}
-        texts |= {
-            str(one.get("path") or one.get("name")): one.get("content") for one in objects(value.get("memory_files"))
-        }
+        files = objects(value.get("memory_files"))
+        texts |= {str(one.get("path") or one.get("name")): one.get("content") for one in files}
         for name, text in texts.items():
             yield _noted(f"{place}.{name}", f"memory-{name}", text, "Memory of Claude", metadata=_DERIVED)
 
@@ -225,10 +207,8 @@ def _claude_message(
     details = {**about, **given(timestamp=moment(message.get("created_at")))}
     if files:
         details["metadata"] = {**about.get("metadata", {}), "attachments": files}
-    attached = [
-        (text_of(one.get("file_name")), text_of(one.get("extracted_content")))
-        for one in objects(message.get("attachments"))
-    ]
+    added = objects(message.get("attachments"))
+    attached = [(text_of(one.get("file_name")), text_of(one.get("extracted_content"))) for one in added]
     text = "\n".join(f"[document: {name}]\n{text}" if name else text for name, text in attached if text)
     return Incoming(place, key, text, role, details, content=said, **branches.of(key))
 
@@ -265,17 +245,11 @@ def _project(value: Mapping[str, Any], place: str) -> Found:
 
 
 CLAUDE = Format(
-    "claude",
-    "an export of Claude",
-    lambda value: (
-        "chat_messages" in value or "conversations_memory" in value or {"uuid", "name", "docs"} <= value.keys()
-    ),
-    _claude,
+    "claude", "an export of Claude", has_keys("chat_messages", "conversations_memory", "uuid name docs"), _claude
 )
 
 
 # --- Gemini ----------------------------------------------------------------------------------------------------------
-
 _PROMPTED = re.compile(r"(?:Prompted|Asked|Said|Branched|Answered)(?: with| Gemini| Bard)?:? |Eingegebener Prompt:\s")
 _DONE = re.compile(r"(?:Created|Used|Added|Gave|Selected|Shared|Deleted|Viewed|Visited|Edited|Pinned|Renamed) ")
 _ATTACHED = re.compile(r"\s*(?:Attached \d+ files?|\d+ Datei(?:en)? angehängt)\.?\s*$")
@@ -293,6 +267,9 @@ def _words(text: str) -> str:
 def _gemini(entry: FileEntry) -> Found:
     """Yield a prompt and its answer. The log has no conversations, unless an address names one: a day is a session."""
     value, place = entry.value, entry.place
+    if "conversation_turns" in value:
+        yield from _gemini_chat(value, place)
+        return
     time, title = moment(value["time"]), text_of(value.get("title"))
     if not re.search("gemini|bard", f"{value.get('header')} {value.get('products')}", re.IGNORECASE):
         yield Left(place, "activities of other products")
@@ -315,7 +292,40 @@ def _gemini(entry: FileEntry) -> Found:
         yield Incoming(f"{place}.safeHtmlItem", f"{key}\0answer", answer, "assistant", details)
 
 
-GEMINI = Format("gemini", "the activity of Gemini", lambda value: {"header", "title", "time"} <= value.keys(), _gemini)
+def _gemini_chat(value: Mapping[str, Any], place: str) -> Found:
+    """Yield the turns of a conversation. Editing or trying again repeats the index of a turn; the last one is seen."""
+    turns, seen = value["conversation_turns"], Counter[str]()
+    counts = Counter(_turn(one)[0] for one in objects(turns))
+    about = given(session_id=f"gemini-{value['creation_time']}", metadata=given(conversation=value.get("title")))
+
+    def read(turn: Mapping[str, Any], place: str) -> Incoming | Left:
+        name, said = _turn(turn)
+        seen[name] += 1
+        parts = objects(said.get("text"))
+        words = [said.get("prompt"), *(one.get("data") for one in parts)]
+        words += [card.get("content") for one in parts for card in objects(one.get("cards"))]
+        text = "\n".join(filter(None, map(text_of, words)))
+        if said.get("turn_deleted_time") or not text:
+            return Left(place, "deleted messages" if said.get("turn_deleted_time") else "files without words")
+        key, details = f"{name}-{seen[name]}", given(timestamp=moment(said.get("turn_last_modified")))
+        branch = key if seen[name] < counts[name] else None
+        return Incoming(place, key, text, name.partition("-")[0], {**about, **details}, branch=branch)
+
+    yield from read_each(turns, f"{place}.conversation_turns", read)
+
+
+def _turn(value: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+    """Return role and index of a turn of a conversation, and what is said."""
+    said = mapping(value.get("user_turn") or value.get("system_turn"))
+    return f"{'user' if 'user_turn' in value else 'assistant'}-{said.get('turn_index')}", said
+
+
+GEMINI = Format(
+    "gemini", "the activity of Gemini", has_keys("header title time", "conversation_turns creation_time"), _gemini
+)
+
+
+_CHUNKS = {"executableCode": "calls of tools", "codeExecutionResult": "results of tools", "errorMessage": "errors"}
 
 
 def _aistudio(file: File) -> Found:
@@ -335,7 +345,7 @@ def _aistudio(file: File) -> Found:
             if one.get("isThought"):
                 return Left(place, "thoughts")
             if not text:
-                return Left(place, "files without words")
+                return Left(place, next((why for name, why in _CHUNKS.items() if name in one), "files without words"))
             key = digest(one.get("role"), text)
             repeats[key] += 1
             details = given(session_id=f"aistudio-{name}", timestamp=moment(one.get("createTime")))
@@ -351,6 +361,8 @@ AISTUDIO = Format(
 )
 
 # --- Grok ------------------------------------------------------------------------------------------------------------
+# What is shown as a card beside the words, such as a citation.
+_CARD = re.compile(r" ?<(grok:render|xai:tool_usage_card)\b.*?</\1>", re.DOTALL)
 
 
 def _bson(value: object) -> datetime | None:
@@ -373,7 +385,7 @@ def _grok(entry: FileEntry) -> Found:
 
     def response(one: Mapping[str, Any], place: str) -> Incoming | Left:
         said = mapping(one["response"])
-        key, text = said["_id"], text_of(said.get("message"))
+        key, text = said["_id"], text_of(_CARD.sub("", said.get("message") or ""))
         if not text:
             return Left(place, "pictures" if said.get("generated_image_urls") else "no words")
         role = "user" if str(said["sender"]).casefold() in {"human", "user"} else "assistant"
@@ -383,10 +395,9 @@ def _grok(entry: FileEntry) -> Found:
     yield from read_each(entry.value["responses"], place, response)
 
 
-GROK = Format("grok", "an export of Grok", lambda value: {"conversation", "responses"} <= value.keys(), _grok)
+GROK = Format("grok", "an export of Grok", has_keys("conversation responses"), _grok)
 
 # --- Microsoft Copilot -----------------------------------------------------------------------------------------------
-
 _LAYOUTS = (
     ("Conversation", "Time", "Author", "Message"),
     ("ChatName", "CreatedAt", "Author", "MessageContent"),

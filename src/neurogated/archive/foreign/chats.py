@@ -14,15 +14,14 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, Note, each_entry, read_each, read_one
-from neurogated.archive.foreign.stream import Fault, File, FileEntry
-from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
+from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, Note, each_entry, read_messages
+from neurogated.archive.foreign.stream import Fault, File
+from neurogated.archive.foreign.values import digest, given, has_keys, mapping, moment, objects, text_of
 from neurogated.text.language import table_of
 
 _FILES, _NOTICES = "files without words", "notices"
 
 # --- WhatsApp --------------------------------------------------------------------------------------------------------
-
 _UNSEEN = "[\u200e\u200f\u202a-\u202e\ufeff]*"
 _LINE = re.compile(
     rf"{_UNSEEN}\[?(\d{{1,4}})[./-]\s?(\d{{1,2}})[./-]\s?(\d{{1,4}})\.?[,،]?\s+([^\W\d_]{{1,6}}\.?)?\s?"
@@ -128,9 +127,8 @@ def _whatsapp(file: File) -> Found:
             yield Left(place, _NOTICES)
             continue
         if time is None:
-            yield Fault(
-                place, f"{line.date} {line.clock} is no date with the {order}, or its half of the day is not known"
-            )
+            why = f"{line.date} {line.clock} is no date with the {order}, or its half of the day is not known"
+            yield Fault(place, why)
             continue
         words = _EDITED.sub("", found[2])
         is_file = _ATTACHED.match(words)
@@ -157,19 +155,9 @@ def _is_whatsapp(file: File) -> bool:
 
 WHATSAPP = Format("whatsapp", "a chat of WhatsApp", sniff=_is_whatsapp, read_file=_whatsapp)
 
+
 # --- Telegram --------------------------------------------------------------------------------------------------------
-
-
-def _telegram(entry: FileEntry) -> Found:
-    """Yield a message of a chat, or all messages of one of several chats."""
-    value = entry.value
-    if isinstance(value.get("messages"), list):
-        yield from read_each(value["messages"], f"{entry.place}.messages", partial(_telegram_message, chat=value))
-    else:
-        yield from read_one(value, entry.place, partial(_telegram_message, chat=entry.head))
-
-
-def _telegram_message(message: Mapping[str, Any], place: str, *, chat: Mapping[str, Any]) -> Incoming | Left:
+def _telegram_message(message: Mapping[str, Any], place: str, *, head: Mapping[str, Any]) -> Incoming | Left:
     if message.get("type") != "message":
         return Left(place, _NOTICES)
     poll = mapping(message.get("poll"))
@@ -180,12 +168,9 @@ def _telegram_message(message: Mapping[str, Any], place: str, *, chat: Mapping[s
         return Left(place, _FILES)
     unix = message.get("date_unixtime")
     time = moment(int(unix)) if unix else datetime.fromisoformat(message["date"])
-    about = given(
-        conversation=chat.get("name"),
-        forwarded_from=message.get("forwarded_from"),
-        reply_to=message.get("reply_to_message_id"),
-    )
-    details = given(session_id=f"telegram-{chat.get('id')}", timestamp=time, metadata=about)
+    first, answered = message.get("forwarded_from"), message.get("reply_to_message_id")
+    about = given(conversation=head.get("name"), forwarded_from=first, reply_to=answered)
+    details = given(session_id=f"telegram-{head.get('id')}", timestamp=time, metadata=about)
     return Incoming(place, str(message["id"]), text, None, details, message.get("from") or None)
 
 
@@ -200,10 +185,9 @@ def _is_telegram(value: Mapping[str, Any]) -> bool:
     return is_chat or ("id" in value and value.get("type") in {"message", "service", "unsupported"} and is_dated)
 
 
-TELEGRAM = Format("telegram", "an export of Telegram", _is_telegram, _telegram)
+TELEGRAM = Format("telegram", "an export of Telegram", _is_telegram, partial(read_messages, read=_telegram_message))
 
 # --- Slack -----------------------------------------------------------------------------------------------------------
-
 _SAID = frozenset({None, "bot_message", "me_message", "thread_broadcast", "reply_broadcast", "file_share"})
 _SLACK_LINES = frozenset({"rich_text_section", "rich_text_quote", "rich_text_preformatted"})
 _LINK = re.compile(r"<([@#!]?)([^<>|]*)(?:\|([^<>]*))?>")
@@ -260,7 +244,8 @@ def _slack_message(
         return Left(place, _FILES)
     user = message.get("user") or message.get("bot_id") or ""
     own = _slack_name({"profile": message.get("user_profile")})
-    speaker = names.get(user) or own or message.get("username") or user
+    bot = mapping(message.get("bot_profile")).get("name")
+    speaker = names.get(user) or own or message.get("username") or bot or user
     about = given(conversation=channel, thread=message.get("thread_ts"))
     details = given(session_id=f"slack-{channel}", timestamp=moment(float(message["ts"])), metadata=about)
     return Incoming(place, str(message["ts"]), text, None, details, speaker or None)
@@ -271,22 +256,12 @@ SLACK = Format(
 )
 
 # --- Discord ---------------------------------------------------------------------------------------------------------
-
 _DISCORD_SAID = frozenset({"Default", "Reply"})
 _REPLY = 19
 """The number of the type `Reply`. Smaller ones are notices; types that DiscordChatExporter cannot name are numbers."""
 
 
-def _discord(entry: FileEntry) -> Found:
-    head = entry.value if "messages" in entry.value else entry.head
-    reader = partial(_discord_message, channel=mapping(head.get("channel")))
-    if "messages" in entry.value:
-        yield from read_each(entry.value["messages"], f"{entry.place}.messages", reader)
-    else:
-        yield from read_one(entry.value, entry.place, reader)
-
-
-def _discord_message(message: Mapping[str, Any], place: str, *, channel: Mapping[str, Any]) -> Incoming | Left:
+def _discord_message(message: Mapping[str, Any], place: str, *, head: Mapping[str, Any]) -> Incoming | Left:
     kind, forwarded = str(message.get("type", "Default")), mapping(message.get("forwardedMessage"))
     if kind not in _DISCORD_SAID and not (kind.isdecimal() and int(kind) >= _REPLY):
         return Left(place, _NOTICES)
@@ -295,13 +270,9 @@ def _discord_message(message: Mapping[str, Any], place: str, *, channel: Mapping
     if not text:
         return Left(place, _FILES)
     files = [one["fileName"] for one in objects(message.get("attachments")) if one.get("fileName")]
-    reply = mapping(message.get("reference")).get("messageId")
-    about = given(
-        conversation=channel.get("name"),
-        attachments=files,
-        reply_to=reply,
-        forwarded_from_time=forwarded.get("timestamp"),
-    )
+    channel, reply = mapping(head.get("channel")), mapping(message.get("reference")).get("messageId")
+    about = given(conversation=channel.get("name"), attachments=files, reply_to=reply)
+    about |= given(forwarded_from_time=forwarded.get("timestamp"))
     details = given(session_id=f"discord-{channel.get('id')}", timestamp=moment(message["timestamp"]), metadata=about)
     return Incoming(place, message["id"], text, None, details, author.get("nickname") or author.get("name") or None)
 
@@ -316,8 +287,6 @@ def _embedded(embeds: object) -> Iterator[str]:
 DISCORD = Format(
     "discord",
     "a channel of Discord",
-    lambda value: (
-        {"guild", "channel", "messages"} <= value.keys() or {"id", "timestamp", "author", "content"} <= value.keys()
-    ),
-    _discord,
+    has_keys("guild channel messages", "id timestamp author content"),
+    partial(read_messages, read=_discord_message),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -106,6 +107,14 @@ def read_each(items: object, place: str, read: Reader) -> Found:
         return
     for number, item in enumerate(items):
         yield from read_one(item, f"{place}[{number}]", read)
+
+
+def read_messages(entry: FileEntry, read: Callable[..., Incoming | IncomingItem | Left | None]) -> Found:
+    """Read a message, or the messages of a chat. `read` gets the other values of the chat as `head`, too."""
+    if isinstance(messages := entry.value.get("messages"), list):
+        yield from read_each(messages, f"{entry.place}.messages", partial(read, head=entry.value))
+    else:
+        yield from read_one(entry.value, entry.place, partial(read, head=entry.head))
 
 
 def each_entry(file: File, read: Reader) -> Found:

@@ -1,7 +1,4 @@
-"""Notes: vaults of Markdown files, letters, the graph of MCP's server-memory, and the files of MemoryOS.
-
-See docs/formats/.
-"""
+"""Notes: vaults of Markdown files, mailboxes, the graph of MCP's server-memory, and MemoryOS. See docs/formats/."""
 
 from __future__ import annotations
 
@@ -20,10 +17,9 @@ from urllib.parse import unquote
 
 from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, read_one
 from neurogated.archive.foreign.stream import File, FileEntry
-from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
+from neurogated.archive.foreign.values import digest, given, has_keys, mapping, moment, objects, text_of
 
 # --- Markdown --------------------------------------------------------------------------------------------------------
-
 NOTES = frozenset({".md", ".markdown"})
 """The endings of the names of notes."""
 _LINK = re.compile(r"\[\[([^\]|#^]+)|\]\(([^)\s:]+\.md)(?:#[^)]*)?\)")
@@ -51,15 +47,12 @@ def _note(file: File) -> Found:
 
 
 VAULT = Format(
-    "vault",
-    "a vault of Markdown notes",
+    *("vault", "a vault of Markdown notes"),
     sniff=lambda file: PurePosixPath(file.name).suffix.casefold() in NOTES,
     read_file=_note,
 )
 
 # --- Letters ---------------------------------------------------------------------------------------------------------
-
-
 _ESCAPED = re.compile("^>(?=>*From )", re.MULTILINE)
 """What a mailbox puts before a line of words that would begin a letter."""
 
@@ -123,18 +116,19 @@ def _date(letter: Message) -> datetime | None:
 
 MBOX = Format("mbox", "a mailbox", sniff=lambda file: file.head.startswith(b"From "), read_file=_letters)
 
+
 # --- MCP server-memory -----------------------------------------------------------------------------------------------
-
-
 def _graph(entry: FileEntry) -> Found:
     """Yield the observations and relations of entities. An entity may be in several lines."""
-    value, place = entry.value, entry.place
-    for number, one in enumerate(objects(value.get("entities")) if "entities" in value else [value]):
-        if one.get("type") != "relation":
-            yield from _entity(one, f"{place}.entities[{number}]" if one is not value else place)
-    relations = objects(value.get("relations")) if "entities" in value else [value]
-    for number, one in enumerate(one for one in relations if "relationType" in one):
-        yield from read_one(one, f"{place}.relations[{number}]" if one is not value else place, _relation)
+    for name in ("entities", "relations"):
+        for number, one in enumerate(objects(entry.value.get(name))):
+            yield from _thing(one, f"{entry.place}.{name}[{number}]")
+    if "entities" not in entry.value:
+        yield from _thing(entry.value, entry.place)
+
+
+def _thing(value: Mapping[str, Any], place: str) -> Found:
+    yield from read_one(value, place, _relation) if "relationType" in value else _entity(value, place)
 
 
 def _entity(entity: Mapping[str, Any], place: str) -> Found:
@@ -162,7 +156,6 @@ def _is_graph(value: Mapping[str, Any]) -> bool:
 MCP_MEMORY = Format("mcp-memory", "the graph of MCP's server-memory", _is_graph, _graph)
 
 # --- MemoryOS --------------------------------------------------------------------------------------------------------
-
 _PAGES = ("pages", "details")
 _SAID = {"user_input": "user", "agent_response": "assistant", "user": "user", "assistant": "assistant"}
 """What a page says, as MemoryOS and as our own export writes it."""
@@ -213,14 +206,9 @@ def _local(value: object) -> datetime | None:
     return datetime.fromisoformat(value) if isinstance(value, str) and value else moment(value)
 
 
+_TIERS = ("user_id pages", "user_id segments", "user_id user_profile", "user_profiles knowledge_base")
 MEMORYOS = Format(
-    "memoryos",
-    "files of MemoryOS",
-    lambda value: (
-        {"user_input", "agent_response"} <= value.keys()
-        or {"user_profiles", "knowledge_base"} <= value.keys()
-        or {"sessions", "access_frequency"} <= value.keys()
-        or ("user_id" in value and bool(value.keys() & {"pages", "segments", "user_profile"}))
-    ),
+    *("memoryos", "files of MemoryOS"),
+    has_keys("user_input agent_response", "sessions access_frequency", *_TIERS),
     _memoryos,
 )

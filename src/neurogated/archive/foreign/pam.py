@@ -1,7 +1,4 @@
-"""Portable AI Memory 1.0 (portable-ai-memory.org): reads memories and conversations, writes the memories of a user.
-
-See docs/formats/pam.md.
-"""
+"""Portable AI Memory 1.0: reads memories and conversations, writes the memories of a user. See docs/formats/pam.md."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ _OURS = "neurogated"
 """The platform of our exports, and the field of `metadata` with what the format has no field for, as JSON in a text."""
 _ENDED = frozenset({"superseded", "retracted"})
 _TAG = re.compile("[a-z0-9][a-z0-9_-]*")
-_KEPT = ("title", "role", "speaker", "importance", "tags")
+_KEPT = ("title", "role", "speaker", "importance", "tags", "metadata")
 
 
 def _read(entry: FileEntry) -> Found:
@@ -89,8 +86,7 @@ def _said(part: object) -> object:
 
 
 FORMAT = Format(
-    "pam",
-    "Portable AI Memory",
+    *("pam", "Portable AI Memory"),
     lambda value: value.get("schema") == _CONVERSATION or {"content", "temporal", "type"} <= value.keys(),
     _read,
 )
@@ -105,15 +101,9 @@ def written(nodes: Iterable[MemoryNode], user_id: str, made_by: str, at: datetim
         made_by: the version of this package.
         at: the time of the export.
     """
-    head = {
-        "schema": _SCHEMA,
-        "schema_version": "1.0",
-        "export_id": str(uuid4()),
-        "exported_by": f"{_OURS}/{made_by}",
-        "export_date": at.isoformat(),
-        "owner": {"id": user_id},
-    }
-    yield f'{_canonical(head)[:-1]},"memories":['
+    head = {"schema": _SCHEMA, "schema_version": "1.0", "export_id": str(uuid4()), "export_date": at.isoformat()}
+    whole = {**head, "exported_by": f"{_OURS}/{made_by}", "owner": {"id": user_id}}
+    yield f'{_canonical(whole)[:-1]},"memories":['
     checksum, count, sessions = hashlib.sha256(b"["), 0, dict[str, dict[str, Any]]()
     for node in nodes:
         memory = _memory_of(node)
@@ -132,17 +122,10 @@ def written(nodes: Iterable[MemoryNode], user_id: str, made_by: str, at: datetim
 
 
 def _memory_of(node: MemoryNode) -> dict[str, Any]:
-    ours = {name: getattr(node, name) for name in _KEPT} | {
-        "agent_id": node.scope.agent_id,
-        "session_id": node.scope.session_id,
-        "path": node.scope.path,
-        "metadata": node.metadata,
-    }
-    times = {
-        "created_at": node.timestamp or node.created_at,
-        "valid_from": node.valid_from,
-        "valid_until": node.valid_to,
-    }
+    ours = {name: getattr(node, name) for name in _KEPT}
+    ours |= {name: getattr(node.scope, name) for name in ("agent_id", "session_id", "path")}
+    times = {"valid_from": node.valid_from, "valid_until": node.valid_to}
+    times["created_at"] = node.timestamp or node.created_at
     words = " ".join(unicodedata.normalize("NFC", node.content.strip().lower()).split())
     is_fact = node.kind == "fact"
     return {

@@ -14,7 +14,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from itertools import count, islice
@@ -94,9 +94,8 @@ class File:
 
     def first(self, count: int) -> Iterator[FileEntry]:
         """Yield the first values of a JSON file; none of another file."""
-        return (
-            islice((one for one in self.entries() if isinstance(one, FileEntry)), count) if self.is_json else iter(())
-        )
+        found = self.entries() if self.is_json else ()
+        return islice((one for one in found if isinstance(one, FileEntry)), count)
 
     @property
     def is_json(self) -> bool:
@@ -127,6 +126,15 @@ class File:
         """Return the values of the JSON file `name` in the same folder; an empty list if there is none."""
         found = self.folder.get(str(PurePosixPath(self.name).parent.parent / name))
         return [one.value for one in found.entries() if isinstance(one, FileEntry)] if found else []
+
+    @cached_property
+    def tables(self) -> frozenset[str]:
+        """The names of its tables, if it is an SQLite database."""
+        if not self.head.startswith(b"SQLite format 3\0"):
+            return frozenset()
+        with suppress(sqlite3.DatabaseError), self.on_disk() as path, closing(sqlite3.connect(path)) as database:
+            return frozenset(name for (name,) in database.execute("SELECT name FROM sqlite_master"))
+        return frozenset()
 
     @contextmanager
     def on_disk(self) -> Iterator[Path]:
@@ -224,7 +232,7 @@ class _Stream:
             self._take(",")
         self._take("]")
 
-    def _object(self, place: str) -> Iterator[FileEntry | Fault]:
+    def _object(self, place: str, lists: frozenset[str] = _LISTS) -> Iterator[FileEntry | Fault]:
         """Yield the items of the lists of an object, and then its other values as one entry."""
         self._take("{")
         head: dict[str, Any] = {}
@@ -232,33 +240,21 @@ class _Stream:
         while self._sign() == '"':
             key = self._value()
             self._take(":")
-            is_streamed = key in _LISTS or (key == "messages" and any(keys <= head.keys() for keys in _CHAT))
+            is_streamed = key in lists or (key == "messages" and any(keys <= head.keys() for keys in _CHAT))
             if is_streamed and self._sign() == "[":
                 has_lists = True
-                yield from self._items(f"{self._name}: {key}", head)
+                yield from self._items(f"{self._name if lists is _LISTS else place}: {key}", head)
             elif key in {"chats", "left_chats"} and self._sign() == "{":
                 # The chats of Telegram are in lists of their own.
                 has_lists = True
-                yield from self._chats(key, head)
+                inner = self._object(f"{self._name}: {key}", frozenset({"list"}))
+                yield from (one for one in inner if not (isinstance(one, FileEntry) and one.is_rest))
             else:
                 head[key] = self._value()
             if self._sign() == ",":
                 self._take(",")
         self._take("}")
         yield FileEntry(head, place, is_rest=has_lists)
-
-    def _chats(self, name: str, head: Mapping[str, Any]) -> Iterator[FileEntry | Fault]:
-        self._take("{")
-        while self._sign() == '"':
-            key = self._value()
-            self._take(":")
-            if key == "list" and self._sign() == "[":
-                yield from self._items(f"{self._name}: {name}", head)
-            else:
-                self._value()
-            if self._sign() == ",":
-                self._take(",")
-        self._take("}")
 
     def _more(self) -> bool:
         """Read another piece, as long as the text that is not decoded yet; return whether there was one."""

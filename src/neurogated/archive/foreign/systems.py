@@ -10,13 +10,13 @@ from datetime import UTC
 from functools import partial
 from typing import Any, NamedTuple
 
+from neurogated.archive.foreign.agents import read_thread
 from neurogated.archive.foreign.incoming import Format, Found, Incoming, IncomingItem, Left, read_each, read_one
 from neurogated.archive.foreign.stream import File, FileEntry
-from neurogated.archive.foreign.values import digest, given, mapping, moment, objects, text_of
+from neurogated.archive.foreign.values import digest, given, has_keys, mapping, moment, objects, text_of, words_of
 from neurogated.core.clock import read_expiration, to_utc
 
 # --- mem0 ------------------------------------------------------------------------------------------------------------
-
 _MEM0_PAGES = frozenset({20, 100})
 """How many memories `get_all` returns unless told otherwise, by version."""
 _MEM0_KEPT = ("created_at", "updated_at", "categories", "actor_id", "attributed_to", "expiration_date")
@@ -46,77 +46,52 @@ def _mem0_note(count: int) -> str | None:
 
 
 MEM0 = Format(
-    "mem0",
-    "memories of mem0",
-    lambda value: {"id", "memory"} <= value.keys(),
+    *("mem0", "memories of mem0", has_keys("id memory")),
     lambda entry: read_one(entry.value, entry.place, _mem0),
     note=_mem0_note,
 )
 
 
 # --- LangGraph -------------------------------------------------------------------------------------------------------
-
-
 def _item(item: Mapping[str, Any], place: str) -> IncomingItem:
     """Return an item. JavaScript spells its times in camel case."""
+    if "prefix" in item:
+        # A row of a table joins the names of the namespace by dots. Values are JSON, which PostgreSQL returns read.
+        value = item["value"]
+        value = json.loads(value) if isinstance(value, str) else value
+        item = {**item, "namespace": item["prefix"].split("."), "value": value}
     namespace, key = item["namespace"], item["key"]
     if not (isinstance(namespace, list) and all(isinstance(one, str) and one for one in (*namespace, key))):
         raise ValueError(f"its namespace {namespace!r:.80} and its key {key!r:.80} must be texts")
     created, updated = (item.get(f"{name}_at") or item.get(f"{name}At") for name in ("created", "updated"))
-    times = moment(created), moment(updated)
-    if (ttl := item.get("ttl_minutes")) is not None:
-        ttl = float(ttl)
-    return IncomingItem(
-        place, tuple(namespace), key, mapping(item["value"]), *times, ttl=ttl, expires_at=moment(item.get("expires_at"))
-    )
+    ttl, ends = item.get("ttl_minutes"), moment(item.get("expires_at"))
+    value, ttl = mapping(item["value"]), None if ttl is None else float(ttl)
+    return IncomingItem(place, tuple(namespace), key, value, moment(created), moment(updated), ttl, ends)
 
 
 def _tables(file: File) -> Found:
-    """Yield the rows of the table `store`, whose times are in UTC. A dot joins the names of a namespace."""
+    """Yield the rows of the table `store`, whose times are in UTC, and the messages of the checkpoints."""
     with file.on_disk() as path, closing(sqlite3.connect(path)) as database:
-        # Older tables have no lifetimes.
-        rows = database.execute("SELECT * FROM store ORDER BY rowid")
-        names = [column for column, *_ in rows.description]
-        for number, row in enumerate(rows):
-            place = f"{file.name}: store[{number}]"
-            yield from read_one(dict(zip(names, row, strict=True)), place, _row)
-        if "checkpoints" in tables_of(database):
-            (count,) = database.execute("SELECT count(*) FROM checkpoints").fetchone()
-            yield Left(f"{file.name}: checkpoints", "checkpoints, which only LangGraph can read", count)
-
-
-def _row(row: Mapping[str, Any], place: str) -> IncomingItem:
-    return _item({**row, "namespace": row["prefix"].split("."), "value": json.loads(row["value"])}, place)
-
-
-def has_tables(file: File, *wanted: str) -> bool:
-    """Return whether a file is an SQLite database with these tables."""
-    if not file.head.startswith(b"SQLite format 3\0"):
-        return False
-    with file.on_disk() as path, closing(sqlite3.connect(path)) as database:
-        try:
-            return tables_of(database) >= set(wanted)
-        except sqlite3.DatabaseError:
-            return False
-
-
-def tables_of(database: sqlite3.Connection) -> set[str]:
-    """Return the names of the tables of a database."""
-    return {name for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if "store" in file.tables:
+            # Older tables have no lifetimes.
+            rows = database.execute("SELECT * FROM store ORDER BY rowid")
+            names = [column for column, *_ in rows.description]
+            for number, row in enumerate(rows):
+                yield from read_one(dict(zip(names, row, strict=True)), f"{file.name}: store[{number}]", _item)
+        if "checkpoints" in file.tables:
+            for (thread,) in database.execute("SELECT DISTINCT thread_id FROM checkpoints ORDER BY 1").fetchall():
+                yield from read_thread(database, thread, f"{file.name}: checkpoints of {thread}")
 
 
 LANGGRAPH = Format(
-    "langgraph",
-    "items of a LangGraph store",
-    lambda value: {"namespace", "key", "value"} <= value.keys(),
+    *("langgraph", "items of a LangGraph store", has_keys("namespace key value", "prefix key value")),
     lambda entry: read_one(entry.value, entry.place, _item),
-    lambda file: has_tables(file, "store"),
+    lambda file: "store" in file.tables or file.tables >= {"checkpoints", "writes"},
     _tables,
 )
 
 
 # --- Letta -----------------------------------------------------------------------------------------------------------
-
 _SEND_MESSAGE = "send_message"
 """The tool with which agents of older kinds answer. The text beside their calls is thought, not said."""
 _NEWER = "letta_v1"
@@ -138,7 +113,7 @@ def _letta(entry: FileEntry) -> Found:
         first: Mapping[str, Any] = next(iter(objects(messages)), {})
         # The system message names the blocks, which change.
         is_system = first.get("role") == "system"
-        born = digest(first.get("created_at"), "" if is_system else _joined(first.get("content"))) if first else ""
+        born = digest(first.get("created_at"), "" if is_system else words_of(first.get("content"))) if first else ""
         is_newer = str(agent.get("agent_type") or "").startswith(_NEWER)
         known = _Agent(agent["name"], born if is_system else "", is_newer)
         place = f"{entry.place}.agents[{number}]"
@@ -163,7 +138,7 @@ def _letta_message(message: Mapping[str, Any], place: str, *, agent: _Agent) -> 
     details = given(session_id=session, agent_id=agent.name, timestamp=moment(time))
     body = message.get("content")
     if role == "summary" or "following is a summary of the previous" in str(body):
-        text = _joined(body)
+        text = words_of(body)
         wrapped = _object(text)
         text = text_of(wrapped.get("message")) if wrapped else text
         return Incoming(place, f"{time}\0{text}", text, details={**details, "metadata": {"derived": "summary"}})
@@ -176,23 +151,17 @@ def _letta_message(message: Mapping[str, Any], place: str, *, agent: _Agent) -> 
     elif role == "assistant" and (calls := message.get("tool_calls")):
         calls = [mapping(call)["function"] for call in calls]
         said = [json.loads(call["arguments"]).get("message") for call in calls if call["name"] == _SEND_MESSAGE]
-        said = [*([_joined(body)] if agent.speaks else []), *said]
+        said = [*([words_of(body)] if agent.speaks else []), *said]
         body = "\n".join(filter(None, map(text_of, said)))
         if not body:
             return Left(place, "calls of tools")
-    key = f"{time}\0{_joined(body)}"
+    key = f"{time}\0{words_of(body)}"
     return Incoming(place, key, "", role, details, message.get("name") if role == "user" else None, content=body or "")
-
-
-def _joined(body: object) -> str:
-    if not isinstance(body, list):
-        return text_of(body)
-    return "\n".join(one["text"] for one in objects(body) if text_of(one.get("text")))
 
 
 def _user_text(body: object) -> object:
     """Return the words of the user, which older versions wrap in JSON; None for other JSON with a type, an event."""
-    wrapped = _object(_joined(body))
+    wrapped = _object(words_of(body))
     if "type" not in wrapped:
         return body
     return text_of(wrapped.get("message")) if wrapped["type"] == "user_message" else None
@@ -208,18 +177,14 @@ def _object(text: str) -> Mapping[str, Any]:
 
 
 LETTA = Format(
-    "letta",
-    "an agent file of Letta",
+    *("letta", "an agent file of Letta"),
     lambda value: isinstance(value.get("agents"), list) or {"agent_type", "core_memory"} <= value.keys(),
     _letta,
-    note=lambda _: (
-        "agent files hold no archival passages, and at most 50 messages of an agent; get those from Letta's API"
-    ),
+    note=lambda _: "agent files hold no archival passages, and at most 50 messages; get those from Letta's API",
 )
 
 
 # --- Zep and Graphiti ------------------------------------------------------------------------------------------------
-
 _LISTS = ("messages", "facts", "edges", "episodes")
 _ZEP_SESSION = ("session_id", "thread_id", "thread_uuid")
 _IDS = ("uuid", "uuid_")
@@ -235,11 +200,8 @@ def _is_zep(value: Mapping[str, Any]) -> bool:
     if "agent_type" in value or "schema" in value:
         return False
     lists = [one for name in _LISTS for one in objects(value.get(name))[:1]]
-    return (
-        _is_record(value)
-        or any(map(_is_record, lists))
-        or (bool(value.keys() & set(_ZEP_SESSION)) and isinstance(value.get("messages"), list))
-    )
+    is_session = bool(value.keys() & set(_ZEP_SESSION)) and isinstance(value.get("messages"), list)
+    return is_session or any(map(_is_record, [value, *lists]))
 
 
 def _zep(entry: FileEntry) -> Found:
@@ -249,7 +211,9 @@ def _zep(entry: FileEntry) -> Found:
     outer = value if _zep_session(value) else entry.head
     reader = partial(_zep_text, user=user, session=_zep_session(outer))
     if _is_record(value):
+        # Its own lists are of ids.
         yield from read_one(value, entry.place, reader)
+        return
     for name in _LISTS:
         yield from read_each(value.get(name), f"{entry.place}.{name}", reader)
     if nodes := objects(value.get("nodes")):
@@ -299,11 +263,7 @@ def _zep_text(
 
 
 ZEP = Format("zep", "conversations or facts of Zep", _is_zep, _zep)
+_OF_GRAPH = has_keys("group_id entity_edges", "group_id source_node_uuid")
 GRAPHITI = Format(
-    "graphiti",
-    "episodes or edges of Graphiti",
-    lambda value: (
-        "group_id" in value and bool(value.keys() & {"entity_edges", "source_node_uuid"}) and _is_record(value)
-    ),
-    _zep,
+    "graphiti", "episodes or edges of Graphiti", lambda value: _OF_GRAPH(value) and _is_record(value), _zep
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -33,6 +33,12 @@ def text_of(value: object) -> str:
     NUL and halves of surrogate pairs, which no memory can store, are replaced by U+FFFD.
     """
     return repaired(value).strip() if isinstance(value, str) else ""
+
+
+def words_of(body: object) -> str:
+    """Return the words of a message: a text, or the texts of its parts, a line each."""
+    texts = [text_of(one.get("text")) for one in objects(body)] if isinstance(body, list) else [text_of(body)]
+    return "\n".join(filter(None, texts))
 
 
 def moment(value: object) -> datetime | None:
@@ -70,3 +76,8 @@ def given(**details: object) -> dict[str, Any]:
 def digest(*parts: object) -> str:
     """Return a short name for something that has none in its file."""
     return hashlib.sha256("\0".join(map(str, parts)).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def has_keys(*alternatives: str) -> Callable[[Mapping[str, Any]], bool]:
+    """Return whether an object has all keys of one of the alternatives, which spaces separate."""
+    return lambda value: any(value.keys() >= set(one.split()) for one in alternatives)
