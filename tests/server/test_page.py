@@ -82,6 +82,16 @@ def choose(reader: Reader, action: str) -> None:
     reader.press(action)
 
 
+def agree(reader: Reader) -> None:
+    """Say yes to the question that the page asks."""
+
+    def agreed(chrome: webdriver.Chrome) -> bool:
+        chrome.switch_to.alert.accept()
+        return True
+
+    reader.wait(agreed, "the question")
+
+
 def test_a_memory_is_added_found_corrected_forgotten_and_brought_back_by_clicks(reader: Reader) -> None:
     remember(reader, "Ana collects old maps of Lyon.")
     remember(reader, "Ben paints boats.")
@@ -127,6 +137,58 @@ def test_the_page_opens_on_its_users_and_filters_the_memories_of_one(reader: Rea
         assert {"user_id": reader.user, "memories": 3} in [
             {name: one[name] for name in ("user_id", "memories")} for one in admin.get("/v1/users").json()
         ]
+
+
+def test_memories_are_exported_forgotten_together_and_imported_with_a_ledger(reader: Reader, tmp_path: Path) -> None:
+    with client(reader.url, user_id=reader.user) as sender:
+        for number in range(3):
+            body = {"content": f"Note {number}.", "session_id": "diary", "tags": ["old"]}
+            assert sender.post("/v1/memories", json=body).status_code == 201
+    where = {"behavior": "allow", "downloadPath": str(tmp_path)}
+    reader.chrome.execute_cdp_cmd("Browser.setDownloadBehavior", where)
+    reader.chrome.refresh()
+    reader.press("Export these 3")
+    (file,) = reader.wait(lambda _: [*tmp_path.glob("*.jsonl")] or False, "the file")
+    reader.press("Forget these 3")
+    agree(reader)
+    reader.see("3 memories are forgotten.")
+    reader.see("There are no memories yet.")
+    file.write_text(f"{file.read_text(encoding='utf-8')}A plain text.\n{{no JSON\n", encoding="utf-8")
+    reader.press("Import")
+    reader.field("File").send_keys(str(file))
+    reader.press("Add its lines")
+    reader.see("5 lines are read: 4 memories are added, 0 skipped, 1 refused.")
+    reader.see("Line 5 is refused")
+    with client(reader.url, user_id=reader.user) as sender:
+        found = sender.get("/v1/memories").json()["memories"]
+    assert sorted((one["content"], one["scope"]["session_id"], one["tags"]) for one in found) == [
+        ("A plain text.", None, []),
+        *((f"Note {number}.", "diary", ["old"]) for number in range(3)),
+    ]
+
+
+def test_a_wrong_fact_is_taken_back_and_a_user_is_erased_by_clicks(reader: Reader) -> None:
+    fact = {"subject": "Ana", "attribute": "home", "value": "Zanzibar", "valid_from": "2026-03-01T00:00:00Z"}
+    with client(reader.url, user_id=reader.user) as sender:
+        assert sender.post("/v1/facts", json=fact).status_code == 201
+    reader.open("Facts")
+    reader.see("Timeline")
+    reader.press("Wrong")
+    reader.see("The fact is forgotten.")
+    reader.miss("Zanzibar")
+    reader.press("Undo")
+    reader.see("Wrong")
+    reader.open("People")
+    reader.all(f"[aria-label='Delete all memories of {reader.user}']")[0].click()
+    agree(reader)
+    reader.see(f"1 memories of {reader.user} are deleted.")
+    assert reader.all(f"[aria-label='Delete all memories of {reader.user}']") == []
+
+
+def test_the_routes_of_rest_are_described_on_a_page(reader: Reader) -> None:
+    reader.press("REST")
+    reader.see("POST /v1/memories")
+    reader.see("Remember texts or messages.")
 
 
 def test_the_prompt_is_previewed_as_an_agent_gets_it_with_what_had_no_place(told: Reader) -> None:
@@ -200,7 +262,9 @@ def test_memories_are_points_of_the_map_that_a_click_opens(told: Reader) -> None
     sky = told.all(".sky")[0]
     picture = Image.open(io.BytesIO(sky.screenshot_as_png)).convert("HSV")
     assert picture.getpixel((picture.width // 2 + right, picture.height // 2))[1] > 60  # type: ignore[index]
-    ActionChains(told.chrome).move_to_element_with_offset(sky, right, 0).click().perform()
+    ActionChains(told.chrome).move_to_element_with_offset(sky, right, 0).perform()
+    told.wait(lambda _: told.all(".tip")[0].text == TEXTS[4], "the words of the point")
+    ActionChains(told.chrome).click().perform()
     told.see("Neighbours")
     assert told.all("article .content")[0].text == TEXTS[4]
 
@@ -262,7 +326,9 @@ def test_keys_alone_ask_open_correct_and_walk_the_map(told: Reader) -> None:
     keys(Keys.ENTER)
     told.see("Communities")
     reach(".sky canvas")
-    keys("+", "+", Keys.ARROW_LEFT, "0", Keys.ENTER)
+    keys("+", "+", Keys.ARROW_LEFT)
+    told.wait(lambda _: told.all(".tip")[0].text, "the words of the memory in the middle")
+    keys("0", Keys.ENTER)
     told.see("Neighbours")
 
 

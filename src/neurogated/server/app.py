@@ -88,7 +88,7 @@ class _Files(StaticFiles):
     """The files of the page, without the template of the viewer beside its style."""
 
     def lookup_path(self, path: str) -> tuple[str, os.stat_result | None]:
-        return ("", None) if path.endswith(".j2") else super().lookup_path(path)
+        return ("", None) if path.endswith(".j2") else super().lookup_path("docs.html" if path == "docs" else path)
 
 
 def _about(metrics: Metrics, namespace: str) -> APIRouter:

@@ -30,9 +30,9 @@ function askForKey() {
 }
 
 /** Return the JSON of an answer; throws an Error with the server's message. */
-async function ask(method, path, body, query = {}) {
+async function ask(method, path, body, query = {}, owner = user()) {
   const parameters = new URLSearchParams(Object.entries(query).filter(([, value]) => value != null));
-  if (user()) parameters.set("user_id", user());
+  if (owner) parameters.set("user_id", owner);
   const headers = {};
   const key = sessionStorage.getItem(KEY);
   if (key) headers.Authorization = `Bearer ${key}`;
@@ -40,7 +40,7 @@ async function ask(method, path, body, query = {}) {
   const answer = await fetch(`v1/${path}?${parameters}`, { method, headers, body: JSON.stringify(body) });
   if (answer.status === 401) {
     await askForKey();
-    return ask(method, path, body, query);
+    return ask(method, path, body, query, owner);
   }
   const told = await answer.json();
   if (!answer.ok) throw Object.assign(new Error(told.error.message), { status: answer.status });
@@ -49,7 +49,8 @@ async function ask(method, path, body, query = {}) {
 
 const one = (id) => `memories/${encodeURIComponent(id)}`;
 
-export const add = (content) => ask("POST", "memories", { content });
+export const add = (body) => ask("POST", "memories", body);
+export const erase = (name) => ask("DELETE", "memories", undefined, {}, name);
 export const list = (cursor) => ask("GET", "memories", undefined, { cursor, limit: 500, newest: true });
 
 /** The users, the newest activity first. */

@@ -37,6 +37,8 @@ export function labelled(text, field) {
 
 const shown = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
 export const when = (time) => h("time", { datetime: time }, shown.format(new Date(time)));
+const dayShown = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
+export const day = (time) => h("time", { datetime: time }, dayShown.format(new Date(time)));
 export const number = (value) => value.toFixed(3).replace("-", "\u2212");
 export const beginning = (text, most = 90) => (text.length > most ? `${text.slice(0, most).trimEnd()} …` : text);
 

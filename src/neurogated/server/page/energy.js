@@ -11,8 +11,11 @@ function curve(moments) {
   const label = `Mean energy, ${DAYS} days ago ${number(moments[0].energy)}, now ${number(moments[DAYS].energy)}, in ${DAYS} days without use ${number(moments.at(-1).energy)}`;
   return svg(
     "svg",
-    { viewBox: "-4 -4 608 108", class: "curve", role: "img", "aria-label": label },
+    { viewBox: "-44 -20 654 152", class: "curve", role: "img", "aria-label": label },
+    [0, 0.5, 1].map((share) => [svg("line", { x1: 0, x2: 600, y1: 100 - 100 * share, y2: 100 - 100 * share, class: "grid" }), svg("text", { x: -8, y: 105 - 100 * share, class: "before" }, share)]).flat(),
+    [0, DAYS, 2 * DAYS].map((place) => svg("text", { x: (300 * place) / DAYS, y: 120, class: ["after", "", "before"][place / DAYS] }, place === DAYS ? "today" : moments[place].day)),
     svg("line", { x1: 300, x2: 300, y1: 0, y2: 100, class: "present" }),
+    [DAYS, 2 * DAYS].map((place) => [svg("circle", { cx: (300 * place) / DAYS, cy: 100 - 100 * moments[place].energy, r: 3 }), svg("text", { x: (300 * place) / DAYS - 6, y: 92 - 100 * moments[place].energy, class: "before" }, number(moments[place].energy))]).flat(),
     svg("polyline", { points: past.join(" ") }),
     svg("polyline", { points: future.join(" "), "stroke-dasharray": "4 4" }),
   );
@@ -37,7 +40,7 @@ export async function show(view) {
     view,
     h("h2", {}, "Energy over time"),
     h("p", { class: "hint" }, "After today: without any further use. The past has the memories of that time with their present uses."),
-    h("div", { class: "panel" }, curve(moments)),
+    h("div", { class: "panel" }, h("p", { class: "hint", "aria-hidden": "true" }, "Mean energy, 0 to 1; the dashes are the forecast"), curve(moments)),
     h(
       "div",
       { class: "panel chart", tabindex: 0, role: "region", "aria-label": "Layers by day" },

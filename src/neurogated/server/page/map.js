@@ -84,7 +84,12 @@ export async function show(view, chosen = "") {
     put(about, h("h2", {}, "Neighbours"), ...neighbourhood(found, open, again));
     about.focus({ preventScroll: window.innerWidth > 1000 });
   });
-  const picture = new Picture(map, (place) => open(map.ids[place]));
+  const known = new Map();
+  const words = async (place) => {
+    if (!known.has(place)) known.set(place, api.readAll([map.ids[place]]).then(([one]) => one && beginning(one.content || one.title || one.id, 120)));
+    return known.get(place);
+  };
+  const picture = new Picture(map, (place) => open(map.ids[place]), words);
 
   const members = act(async (region) => {
     picture.show(region);

@@ -126,6 +126,10 @@ export function card(memory, { head = [], extra = [], again = () => {}, fresh = 
     item("Helpful", judge("success", "Its links are stronger now.")),
     item("Not helpful", judge("fail", "Its links are weaker now.")),
     h("a", { class: "item", href: `#map/${encodeURIComponent(memory.id)}`, "aria-label": `Neighbours: ${about}` }, "Neighbours"),
+    item("Copy link", act(async () => {
+      await navigator.clipboard.writeText(`${location.href.split("#")[0]}#map/${encodeURIComponent(memory.id)}`);
+      tell("The link to the memory is copied.");
+    })),
     item("Details", reveal),
   ]);
   const facts = [

@@ -17,19 +17,22 @@ function rgb(hue, saturation, lightness) {
 }
 
 export class Picture {
-  /** Draw a map. `chosen` is called with the number of a memory that the reader chooses. */
-  constructor(map, chosen) {
+  /** Draw a map. `chosen` is called with the number of a memory that the reader chooses; `words` awaits its text. */
+  constructor(map, chosen, words) {
     this.map = map;
     this.chosen = chosen;
+    this.words = words;
     this.marked = -1;
+    this.pointed = -1;
+    this.tip = h("p", { class: "tip", role: "status", dir: "auto", hidden: true });
     this.filter = { by: "region", layers: new Set([0, 1, 2, 3]), until: map.ids.length };
     this.back = h("canvas", { "aria-hidden": "true" });
     this.front = h("canvas", {
       tabindex: 0,
       role: "application",
-      "aria-label": `Map of ${map.ids.length} memories in ${map.regions.length - 1} communities. Arrow keys move, plus and minus zoom, 0 shows all, Enter opens the memory in the middle. The list of communities has the same.`,
+      "aria-label": `Map of ${map.ids.length} memories in ${map.regions.length - 1} communities. Arrow keys move and name the memory in the middle, plus and minus zoom, 0 shows all, Enter opens the memory in the middle. The list of communities has the same.`,
     });
-    this.element = h("div", { class: "sky" }, this.back, this.front);
+    this.element = h("div", { class: "sky" }, this.back, this.front, this.tip);
     this.dark = window.matchMedia("(prefers-color-scheme: dark)");
     this.dark.addEventListener("change", () => this.paint());
     this.back.addEventListener("ready", () => this.later());
@@ -72,6 +75,19 @@ export class Picture {
 
   mark(place) {
     this.marked = place;
+    this.later();
+  }
+
+  /** Show the words of a memory beside its point; of none for -1. */
+  async point(place) {
+    if (place === this.pointed) return;
+    this.pointed = place;
+    this.tip.hidden = true;
+    this.later();
+    const text = place < 0 ? "" : await this.words(place);
+    if (place !== this.pointed || !text) return;
+    this.tip.textContent = text;
+    this.tip.hidden = false;
     this.later();
   }
 
@@ -174,6 +190,13 @@ export class Picture {
       pen.fillStyle = text;
       pen.fillText(name, x, y - radius + 16 * ratio);
     }
+    if (this.pointed >= 0) {
+      const point = { x: map.x[this.pointed], y: map.y[this.pointed] };
+      ring(point, Math.max(6 * ratio, 0.8 * camera.scale), text, 2);
+      const [x, y] = spot(point).map((value) => value / ratio + 12);
+      this.tip.style.left = `${Math.max(4, Math.min(x, this.element.clientWidth - this.tip.offsetWidth - 4))}px`;
+      this.tip.style.top = `${Math.max(4, Math.min(y, this.element.clientHeight - this.tip.offsetHeight - 4))}px`;
+    }
     if (this.marked >= 0) ring({ x: map.x[this.marked], y: map.y[this.marked] }, Math.max(7 * ratio, camera.scale), accent, 3);
   }
 
@@ -193,7 +216,7 @@ export class Picture {
     });
     front.addEventListener("pointermove", (event) => {
       const before = held.get(event.pointerId);
-      if (!before) return;
+      if (!before) return void this.point(this.nearest(pixel(event)));
       const wide = held.size === 2 && spread();
       const now = pixel(event);
       held.set(event.pointerId, now);
@@ -207,6 +230,8 @@ export class Picture {
       if (found >= 0) this.chosen(found);
     });
     front.addEventListener("pointercancel", release);
+    front.addEventListener("pointerleave", () => this.point(-1));
+    front.addEventListener("blur", () => this.point(-1));
     front.addEventListener("wheel", (event) => {
       event.preventDefault();
       this.zoom(Math.exp(-event.deltaY / 400), pixel(event));
@@ -228,6 +253,7 @@ export class Picture {
       if (!(event.key in deeds) || event.ctrlKey || event.metaKey || event.altKey) return;
       event.preventDefault();
       deeds[event.key]();
+      this.point(this.nearest(middle, Infinity));
     });
   }
 

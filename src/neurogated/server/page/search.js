@@ -3,6 +3,7 @@
 import * as api from "./api.js";
 import { beginning, button, h, labelled, number, put, tell } from "./dom.js";
 import { act, card, changed, score } from "./memory.js";
+import { importer, save } from "./transfer.js";
 
 function path(steps, names) {
   if (!steps.length) return null;
@@ -74,13 +75,30 @@ function everything(first, added, again) {
     }
     draw();
   }));
+  const forget = button("", act(async () => {
+    const found = own();
+    if (!confirm(`Forget these ${found.length} memories?`)) return;
+    for (const one of found) await api.forget(one.id);
+    await again();
+    const back = async () => {
+      for (const _ of found) await api.undo();
+      await again();
+      tell("Undone.");
+    };
+    tell(`${found.length} memories are forgotten. `, button("Undo", act(back)));
+  }));
+  const keep = button("", () => save(own()));
+  // Those that every user reads belong to nobody here.
+  const own = () => loaded.filter((one) => fits(one) && (one.scope.user_id !== null || loaded.every((other) => other.scope.user_id === null)));
   function draw() {
     const found = loaded.filter(fits);
     count.textContent = `${found.length} of ${cursor ? "the newest " : ""}${loaded.length} memories, the newest first`;
+    forget.textContent = `Forget these ${own().length}`;
+    keep.textContent = `Export these ${own().length}`;
     put(lines, found.slice(0, most).map((one) => card(one, { again, fresh: added.includes(one.id) })), (cursor !== null || found.length > most) && more);
   }
   draw();
-  return [fields, count, lines];
+  return [fields, h("p", { class: "acts" }, keep, forget), count, lines];
 }
 
 export async function show(view, question = "") {
@@ -103,7 +121,7 @@ export async function show(view, question = "") {
 
   const remember = act(async () => {
     asked.value = "";
-    ({ ids: added } = await api.add(fresh.value));
+    ({ ids: added } = await api.add({ content: fresh.value }));
     fresh.value = "";
     await refresh();
     changed("Remembered.", refresh);
@@ -113,6 +131,7 @@ export async function show(view, question = "") {
     view,
     h("form", { class: "ask", role: "search", onsubmit: act(refresh) }, labelled("Question", asked), h("button", { class: "act main" }, "Recall")),
     h("form", { class: "ask", onsubmit: remember }, labelled("New memory", fresh), h("button", { class: "act" }, "Remember")),
+    importer(refresh),
     results,
   );
   await refresh();
