@@ -427,7 +427,7 @@ class NeuroGraphMemory:
                 before an undo takes the undo back.
             user_id: take back the last thing that was done to this user's memories, and nothing of other users.
 
-        Returns the change that the undo made; None if there was nothing to change.
+        Returns the change that the undo made, with the `memories` that it wrote or deleted; None if nothing changed.
 
         Raises:
             InputError: the delta does not exist, a compaction erased history that the undo needs, the last thing
