@@ -113,6 +113,7 @@ class Dimensions:
         self._vector = vector
         self._present = present
         self._zone = zone
+        self._span = span_of(query, local(from_micros(present), zone))
         self._scale = scale
         self._is_relative = is_relative
         formula = likeness.formula
@@ -129,7 +130,7 @@ class Dimensions:
             if weight * kernel.share(tag) and (match := find()) is not None
         ]
         # A question that names a time is about the memories of that time, not about the newest.
-        self._newness = kernel.share(NEWEST) if span_of(query, local(from_micros(present), zone)) is None else 0.0
+        self._newness = kernel.share(NEWEST) if self._span is None else 0.0
         if self._newness:
             last = self._view.admitted_nodes()[-_LAST_ADDED:]
             likeness.of(last[~self._view.hides(last)])
@@ -173,7 +174,7 @@ class Dimensions:
 
         Keyword search proposes those that contain its dates or weekdays.
         """
-        span = span_of(self._query, local(from_micros(self._present), self._zone))
+        span = self._span
         if span is None:
             return None
         # The keyword index has days in UTC.

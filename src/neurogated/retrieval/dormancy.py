@@ -37,10 +37,13 @@ class Admission:
     """Whether it refuses messages that only say what other admitted memories say."""
     replaced: Rows = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     """The rows of the fronts of groups, of which `best` has refused other members or echoes."""
+    _chooses: bool = field(init=False)
     _known: NDArray[np.int8] = field(init=False)
     """(nodes,): 1 for a node that is shown, -1 for one that is not, 0 for one that nobody has asked for."""
 
     def __post_init__(self) -> None:
+        view = self.view
+        self._chooses = (self.groups and has_groups(view)) or (self.hides_echoes and has_echoes(view))
         self._known = np.zeros(self.view.node_count if self._chooses else 0, dtype=np.int8)
 
     def admits(self, rows: Rows) -> NDArray[np.bool_]:
@@ -79,10 +82,6 @@ class Admission:
         if asleep.any():
             found[asleep] = law.lacking(view, rows[asleep], now)
         return found
-
-    @property
-    def _chooses(self) -> bool:
-        return (self.groups and has_groups(self.view)) or (self.hides_echoes and has_echoes(self.view))
 
     def _is_shown(self, rows: Rows) -> NDArray[np.bool_]:
         """Return which of the nodes neither another member of the group stands for, nor those that they echo."""

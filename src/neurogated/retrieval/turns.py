@@ -175,7 +175,7 @@ class Samples:
 
     def _mean_of(self, rows: Rows) -> NDArray[np.float32]:
         """Return the mean vector of nodes. In a conversation both samples are the same nodes, which are read once."""
-        if self._last is None or self._last[0].size != rows.size or np.count_nonzero(self._last[0] != rows):
+        if self._last is None or self._last[0].size != rows.size or np.logical_or.reduce(self._last[0] != rows):
             self._last = rows, self.reader.mean_vector(rows)
         return self._last[1]
 
@@ -293,7 +293,7 @@ class Turns:
         answered = np.bincount(near.owner[asked], similarity[asked], size)
         answers = np.bincount(near.owner[asked], minlength=size) > 0
         if self._centre is None:
-            chosen = chosen if np.count_nonzero(chosen) else ~chosen
+            chosen = chosen if np.logical_or.reduce(chosen) else ~chosen
             counted = there & chosen
             self._centre = _mean(mean[counted]), _mean(own[chosen])
             self._share = self._share_of_context(rows, near, chosen)
@@ -322,7 +322,7 @@ class Turns:
     def _share_of_context(self, rows: Rows, near: Neighbours, chosen: NDArray[np.bool_]) -> float:
         """Return how much the turns around the chosen ones count, 0–1: less if they repeat the rare words of these."""
         here = chosen[near.owner]
-        if not (np.count_nonzero(here) and self._formula.notes_need_no_context):
+        if not (np.logical_or.reduce(here) and self._formula.notes_need_no_context):
             return 1.0
         terms, size = self._view.term_arcs(rows[chosen]), self._view.node_count
         joined = terms.origin * size + terms.target
@@ -334,11 +334,11 @@ class Turns:
     def _likeness_to_all(self, rows: Rows, chosen: NDArray[np.bool_]) -> Values:
         """Return the centred mean cosine of turns to a sample of the turns that the recall may return (n,)."""
         mean = self._samples.mean_of_turns
-        if not np.count_nonzero(mean):
+        if not np.logical_or.reduce(mean):
             return np.zeros(rows.size)
         likeness: Values = np.sqrt(mean @ mean) * self._reader.similarities(mean, rows)
         if self._usual is None:
-            self._usual = _mean(likeness[chosen if np.count_nonzero(chosen) else ~chosen])
+            self._usual = _mean(likeness[chosen if np.logical_or.reduce(chosen) else ~chosen])
         return likeness - self._usual
 
 
