@@ -209,6 +209,15 @@ def test_what_is_dropped_of_answers_is_counted_by_reason(later: MemoryConfig, mo
     }
 
 
+def test_what_is_dropped_about_a_memory_that_is_gone_is_not_counted(later: MemoryConfig, model: ModelServer) -> None:
+    model.claims = lambda message: [{**hobby(message)[0], "value": "wasps"}]
+    with NeuroGraphMemory(later) as memory:
+        names = say_hobbies(memory, 2)
+        model.during = lambda: memory.delete(names[0])
+        assert memory.flush() == 0
+        assert memory.usage()["dropped: no value of the text"] == 1
+
+
 def test_a_context_that_is_too_short_for_eight_memories_reads_each_alone(
     later: MemoryConfig, model: ModelServer
 ) -> None:

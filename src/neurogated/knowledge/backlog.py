@@ -59,8 +59,6 @@ class Enquiry(Protocol[Q, A]):
     """Most questions of a call, or all those about one memory."""
     after: str | None
     """The kind of the queue whose memories must have answers before."""
-    dropped: Counter[str]
-    """How many parts of answers were dropped since the memory was opened, by reason."""
 
     def questions(self, view: GraphView, node: MemoryNode, is_later: Callable[[str], bool]) -> Sequence[Q]:
         """Return the questions about a memory; `is_later` tells of another whether it waits behind this one."""
@@ -73,6 +71,9 @@ class Enquiry(Protocol[Q, A]):
 
     def delta(self, answers: Answers[Q, A], settled: Sequence[PendingTask], at: datetime) -> GraphDelta:
         """Return the changes that follow from answers, under the write lock; `settled` wait no longer."""
+
+    def unused(self, answers: Answers[Q, A]) -> Mapping[str, int]:
+        """Return how many parts of answers say nothing that counts, by reason."""
 
 
 class _Step(NamedTuple, Generic[Q, A]):
@@ -105,6 +106,8 @@ class Backlog(Generic[Q, A]):
         self._failures: Counter[PendingTask] = Counter()
         self._faults: dict[PendingTask, str] = {}
         self._resting_until = _NEVER
+        self.dropped = Counter[str]()
+        """How many parts of answers were dropped since the memory was opened, by reason."""
 
     def work(
         self, clock: Callable[[], datetime], stopped: Callable[[], bool], calls: int | None = None, *, patient: bool
@@ -138,11 +141,6 @@ class Backlog(Generic[Q, A]):
     def waiting(self) -> int:
         """How many memories wait, without those that are parked."""
         return len(self._waiting())
-
-    @property
-    def dropped(self) -> Counter[str]:
-        """How many parts of answers were dropped since the memory was opened, by reason."""
-        return self._enquiry.dropped
 
     def _parked(self) -> list[PendingTask]:
         kind = self._enquiry.kind
@@ -266,7 +264,7 @@ class Backlog(Generic[Q, A]):
 
         A memory whose text or owner has changed since it was read stays in the queue.
         """
-        made: list[Conflict] = []
+        made, taken = list[Conflict](), list[tuple[Q, A]]()
 
         def plan() -> GraphDelta:
             waiting, now = set(self._waiting()), self._present({task.nodes[0] for task in step.done})
@@ -285,10 +283,11 @@ class Backlog(Generic[Q, A]):
                 parked = tuple(self._park(task) for task in settled if task in step.parked)
                 queued, left = (*delta.queued, *parked), tuple(one for one in delta.settled if one not in parked)
                 delta = replace(delta, queued=queued, settled=left)
-            made.extend(conflicts_made(self._store, delta))
+            made[:], taken[:] = conflicts_made(self._store, delta), answers
             return delta
 
         self._write(plan)
+        self.dropped.update(self._enquiry.unused(taken))
         for task in step.done:
             self._failures.pop(task, None)
             self._faults.pop(task, None)

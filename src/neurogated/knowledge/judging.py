@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from typing import Any, Protocol
@@ -165,7 +165,6 @@ class PairEnquiry:
         self._judge = judge
         self._finder = CandidateFinder(store, settings.conflict_uncertain)
         self.after = after
-        self.dropped = Counter[str]()
 
     def questions(self, view: GraphView, node: MemoryNode, is_later: Callable[[str], bool]) -> Sequence[TextPair]:
         """Return the pairs of a memory. A pair belongs to the memory that was queued later, so it is judged once."""
@@ -181,5 +180,9 @@ class PairEnquiry:
     def delta(self, answers: Answers[TextPair, Relation], settled: Sequence[PendingTask], at: datetime) -> GraphDelta:
         """Return the conflicts among the answers, and what they say of open ones; the write lock is held."""
         sure = [answer for answer in answers if answer[1].confidence >= _CONFIDENCE]
-        self.dropped["an uncertain judgement"] += len(answers) - len(sure)
         return self._checker.judged(sure, settled, at)
+
+    def unused(self, answers: Answers[TextPair, Relation]) -> Mapping[str, int]:
+        """Return how many judgements are uncertain."""
+        number = sum(relation.confidence < _CONFIDENCE for _, relation in answers)
+        return {"an uncertain judgement": number} if number else {}

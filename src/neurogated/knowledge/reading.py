@@ -96,6 +96,8 @@ class Read(NamedTuple):
     names: tuple[str, ...] = ()
     effects: Sequence[tuple[str, str]] = ()
     """The ids of the memories that it caused, each with `weak`, `medium` or `strong`."""
+    dropped: Mapping[str, int] = {}
+    """How many parts of the answer about it cannot be used, by reason."""
 
 
 class ReadingEnquiry:
@@ -119,7 +121,6 @@ class ReadingEnquiry:
         self._model = model
         self._prompts = prompts
         self._linked = linked
-        self.dropped = Counter[str]()
 
     def questions(self, _: GraphView, node: MemoryNode, __: Callable[[str], bool]) -> Sequence[Reading]:
         """Return the memory, if it has words."""
@@ -136,7 +137,7 @@ class ReadingEnquiry:
             if error.partial is None or len(questions) > 1:
                 raise
             answer = error.partial
-        return _Answer(answer, [one.node for one in questions], self.dropped).read()
+        return _Answer(answer, [one.node for one in questions]).read()
 
     def delta(self, answers: Answers[Reading, Read], settled: Sequence[PendingTask], at: datetime) -> GraphDelta:
         """Return names, causes and claims, with the conflicts that they raise; the write lock is held."""
@@ -148,15 +149,18 @@ class ReadingEnquiry:
         nodes = [changed.get(node.id, node) for node in self._store.get_nodes(list(claims))]
         return self._checker.checked(delta, nodes, claims)
 
+    def unused(self, answers: Answers[Reading, Read]) -> Mapping[str, int]:
+        """Return how many parts of the answers cannot be used, by reason."""
+        return sum((Counter(read.dropped) for _, read in answers), Counter[str]())
+
 
 class _Answer:
     """The answer of a model about some memories. What cannot be used of it is counted by reason, and logged."""
 
-    def __init__(self, answer: Mapping[str, Any], nodes: Sequence[MemoryNode], dropped: Counter[str]) -> None:
+    def __init__(self, answer: Mapping[str, Any], nodes: Sequence[MemoryNode]) -> None:
         self._answer = answer
         self._nodes = nodes
-        self._all_dropped = dropped
-        self._dropped = Counter[str]()
+        self._dropped = [Counter[str]() for _ in nodes]
 
     def read(self) -> list[Read]:
         """Return what was read in each memory."""
@@ -164,7 +168,7 @@ class _Answer:
         effects = defaultdict[int, list[tuple[str, str]]](list)
         for entry in self._entries("claims"):
             place = self._place(entry, "message")
-            claim = None if place is None else self._claim(entry, self._nodes[place])
+            claim = None if place is None else self._claim(entry, place)
             if place is not None and claim is not None and len(claims[place]) < _CLAIMS and claim not in claims[place]:
                 claims[place].append(claim)
         for entry in self._entries("names"):
@@ -178,11 +182,12 @@ class _Answer:
             strength = _words(entry, "strength").casefold()
             if cause is not None and effect is not None and cause != effect and strength in STRENGTHS:
                 effects[cause].append((self._nodes[effect].id, strength))
-        if self._dropped:
-            told = ", ".join(f"{number} × {reason}" for reason, number in self._dropped.items())
+        if told := ", ".join(f"{n} × {reason}" for reason, n in sum(self._dropped, Counter[str]()).items()):
             _log.info("left out of the answer of the model: %s", told)
-            self._all_dropped.update(self._dropped)
-        return [Read(claims[place], tuple(names[place]), effects[place]) for place in range(len(self._nodes))]
+        return [
+            Read(claims[place], tuple(names[place]), effects[place], dropped)
+            for place, dropped in enumerate(self._dropped)
+        ]
 
     def _entries(self, name: str) -> Iterator[dict[str, Any]]:
         for one in (name, *_OTHER_NAMES.get(name, ())):
@@ -196,13 +201,14 @@ class _Answer:
             return int(found[1]) - 1
         if not number and len(self._nodes) == 1:
             return 0
-        self._dropped["no message of that number"] += 1
+        self._dropped[0]["no message of that number"] += 1
         return None
 
-    def _claim(self, entry: Mapping[str, Any], node: MemoryNode) -> Claim | None:
+    def _claim(self, entry: Mapping[str, Any], place: int) -> Claim | None:
+        node = self._nodes[place]
         claim = _claim(entry, node) if is_message(node) else "a claim of a document"
         if isinstance(claim, str):
-            self._dropped[claim] += 1
+            self._dropped[place][claim] += 1
             return None
         return claim
 
