@@ -1,6 +1,5 @@
 """Whole memories and the installation: statistics, settings, checks, copies, and changes of the model."""
 
-import ctypes
 import dataclasses
 import importlib.util
 import json
@@ -179,18 +178,7 @@ def sync(flags: Flags, folder: str, *, watch: bool) -> int:
     return 1 if faults else 0
 
 
-_M_MMAP_THRESHOLD, _M_ARENA_MAX = -3, -8
-
-
-def _return_freed_memory() -> None:
-    """Let glibc return large freed blocks to the system at once; an import frees many. Measured in speed.md."""
-    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "mallopt"):
-        libc.mallopt(_M_MMAP_THRESHOLD, 1 << 16)
-        libc.mallopt(_M_ARENA_MAX, 2)
-
-
 def _import_from(flags: Flags, source: str | None, file: str, report: str | None, options: Any) -> int:  # noqa: ANN401 - of `import_from`
-    _return_freed_memory()
     # A file of another kind raises an error before a memory is created.
     next(read_file(source, Path(file), read_message), None)
     with flags.open(create=True) as memory:
