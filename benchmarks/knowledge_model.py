@@ -23,7 +23,7 @@ from benchmarks.context import PLACE, fill, user_of
 from benchmarks.knowing_model import Known, Told, serving
 from benchmarks.knowledge import share
 from benchmarks.spoken import facts_of, matches, rows
-from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory, runtime
 from neurogated.compose import build
 from neurogated.ingestion.analysers import OfflineEntityFinder
 
@@ -148,7 +148,7 @@ def main() -> None:
     half, prefix, url = arguments.half, PREFIXES[arguments.set], arguments.url
     # The writes wait for no slow model; `resume` asks it.
     real: Server = {"llm_base_url": url, "llm.timeout": 1800.0, "llm.retries": 0}
-    real |= {"llm.gather_seconds": 1e9}
+    runtime.GATHER_SECONDS = 1e9
     for measure, table, changes in ((facts, "sentences", {}), (pairs, "pairs", {"metabolism.read_claims": "off"})):
         chosen = rows(f"{prefix}{table}_{half}")[:: arguments.every]
         measure(chosen, f"{arguments.set} set, {half}", real | changes if url else None)

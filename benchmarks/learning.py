@@ -16,7 +16,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory, runtime
 from neurogated.evaluation.datasets import FORMATS, SOURCES_KEY, Dataset, Question, dataset_folder, load_dataset
 from neurogated.evaluation.gold import PERCENT, paired_bootstrap, recall_at
 from neurogated.evaluation.runner import index, rank
@@ -53,7 +53,8 @@ def trial(dataset: Dataset, seed: int) -> tuple[NDArray[np.float64], NDArray[np.
     generator = np.random.default_rng(seed)
     gains, groups = [], []
     # Without a flush of accesses, asking leaves no trace; only feedback changes the graph.
-    with NeuroGraphMemory(MemoryConfig(storage="memory", learning={"access_flush_seconds": 86400})) as memory:
+    runtime.ACCESS_FLUSH_SECONDS = 86_400.0
+    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
         for one, part in zip(index(dataset, memory), dataset.collections, strict=True):
             questions = [question for question in part.questions if question.gold]
             fed = np.zeros(len(questions), dtype=bool)

@@ -53,6 +53,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("no_cover")
 
 
+@pytest.fixture(scope="module")
+def small_overlay() -> Iterator[None]:
+    """Let graphs collect so few changed edges that they rebuild the adjacency often."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("neurogated.storage.index.graph.topology.OVERLAY_EDGES", 4)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hide the user's own settings from the tests."""

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryNode, NeuroGraphMemory, Recall
+from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryNode, NeuroGraphMemory, Recall, compose
 from neurogated.cli import main
 from neurogated.ingestion.document import Document, Passage
 from tests.chat_handler import ChatHandler
@@ -18,7 +18,7 @@ ASKED_AT_ONCE = 20
 # Long enough for the slowest machine. The test waits this long only if it fails.
 PATIENCE = 30.0
 # The model judges every question, even if the offline judge is sure.
-ALWAYS_ASKED = {"llm.kernel_sure": 2.0, "llm.kernel_deadline": PATIENCE}
+ALWAYS_ASKED = {"llm.kernel_sure": 2.0}
 STORY = Document((Passage("The dam broke at dawn."), Passage("The fields lay under water.")), "Flood")
 
 
@@ -68,7 +68,8 @@ def model() -> Iterator[Model]:
 
 
 @pytest.fixture
-def with_model(config: MemoryConfig, model: Model) -> MemoryConfig:
+def with_model(config: MemoryConfig, model: Model, monkeypatch: pytest.MonkeyPatch) -> MemoryConfig:
+    monkeypatch.setattr(compose, "_KERNEL_SECONDS", PATIENCE)
     return config.replace(
         llm_base_url=f"http://127.0.0.1:{model.server_address[1]}/v1", llm={"retries": 1}, **ALWAYS_ASKED
     )

@@ -8,6 +8,7 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
+from neurogated.runtime import ACCESS_FLUSH_SECONDS
 from neurogated.testing import ManualClock
 
 STORY = (
@@ -28,7 +29,7 @@ def test_use_is_marked_now_and_then_and_on_close(timed: NeuroGraphMemory, clock:
     clock.advance(timedelta(seconds=1))
     timed.retrieve("ferry")
     assert timed.store.get_node(first).last_accessed < clock()
-    clock.advance(timedelta(seconds=timed.config.learning.access_flush_seconds))
+    clock.advance(timedelta(seconds=ACCESS_FLUSH_SECONDS))
     timed.retrieve("ferry")
     assert timed.store.get_node(first).last_accessed == clock()
     clock.advance(timedelta(seconds=1))

@@ -75,12 +75,14 @@ def test_a_migrated_memory_is_one_that_was_indexed_with_the_new_model(
     old = MemoryConfig(
         save_dir=str(folder / "old"),
         embedding_name="hash",
-        indexing=IndexingSettings(chunk_size=8, chunk_overlap=0, batch_size=3),
+        indexing=IndexingSettings(chunk_size=8, chunk_overlap=0),
     )
     new = old.replace(save_dir=str(folder / "new"), embedding_name="other")
     _fill(old, texts, clock)
     _fill(new, texts, clock)
-    assert migrate(old.replace(embedding_name="other"), progress=False, clock=clock) > 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(administration, "BATCH", 3)
+        assert migrate(old.replace(embedding_name="other"), progress=False, clock=clock) > 0
     moved = old.replace(embedding_name="other")
     with (
         NeuroGraphMemory(moved, parts=compose.build(moved, clock)) as one,
@@ -151,7 +153,7 @@ _KILLED = """
 import os, signal, sys
 from collections.abc import Sequence
 import neurogated.compose as compose
-from neurogated import IndexingSettings, MemoryConfig
+from neurogated import MemoryConfig, administration
 from neurogated.administration import migrate
 from neurogated.embedding.hash_embedder import HashEmbedder
 
@@ -169,8 +171,8 @@ class Other(HashEmbedder):
 
 other = Other()
 compose.build_embedder = lambda config, **_: other
-small = IndexingSettings(batch_size=2)
-migrate(MemoryConfig(save_dir=sys.argv[1], embedding_name="other", indexing=small), progress=False)
+administration.BATCH = 2
+migrate(MemoryConfig(save_dir=sys.argv[1], embedding_name="other"), progress=False)
 print(other.count)
 """
 

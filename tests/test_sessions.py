@@ -43,7 +43,7 @@ def test_a_session_is_the_same_fed_at_once_and_message_by_message(config: Memory
     messages = [message_of(f"{text} Turn {place}.", timestamp=NOON) for place, text in enumerate(TALK * 2)]
     orders, causes = [], []
     for number, size in enumerate((10, 1, 3)):
-        there = config.replace(save_dir=str(tmp_path / str(number)), indexing={"batch_size": 2 if size == 3 else 100})
+        there = config.replace(save_dir=str(tmp_path / str(number)))
         with NeuroGraphMemory(there) as memory:
             for begin in range(0, len(messages), size):
                 memory.add(messages[begin : begin + size], user_id="ana", session_id="s")

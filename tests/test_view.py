@@ -38,13 +38,14 @@ def test_a_networkx_graph_shows_no_memory_of_another_user(memory: NeuroGraphMemo
     assert len(graph) == 2
 
 
+@pytest.mark.usefixtures("small_overlay")
 @given(
     st.lists(
         st.tuples(st.integers(0, 5), st.integers(0, 5), st.sampled_from([EdgeType.SEQ, EdgeType.SIM])), max_size=20
     )
 )
 def test_arcs_of_both_directions_are_those_of_each(ends: list[tuple[int, int, EdgeType]]) -> None:
-    store = GraphStore(config=MemoryConfig().replace(runtime={"overlay_edges": 5}))
+    store = GraphStore()
     for number in range(6):
         store.add_node(MemoryNode(f"n{number}", "text"))
     for source, target, kind in ends:

@@ -56,6 +56,7 @@ from neurogated.core.scope import ANY_USER
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import ConfigError, InputError, MissingExtraError, StorageError
 from neurogated.ingestion.edge_builder import by_user, similarity_edges
+from neurogated.ingestion.writer import BATCH
 from neurogated.parts import Parts
 from neurogated.progress import show_progress
 from neurogated.storage.registry import consistent_snapshot, memory_exists, open_store, repair_store, restore_store
@@ -121,13 +122,13 @@ def _places(
     store = next(iter(graphs.values()))
     for place in store.copies() if isinstance(store, SupportsCopies) else ():
         if place not in _in_use(parts):
-            yield place, partial(_erase_elsewhere, place, graphs, config)
+            yield place, partial(_erase_elsewhere, place, graphs)
 
 
-def _erase_elsewhere(place: str, graphs: Mapping[str, GraphStorePort], config: MemoryConfig) -> None:
+def _erase_elsewhere(place: str, graphs: Mapping[str, GraphStorePort]) -> None:
     """Erase at a place that the settings do not name."""
     if not is_of_canvases(place):
-        open_facts(place, config.metabolism.server_seconds).erase(graphs)
+        open_facts(place).erase(graphs)
         return
     with closing(canvases_of(place, next(iter(graphs.values())))) as canvases:
         canvases.erase()
@@ -345,7 +346,7 @@ def re_embed(
     Args:
         store: any graph of the memory.
         embedder: the new one; it embeds every text twice, so it should have a cache.
-        config: `MAX_SIM_NEIGHBORS` and `indexing.batch_size` apply.
+        config: `MAX_SIM_NEIGHBORS` applies.
         at: the time of the change.
         progress: show a progress bar; None shows it if the output is a terminal.
 
@@ -367,7 +368,7 @@ def re_embed(
         return 0
     total = sum(1 for _ in store.embedded_versions())
     versions = show_progress(store.embedded_versions(), "embedding", "text", total=total, progress=progress)
-    for batch in _batches(versions, config):
+    for batch in _batches(versions):
         embedder.embed_documents([search_text(version) for version in batch])
     # The transaction blocks other writers, so that no node keeps a vector or a similarity of the old model.
     with store.transaction():
@@ -375,7 +376,7 @@ def re_embed(
         versions = store.embedded_versions()
         deltas = {name: _similarity_delta(graph, embedder, config, at) for name, graph in _graphs(store).items()}
         # The first delta carries the vectors of all namespaces.
-        vectors = _vectors(versions, embedder, config)
+        vectors = _vectors(versions, embedder)
         store.replace_vectors(embedder.name, embedder.dimension, vectors, GraphDelta(at=at))
         for name, graph in _graphs(store).items():
             Committer(graph).commit(partial(deltas.__getitem__, name))
@@ -405,10 +406,8 @@ def _graphs(store: SupportsNamespaces) -> dict[str, GraphStorePort]:
     return {name: store.in_namespace(name) for name in store.namespaces()}
 
 
-def _vectors(
-    versions: Iterator[EmbeddedVersion], embedder: Embedder, config: MemoryConfig
-) -> Iterator[tuple[VersionKey, Vector]]:
-    for batch in _batches(versions, config):
+def _vectors(versions: Iterator[EmbeddedVersion], embedder: Embedder) -> Iterator[tuple[VersionKey, Vector]]:
+    for batch in _batches(versions):
         vectors = embedder.embed_documents([search_text(version) for version in batch])
         yield from zip((version.key for version in batch), vectors, strict=True)
 
@@ -417,7 +416,7 @@ def _similarity_delta(graph: GraphStorePort, embedder: Embedder, config: MemoryC
     """Return the delta that replaces the SIM edges by those of the embedder."""
     view, before = graph.view(), defaultdict[str | None, _Before](_Before)
     edges: list[MemoryEdge] = []
-    for ids in _batches((view.ids[row] for row in view.live_nodes().tolist()), config):
+    for ids in _batches(view.ids[row] for row in view.live_nodes().tolist()):
         stored = [node for node in graph.get_nodes(ids) if node.embedding is not None]
         vectors = embedder.embed_documents([search_text(node) for node in stored])
         nodes = [
@@ -453,9 +452,9 @@ class _Before:
         return sorted(found, key=lambda pair: (-pair[1], pair[0]))
 
 
-def _batches(items: Iterable[T], config: MemoryConfig) -> Iterator[list[T]]:
+def _batches(items: Iterable[T]) -> Iterator[list[T]]:
     iterator = iter(items)
-    while batch := list(islice(iterator, config.indexing.batch_size)):
+    while batch := list(islice(iterator, BATCH)):
         yield batch
 
 

@@ -58,6 +58,9 @@ _LLM = "llm"
 # By then, the relevance on an unused canvas has faded to 2^-24.
 _CANVAS_HALF_LIVES = 24
 _CANVAS_SECONDS = 0.25  # that a call waits for the server of the canvas
+FACTS_SECONDS = 5.0
+"""Seconds that a call waits for the database of the facts."""
+_KERNEL_SECONDS = 2.0  # that the language model has to judge a question, independent of llm.timeout
 _LLM_CACHE = "llm_cache.db"
 _READING_LOCK = "reading.lock"
 _OPENAI_KEY = "OPENAI_API_KEY"
@@ -161,7 +164,7 @@ def open_session(
 
 def _fact_follower(config: MemoryConfig) -> FactFollower | None:
     """Return the projection of facts that the settings name; without them, the file of the memory."""
-    url, seconds = config.metabolism.facts_url, config.metabolism.server_seconds
+    url = config.metabolism.facts_url
     file = Path(config.save_dir) / FACTS_FILE
     if (config.force_index_from_scratch or url == _OFF) and not config.read_only and config.storage != "memory":
         # Without its follower, the file would keep erased words.
@@ -169,7 +172,7 @@ def _fact_follower(config: MemoryConfig) -> FactFollower | None:
     if url == _OFF or (url is None and (config.storage == "memory" or not find_spec("sqlalchemy"))):
         return None
     # SQLAlchemy is imported only if the memory has facts.
-    opened = functools.cache(lambda: open_facts(file if url is None else url, seconds))
+    opened = functools.cache(lambda: open_facts(file if url is None else url))
     if url is not None:
         opened()
     return FactFollower(opened, file if url is None else None)
@@ -259,7 +262,7 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None) -> Mo
         offline,
         LLMQuestionJudge(model, prompts, config),
         sure=config.llm.kernel_sure,
-        deadline=config.llm.kernel_deadline,
+        deadline=_KERNEL_SECONDS,
     )
     return Models(
         config,
@@ -276,10 +279,12 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None) -> Mo
 
 
 def _text_judge(config: MemoryConfig, model: LanguageModel | None) -> TextJudge | None:
-    """Return the judge of pairs of texts that the settings name; None if it is a language model and there is none."""
+    """Return the judge of pairs of texts that the settings name; None for none."""
     settings = config.metabolism
+    if settings.judge == _OFF:
+        return None
     if settings.judge != "model":
-        return CrossEncoderJudge(CrossEncoder(settings.judge), settings.judge_threshold)
+        return CrossEncoderJudge(CrossEncoder(settings.judge))
     return None if model is None else ModelJudge(model, PromptTemplateManager(), config)
 
 
@@ -388,14 +393,15 @@ def is_of_canvases(place: str) -> bool:
     return urlsplit(place).scheme in _CANVASES
 
 
-def open_facts(url: str | Path, seconds: float) -> FactProjection:
+def open_facts(url: str | Path) -> FactProjection:
     """Return the table of facts in a file or a database, which is opened on its first use.
 
     Raises:
         ConfigError: the URL is of another kind.
         MissingExtraError: a package is not installed.
     """
-    table: FactProjection = import_extra("neurogated.projections.fact_table", "facts").FactTable(url, seconds=seconds)
+    module = import_extra("neurogated.projections.fact_table", "facts")
+    table: FactProjection = module.FactTable(url, seconds=FACTS_SECONDS)
     return table
 
 

@@ -70,6 +70,10 @@ def spans(*, enabled: bool) -> Spans:
 # Concurrent questions of `arecall` and `aretrieve`.
 _RECALL_CONCURRENCY = 64
 _CLOSING_SECONDS = 0.5
+ACCESS_FLUSH_SECONDS = 30.0
+"""Seconds after which the accesses of recalls are written together."""
+GATHER_SECONDS = 20.0
+"""New memories are read together: when there are eight, or when the oldest has waited for so long."""
 
 _log = logging.getLogger(__name__)
 
@@ -211,7 +215,7 @@ class Runtime:
         self.accesses = AccessLog(
             clock,
             EnergyController(config.metabolism),
-            config.learning.access_flush_seconds,
+            ACCESS_FLUSH_SECONDS,
             config.runtime.max_open_namespaces,
         )
         self.handed_out = HandedOut(config.metabolism)
@@ -284,9 +288,9 @@ class Runtime:
         self._repeated = Periodic(name, seconds, work)
 
     def gather(self, about: object, number: int, most: int, work: Callable[[Any], float | None]) -> None:
-        """Call `work` in a thread once `most` wait, or `llm.gather_seconds` after the first; see `Gathering`."""
+        """Call `work` in a thread once `most` wait, or `GATHER_SECONDS` after the first; see `Gathering`."""
         if self._gathering is None:
-            self._gathering = Gathering(most, self._config.llm.gather_seconds, work)
+            self._gathering = Gathering(most, GATHER_SECONDS, work)
         self._gathering.add(about, number)
 
     @contextmanager

@@ -33,6 +33,7 @@ from neurogated.core.projections import remove_manifests
 from neurogated.core.scope import UserChoice
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.analysers import Analysis
+from neurogated.ingestion.mentions import MAX_TERM_TEXTS
 from neurogated.ingestion.writer import Writer
 from neurogated.knowledge.backlog import Backlog, Enquiry
 from neurogated.knowledge.checker import CLAIMS, ConflictChecker
@@ -133,7 +134,7 @@ class Session(Uncopied):
         self.config, self.parts, self.runtime = config, parts, runtime
         self.store, self.clock = parts.store, parts.clock
         if isinstance(self.store, SupportsTerms):
-            self.store.compute_terms(config.indexing.max_term_texts)
+            self.store.compute_terms(MAX_TERM_TEXTS)
         self._subscribers = subscribers
         self._sessions = Sessions() if sessions is None else sessions
         self._sessions.by_name[config.namespace] = self
@@ -177,9 +178,9 @@ class Session(Uncopied):
         if parts.language_model is not None and settings.read_claims == "model":
             prompts = PromptTemplateManager()
             found.append(ReadingEnquiry(self.store, checker, parts.language_model, prompts, self._linked))
-        if parts.text_judge is not None and settings.check_conflicts and settings.conflict_uncertain:
+        if parts.text_judge is not None and settings.check_conflicts:
             # What memories say tells which pairs are in conflict, and what a change ends.
-            found.append(PairEnquiry(self.store, checker, parts.text_judge, settings, CLAIMS if found else None))
+            found.append(PairEnquiry(self.store, checker, parts.text_judge, CLAIMS if found else None))
         return found
 
     @cached_property

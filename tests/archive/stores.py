@@ -4,8 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 from neurogated import GraphStore
-from neurogated.config.groups import RuntimeSettings
-from neurogated.config.memory_config import MemoryConfig
 from neurogated.testing import ManualClock
 
 OpenStore = Callable[[ManualClock], GraphStore]
@@ -18,13 +16,9 @@ def stores(kind: str, folder: Path) -> OpenStore:
     def make(clock: ManualClock) -> GraphStore:
         made.append(None)
         if kind == "memory":
-            return GraphStore(config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=4)), clock=clock)
+            return GraphStore(clock=clock)
         from neurogated.storage.sqlite_store import SqliteStore
 
-        return SqliteStore.open(
-            folder / f"{len(made)}-{id(made)}.db",
-            config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=4)),
-            clock=clock,
-        )
+        return SqliteStore.open(folder / f"{len(made)}-{id(made)}.db", clock=clock)
 
     return make

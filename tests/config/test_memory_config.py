@@ -14,7 +14,7 @@ from neurogated.config.groups import RetrievalSettings
 from neurogated.config.setting import REMOVED, Setting, settings_of, value_of
 from neurogated.errors import ConfigError
 
-SETTINGS = list(settings_of(MemoryConfig, listed_only=False))
+SETTINGS = list(settings_of(MemoryConfig))
 NAMES = [found.name for found in SETTINGS]
 # These two settings bound each other. A value that fits one may not fit the pair.
 COUPLED = {"indexing.chunk_size", "indexing.chunk_overlap"}

@@ -24,7 +24,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage
+from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage, runtime
 from neurogated.core.conflicts import CONFLICT
 from neurogated.errors import StorageError
 from neurogated.storage.sqlite_store import SqliteStore
@@ -43,7 +43,8 @@ _ROUND_SECONDS = 30
 @functools.cache
 def config_for(folder: Path) -> MemoryConfig:
     """Return the settings of the memory."""
-    quick = {"learning.access_flush_seconds": 0, "runtime.checkpoint_changes": 60}
+    runtime.ACCESS_FLUSH_SECONDS = 0.0
+    quick = {"runtime.checkpoint_changes": 60}
     return MemoryConfig.from_mapping({"save_dir": folder / "out", "embedding_name": "hash", **quick})
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory, runtime
 from neurogated.config.groups import IndexingSettings
 from neurogated.errors import EmbedderMismatchError, MemoryClosedError, MemoryLockedError
 from neurogated.storage.sqlite_store import SqliteStore
@@ -140,8 +140,11 @@ with SqliteStore.open(sys.argv[1]) as store, store.transaction():
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="asks the system whether a process is stopped")
-def test_a_stopped_writer_is_named_while_reads_go_on_and_a_killed_one_is_in_nobodys_way(config: MemoryConfig) -> None:
-    config = config.replace(runtime={"write_lock_seconds": 0.3}, learning={"access_flush_seconds": 0.0})
+def test_a_stopped_writer_is_named_while_reads_go_on_and_a_killed_one_is_in_nobodys_way(
+    config: MemoryConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = config.replace(runtime={"write_lock_seconds": 0.3})
+    monkeypatch.setattr(runtime, "ACCESS_FLUSH_SECONDS", 0.0)
     path = Path(config.save_dir) / "memory" / "memory.db"
     with NeuroGraphMemory(config.replace(embedding_name="hash")) as memory:
         (known,) = memory.add_document("A heron stood at the weir.")

@@ -21,7 +21,6 @@ from neurogated import (
     NeuroGraphMemory,
     Passage,
 )
-from neurogated.config.groups import IndexingSettings
 from neurogated.core.judgements import CausalJudgement
 from neurogated.core.model import MemoryNode
 from neurogated.core.rendering import render
@@ -30,6 +29,7 @@ from neurogated.errors import InputError, LLMError, StorageError, UnknownIdError
 from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.testing import ManualClock
+from tests.ingestion.test_mentions import limited
 
 TALK = (
     ("Ann", "My cat Mio is ill since Monday."),
@@ -129,10 +129,8 @@ texts = st.lists(
 def test_the_remaining_texts_have_the_edges_of_a_memory_without_the_deleted_ones(
     first: list[tuple[str, str | None]], second: list[tuple[str, str | None]], data: st.DataObject
 ) -> None:
-    config = MemoryConfig(
-        storage="memory", embedding_name="hash", indexing=IndexingSettings(max_term_texts=3, max_mentions=2)
-    )
-    with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as other:
+    config = MemoryConfig(storage="memory", embedding_name="hash")
+    with limited(3, 2), NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as other:
         added = {pair: memory.add_document(pair[0], title=pair[1])[0] for pair in first}
         gone = data.draw(st.sets(st.sampled_from(first)), "deleted")
         memory.delete([added[pair] for pair in gone])

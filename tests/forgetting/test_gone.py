@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.config.groups import LearningSettings
+from neurogated import MemoryConfig, NeuroGraphMemory, runtime
 from neurogated.core.view import GraphView
 from neurogated.errors import UnknownIdError
 
@@ -19,13 +18,15 @@ TEXTS = ("A heron stood in the reeds.", "The heron flew over Lyon.", "Rain fell 
 
 
 @pytest.fixture(params=["sqlite", "memory"])
-def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NeuroGraphMemory]:
+def memory(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[NeuroGraphMemory]:
     settings = MemoryConfig(
         storage=request.param,
         save_dir=str(tmp_path),
         embedding_name="hash",
-        learning=LearningSettings(access_flush_seconds=0.0),
     )
+    monkeypatch.setattr(runtime, "ACCESS_FLUSH_SECONDS", 0.0)
     with NeuroGraphMemory(settings) as opened:
         yield opened
 

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.core.energy import DORMANT_IMPORTANCE
 from neurogated.ingestion.importance import OfflineImportanceJudge, Remark
 
 FACTS = {
@@ -111,7 +112,7 @@ def test_the_callers_importance_wins_and_energy_starts_with_it(tmp_path: Path) -
 
 
 def test_a_job_offer_never_sleeps_and_small_talk_may() -> None:
-    limit = MemoryConfig().metabolism.dormant_importance
+    limit = DORMANT_IMPORTANCE
     for earlier in (0, 100_000):
         assert judged("I got a job offer from a hospital in Basel.", "user", None, earlier) > limit
         assert judged("lol", "user", None, earlier) < limit

@@ -68,7 +68,7 @@ def test_few_pieces_of_a_long_text_exist_at_a_time(name: str) -> None:
 def causal(bench: Bench) -> Bench:
     """Return the bench with an engine that judges causes and finds names."""
     analysis = Analysis(OfflineCausalJudge(), OfflineEntityFinder())
-    bench.engine = Writer(bench.store, bench.embedder, analysis, bench.config, bench.clock)
+    bench.engine = Writer(bench.store, bench.embedder, analysis, bench.config, bench.clock, batch=bench.batch)
     return bench
 
 
@@ -81,7 +81,7 @@ def graph(bench: Bench) -> tuple[object, ...]:
 
 
 def test_a_long_document_is_written_in_parts_and_compared_within_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = Bench({"indexing.chunk_size": 8, "indexing.batch_size": 8})
+    bench = Bench({"indexing.chunk_size": 8}, batch=8)
     sizes: list[int] = []
     apply = bench.store.apply
 
@@ -101,8 +101,7 @@ def test_a_long_document_is_written_in_parts_and_compared_within_them(monkeypatc
 def test_an_interruption_keeps_the_parts_before_it_and_the_rest_is_added_by_adding_again(
     part: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = {"indexing.batch_size": 4}
-    whole, bench = causal(Bench(settings)), causal(Bench(settings))
+    whole, bench = causal(Bench(batch=4)), causal(Bench(batch=4))
     whole.add(chat(11))
     apply = bench.store.apply
     with monkeypatch.context() as patch:

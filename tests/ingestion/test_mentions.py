@@ -1,5 +1,7 @@
 """TERM and MENTION edges match their formulas in plain Python, in any order of arrival."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import combinations
 from pathlib import Path
 
@@ -8,7 +10,6 @@ import pytest
 from hypothesis import given
 
 from neurogated import Document, GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory
-from neurogated.config.groups import IndexingSettings
 from neurogated.errors import StorageError
 from tests.ingestion.text_edges import NOW, Bench, assert_right
 
@@ -33,10 +34,18 @@ chinese = st.lists(st.sampled_from(["北京", "的", "长城", "很", "长", "A"
 collections = st.lists(
     st.tuples(texts | chinese, st.sampled_from(TITLES)), min_size=1, max_size=14, unique_by=lambda pair: pair
 )
-limits = st.fixed_dictionaries({"max_term_texts": st.integers(0, 4), "max_mentions": st.integers(0, 4)})
 
 
-@given(collections, st.lists(st.integers(1, 5)), st.integers(0, 4), st.integers(0, 4))
+@contextmanager
+def limited(term_texts: int, mentions: int) -> Iterator[None]:
+    """Let memories have TERM and MENTION edges to so few texts."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("neurogated.session.MAX_TERM_TEXTS", term_texts)
+        patch.setattr("neurogated.ingestion.mentions.MAX_MENTIONS", mentions)
+        yield
+
+
+@given(collections, st.lists(st.integers(1, 5)), st.integers(1, 4), st.integers(1, 4))
 def test_edges_follow_the_formulas_after_every_batch(
     pairs: list[tuple[str, str | None]], sizes: list[int], term_texts: int, mentions: int
 ) -> None:
@@ -48,47 +57,42 @@ def test_edges_follow_the_formulas_after_every_batch(
             bench.check()
 
 
-@given(collections, limits, st.data())
+@given(collections, st.integers(1, 4), st.integers(1, 4), st.data())
 def test_edges_follow_the_formulas_after_additions_are_undone_and_made_again(
-    pairs: list[tuple[str, str | None]], bounds: dict[str, int], data: st.DataObject
+    pairs: list[tuple[str, str | None]], term_texts: int, mentions: int, data: st.DataObject
 ) -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(batch_size=3, **bounds))  # type: ignore[arg-type]
+    config = MemoryConfig(storage="memory", embedding_name="hash")
     documents = [Document.from_text(text, title=title) for text, title in pairs if any(map(str.isalnum, text))]
-    with NeuroGraphMemory(config) as memory:
+    with limited(term_texts, mentions), NeuroGraphMemory(config) as memory:
         for _ in range(data.draw(st.integers(1, 4), "rounds")):
             chosen = data.draw(st.permutations(documents), "order")[: data.draw(st.integers(0, len(documents)), "many")]
             memory.add_documents(chosen, progress=False)
-            assert_right(memory.store, bounds["max_term_texts"], bounds["max_mentions"])  # type: ignore[arg-type]
+            assert_right(memory.store, term_texts, mentions)  # type: ignore[arg-type]
             if data.draw(st.booleans(), "undo"):
                 memory.undo(to=data.draw(st.integers(0, memory.store.view().sequence), "to"))
-                assert_right(memory.store, bounds["max_term_texts"], bounds["max_mentions"])  # type: ignore[arg-type]
+                assert_right(memory.store, term_texts, mentions)  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("batch", [1, 4, 64])
-def test_a_memory_on_disk_keeps_the_edges_right_over_closing_and_undo(tmp_path: Path, batch: int) -> None:
-    config = MemoryConfig(
-        save_dir=str(tmp_path),
-        embedding_name="hash",
-        indexing=IndexingSettings(max_term_texts=3, max_mentions=2, batch_size=batch),
-    )
+def test_a_memory_on_disk_keeps_the_edges_right_over_closing_and_undo(tmp_path: Path) -> None:
+    config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")
     documents = [
         Document.from_text(f"{first} met {second} at the {third} house.", title=first)
         for first, second, third in combinations(["Ann", "Bo Li", "北京", "Cy (singer)", "It", "Dee, Lady"], 3)
     ]
     for begin, end in [(7, 12), (0, 5), (3, 20)]:
-        with NeuroGraphMemory(config) as memory:
+        with limited(3, 2), NeuroGraphMemory(config) as memory:
             memory.add_documents(documents[begin:end], progress=False)
             memory.undo()
             memory.add_documents(reversed(documents[begin:end]), progress=False)
             assert isinstance(memory.store, GraphStore)
             assert_right(memory.store, 3, 2)
-    with NeuroGraphMemory(config) as memory:
+    with limited(3, 2), NeuroGraphMemory(config) as memory:
         assert isinstance(memory.store, GraphStore)
         assert list(memory.store.all_edges())
         assert_right(memory.store, 3, 2)
 
 
-@given(collections, st.integers(0, 4), st.integers(0, 4), st.data())
+@given(collections, st.integers(1, 4), st.integers(1, 4), st.data())
 def test_edges_follow_the_formulas_after_texts_came_changed_and_went(
     pairs: list[tuple[str, str | None]], term_texts: int, mentions: int, data: st.DataObject
 ) -> None:
@@ -115,8 +119,8 @@ def test_edges_follow_the_formulas_after_texts_came_changed_and_went(
 
 
 def test_a_write_that_failed_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(max_term_texts=2))
-    with NeuroGraphMemory(config) as memory:
+    config = MemoryConfig(storage="memory", embedding_name="hash")
+    with limited(2, 20), NeuroGraphMemory(config) as memory:
         memory.add_document("A heron.")
         with monkeypatch.context() as patch:
 

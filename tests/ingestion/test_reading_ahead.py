@@ -13,7 +13,7 @@ from tests.ingestion.test_writer import Bench, story
 
 
 def test_the_next_batch_is_embedded_while_the_one_before_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = Bench({"indexing.batch_size": 3})
+    bench = Bench(batch=3)
     begun = threading.Event()
     embed, apply = bench.embedder.embed_documents, bench.store.apply
 
@@ -37,7 +37,7 @@ def test_the_next_batch_is_embedded_while_the_one_before_is_written(monkeypatch:
 
 @pytest.mark.parametrize("failing", ["document", "embedder"])
 def test_batches_before_a_failure_are_stored(failing: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = Bench({"indexing.batch_size": 1})
+    bench = Bench(batch=1)
     embed = bench.embedder.embed_documents
 
     def fail_on_rain(texts: Sequence[str]) -> NDArray[np.float32]:

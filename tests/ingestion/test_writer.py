@@ -26,7 +26,7 @@ from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.errors import EmbeddingError, MemoryLockedError
 from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.drafts import Revision
-from neurogated.ingestion.writer import Writer
+from neurogated.ingestion.writer import BATCH, Writer
 from neurogated.testing import ManualClock
 
 SENTENCES = ["The cat sleeps.", "A dog barks.", "We met in Lyon.", "The cat sleeps.", "Rain fell all day."]
@@ -58,13 +58,16 @@ class Bench:
     """An engine whose chunks hold one or two short sentences, with its parts."""
 
     settings: dict[str, Any] = field(default_factory=dict)
+    batch: int = BATCH
 
     def __post_init__(self) -> None:
         self.config = MemoryConfig().replace(**{"indexing.chunk_size": 4, "indexing.chunk_overlap": 0, **self.settings})
         self.clock = ManualClock()
         self.store = GraphStore(clock=self.clock)
         self.embedder = RecordingEmbedder()
-        self.engine = Writer(self.store, self.embedder, Analysis(Silent(), Silent()), self.config, self.clock)
+        self.engine = Writer(
+            self.store, self.embedder, Analysis(Silent(), Silent()), self.config, self.clock, batch=self.batch
+        )
 
     def add(self, *documents: Document) -> list[list[str]]:
         return list(self.engine.add(documents))
@@ -151,7 +154,7 @@ def test_new_metadata_is_merged_and_leaves_energy_times_and_learned_weights(benc
 def test_every_node_has_as_many_sim_edges_as_there_are_earlier_nodes_up_to_the_setting(
     documents: list[Document], neighbors: int, batch: int
 ) -> None:
-    bench = Bench({"MAX_SIM_NEIGHBORS": neighbors, "indexing.batch_size": batch})
+    bench = Bench({"MAX_SIM_NEIGHBORS": neighbors}, batch)
 
     bench.add(*documents)
 
@@ -165,7 +168,7 @@ def test_batches_of_any_size_make_the_same_graph(documents: list[Document], batc
 
 
 def assert_same_graph(documents: Sequence[Document], *batches: int) -> None:
-    first, second = (Bench({"indexing.batch_size": batch}) for batch in batches)
+    first, second = (Bench(batch=batch) for batch in batches)
 
     assert first.add(*documents) == second.add(*documents)
 
@@ -176,7 +179,7 @@ def assert_same_graph(documents: Sequence[Document], *batches: int) -> None:
 
 
 def test_a_document_is_stored_when_its_ids_are_given_out() -> None:
-    bench = Bench({"indexing.batch_size": 1})
+    bench = Bench(batch=1)
     stored = bench.engine.add(story(f"Number {number}.") for number in range(2))
 
     first = next(stored)

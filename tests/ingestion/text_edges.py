@@ -8,8 +8,7 @@ from itertools import combinations
 
 import pytest
 
-from neurogated import EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode
-from neurogated.config.groups import IndexingSettings
+from neurogated import EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
 from neurogated.core.rendering import keyword_text, subjects
 from neurogated.ingestion.mentions import text_edges
 from neurogated.text.keywords import split_keywords
@@ -81,8 +80,7 @@ class Bench:
     """A store and its edges, without the rest of ingestion."""
 
     def __init__(self, term_texts: int = 5, mentions: int = 20) -> None:
-        self.limits = IndexingSettings(max_term_texts=term_texts, max_mentions=mentions)
-        self.config = MemoryConfig(indexing=self.limits)
+        self.limits = term_texts, mentions
         self.store = GraphStore()
         self.store.compute_terms(term_texts)
 
@@ -91,7 +89,9 @@ class Bench:
         self.change(nodes)
 
     def change(self, nodes: Sequence[MemoryNode], removed: Sequence[str] = ()) -> None:
-        changes = text_edges(self.store, self.config, nodes, NOW, removed)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("neurogated.ingestion.mentions.MAX_MENTIONS", self.limits[1])
+            changes = text_edges(self.store, nodes, NOW, removed)
         delta = GraphDelta(
             nodes=tuple(nodes),
             edges=tuple(changes.put),
@@ -112,4 +112,4 @@ class Bench:
         return edges_of(self.store.all_edges())[0]
 
     def check(self) -> None:
-        assert_right(self.store, self.limits.max_term_texts, self.limits.max_mentions)
+        assert_right(self.store, *self.limits)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory, runtime
 from neurogated.knowledge import backlog
 from tests.knowledge.model_server import ModelServer, serving
 from tests.knowledge.plain_reader import config_of
@@ -24,6 +24,7 @@ def model() -> Iterator[ModelServer]:
 def config(model: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> MemoryConfig:
     """Return settings with the model, which judges pairs and reads no claims, and without a cache of its answers."""
     monkeypatch.setattr(backlog, "REST_SECONDS", 0.0)
+    monkeypatch.setattr(runtime, "GATHER_SECONDS", 1e6)
     values: dict[str, Any] = {"embedding_name": "hash", "llm_base_url": model.url, "metabolism.read_claims": "off"}
     values |= {"llm.retries": 0, "llm.cache_bytes": 0, "llm.wait": True}
     return MemoryConfig.from_mapping({"save_dir": str(tmp_path / "memory"), **values})

@@ -72,7 +72,7 @@ def settings_for(server: ModelServer) -> Mapping[str, Any]:
         "llm.retries": 0,
         "llm.cache_bytes": 0,
         "llm.wait": True,
-        "metabolism.conflict_uncertain": 0,
+        "metabolism.judge": "off",
     }
 
 

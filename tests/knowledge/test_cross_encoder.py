@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.compose import build
+from neurogated.embedding.cross_encoder import CrossEncoder
 from neurogated.errors import MissingExtraError
+from neurogated.knowledge.judging import CrossEncoderJudge
 from tests.knowledge.model_server import found, said, waiting
 from tests.knowledge.nli_model import PAIRS, build_model, export_graph
 
@@ -29,18 +33,13 @@ def judged(request: pytest.FixtureRequest, folders: dict[str, Path]) -> Iterator
         yield memory
 
 
-def _opened(folder: Path, **settings: float) -> NeuroGraphMemory:
-    return NeuroGraphMemory(
-        MemoryConfig.from_mapping(
-            {
-                "storage": "memory",
-                "llm.use": "off",
-                "llm.wait": True,
-                "metabolism.judge": str(folder),
-                **{f"metabolism.{name}": value for name, value in settings.items()},
-            }
-        )
-    )
+def _settings(folder: Path) -> MemoryConfig:
+    values = {"storage": "memory", "llm.use": "off", "llm.wait": True, "metabolism.judge": str(folder)}
+    return MemoryConfig.from_mapping(values)
+
+
+def _opened(folder: Path) -> NeuroGraphMemory:
+    return NeuroGraphMemory(_settings(folder))
 
 
 @pytest.mark.parametrize(("earlier", "later", "label"), PAIRS)
@@ -95,7 +94,8 @@ def test_a_model_with_other_classes_settles_nothing_and_the_log_says_why(
 
 def test_a_threshold_that_no_class_reaches_finds_nothing(folders: dict[str, Path]) -> None:
     earlier, later, _ = PAIRS[1]
-    with _opened(folders["graph"], judge_threshold=1.0) as memory:
+    config, judge = _settings(folders["graph"]), CrossEncoderJudge(CrossEncoder(str(folders["graph"])), threshold=1.0)
+    with NeuroGraphMemory(config, parts=replace(build(config), text_judge=judge)) as memory:
         said(memory, earlier)
         said(memory, later, 3)
         assert (found(memory), waiting(memory)) == ([], 0)

@@ -45,7 +45,7 @@ def test_the_model_finds_a_conflict_which_an_undo_of_its_side_takes_back(
 def test_a_memory_that_is_written_while_the_model_is_asked_belongs_to_its_own_question(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config.replace(llm_base_url=None)) as memory:
         name = said(memory, EARLIER)
-        view, finder = memory.store.view(), CandidateFinder(memory.store, 8)
+        view, finder = memory.store.view(), CandidateFinder(memory.store)
         said(memory, LATER, 3)
         (node,) = memory.store.get_nodes([name])
         assert finder.pairs(view, node, lambda _: False) == []
@@ -84,7 +84,7 @@ def test_a_change_of_the_one_thing_that_two_messages_are_about_ends_the_earlier_
         if day in message["text"]
     ]
     model.judge = lambda pair: entry(pair, relation)
-    config = config.replace(metabolism={"read_claims": "model"}, llm={"wait": False, "gather_seconds": 1e6})
+    config = config.replace(metabolism={"read_claims": "model"}, llm={"wait": False})
     with NeuroGraphMemory(config) as memory:
         for number, day in enumerate(("Mondays", "Thursdays")):
             said(memory, f"The practice of my choir at the old church is on {day}.", number * days)
@@ -108,7 +108,7 @@ def test_two_values_of_one_thing_are_compared_however_unlike_their_words(
         if value in message["text"]
     ]
     model.judge = lambda pair: entry(pair, "changed")
-    config = config.replace(metabolism={"read_claims": "model"}, llm={"wait": False, "gather_seconds": 1e6})
+    config = config.replace(metabolism={"read_claims": "model"}, llm={"wait": False})
     with NeuroGraphMemory(config) as memory:
         for day, text in enumerate(("All day long I have coffee.", "Nora smiled.", "It kept me awake, so tea it is.")):
             said(memory, text, day)
@@ -139,7 +139,7 @@ def test_the_judge_of_pairs_decides_whether_two_values_that_were_read_exclude_ea
 ) -> None:
     model.claims, notices = plainly_read, list[Conflict]()
     model.judge = lambda pair: entry(pair, relation, "medium", "As the judge says.")
-    config = config.replace(metabolism={"read_claims": "model"}, llm={"wait": False, "gather_seconds": 1e6})
+    config = config.replace(metabolism={"read_claims": "model"}, llm={"wait": False})
     with NeuroGraphMemory(config) as memory:
         memory.on("conflict", notices.append)
         for day, text in enumerate(HOMES):
@@ -228,7 +228,7 @@ def test_a_memory_that_changes_while_the_model_answers_is_judged_again(
 
 
 def test_the_model_answers_without_a_lock(config: MemoryConfig, model: ModelServer) -> None:
-    with NeuroGraphMemory(config.replace(llm={"wait": False, "gather_seconds": 1e6})) as memory:
+    with NeuroGraphMemory(config.replace(llm={"wait": False})) as memory:
         said(memory, EARLIER)
 
         def write() -> None:

@@ -17,7 +17,7 @@ BEEKEEPER = "Since May I keep the bees of the old mill, and Mrs Ott lends me her
 @pytest.fixture
 def reading(config: MemoryConfig) -> MemoryConfig:
     """Return settings with which the model reads claims and judges no pairs."""
-    return config.replace(metabolism={"read_claims": "model", "conflict_uncertain": 0})
+    return config.replace(metabolism={"read_claims": "model", "judge": "off"})
 
 
 def claim(message: Pair, slot: str, value: str, quote: str, **others: str) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def test_the_prompt_names_the_attributes_of_the_table(reading: MemoryConfig, mod
 
 def test_several_messages_share_a_call(reading: MemoryConfig, model: ModelServer) -> None:
     texts = [f"The hive number {number} is full of honey." for number in range(10)]
-    config = reading.replace(llm={"wait": False, "gather_seconds": 1e6})
+    config = reading.replace(llm={"wait": False})
     with NeuroGraphMemory(config) as memory:
         memory.add([{"role": "user", "content": text} for text in texts], user_id="ana", session_id="day")
         memory.flush()
@@ -170,7 +170,7 @@ def test_a_memory_that_changes_or_goes_while_the_model_reads_gets_no_old_claims(
     reading: MemoryConfig, model: ModelServer
 ) -> None:
     model.claims = hobby
-    with NeuroGraphMemory(reading.replace(llm={"wait": False, "gather_seconds": 1e6})) as memory:
+    with NeuroGraphMemory(reading.replace(llm={"wait": False})) as memory:
         changed, gone = said(memory, BEEKEEPER), said(memory, f"{BEEKEEPER} Hooray.", 1)
 
         def change() -> None:
@@ -185,7 +185,7 @@ def test_a_memory_that_changes_or_goes_while_the_model_reads_gets_no_old_claims(
 
 def test_other_threads_write_while_the_model_reads(reading: MemoryConfig, model: ModelServer) -> None:
     model.claims = hobby
-    with NeuroGraphMemory(reading.replace(llm={"wait": False, "gather_seconds": 1e6})) as memory:
+    with NeuroGraphMemory(reading.replace(llm={"wait": False})) as memory:
 
         def write() -> None:
             model.during = None
@@ -237,7 +237,7 @@ def test_a_pair_has_one_conflict_though_two_judges_find_it(
         for quote, state in states.items()
         if quote in message["text"]
     ]
-    config = config.replace(metabolism={"read_claims": "model"}, llm={"wait": False, "gather_seconds": 1e6})
+    config = config.replace(metabolism={"read_claims": "model"}, llm={"wait": False})
     with NeuroGraphMemory(config) as memory:
         said(memory, EARLIER)
         said(memory, LATER, 3)

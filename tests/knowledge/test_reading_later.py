@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
+from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory, runtime
 from tests.knowledge.model_server import ModelServer, Pair, said, waiting
 
 HOBBIES = ["sailing", "chess", "pottery", "fencing", "climbing", "rowing", "baking", "juggling"]
@@ -31,8 +31,8 @@ def hobby(message: Pair) -> list[dict[str, Any]]:
 def later(config: MemoryConfig, model: ModelServer) -> MemoryConfig:
     """Return the settings of a memory whose model reads later, once eight memories wait."""
     model.claims = hobby
-    metabolism = {"read_claims": "model", "conflict_uncertain": 0}
-    return config.replace(metabolism=metabolism, llm={"wait": False, "gather_seconds": 1e6})
+    metabolism = {"read_claims": "model", "judge": "off"}
+    return config.replace(metabolism=metabolism, llm={"wait": False})
 
 
 def say_hobbies(memory: NeuroGraphMemory, number: int = len(HOBBIES)) -> list[str]:
@@ -61,17 +61,19 @@ def test_eight_memories_are_read_in_one_call(later: MemoryConfig, model: ModelSe
         assert [len(lines) for lines in model.read] == [8]
 
 
-def test_fewer_memories_are_read_after_some_time(later: MemoryConfig) -> None:
-    with NeuroGraphMemory(later.replace(llm={"gather_seconds": 0.01})) as memory:
+def test_fewer_memories_are_read_after_some_time(later: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtime, "GATHER_SECONDS", 0.01)
+    with NeuroGraphMemory(later) as memory:
         say_hobbies(memory, 2)
         until(lambda: waiting(memory) == 0)
         assert hobbies(memory) == set(HOBBIES[:2])
 
 
-def test_a_memory_that_is_opened_again_goes_on(later: MemoryConfig) -> None:
+def test_a_memory_that_is_opened_again_goes_on(later: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     with NeuroGraphMemory(later) as memory:
         say_hobbies(memory, 3)
-    with NeuroGraphMemory(later.replace(llm={"gather_seconds": 0.0})) as memory:
+    monkeypatch.setattr(runtime, "GATHER_SECONDS", 0.0)
+    with NeuroGraphMemory(later) as memory:
         until(lambda: waiting(memory) == 0)
         assert hobbies(memory) == set(HOBBIES[:3])
 
@@ -95,9 +97,11 @@ def test_closing_does_not_wait_for_the_model(later: MemoryConfig, model: ModelSe
         assert hobbies(memory) == set(HOBBIES)
 
 
-def test_two_processes_ask_about_each_memory_once(later: MemoryConfig, model: ModelServer) -> None:
+def test_two_processes_ask_about_each_memory_once(
+    later: MemoryConfig, model: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # Two memories of one process use the same locks as two processes.
-    later = later.replace(llm={"gather_seconds": 0.0})
+    monkeypatch.setattr(runtime, "GATHER_SECONDS", 0.0)
     with NeuroGraphMemory(later) as one, NeuroGraphMemory(later) as other:
         for day, thing in enumerate(HOBBIES):
             said((one, other)[day % 2], f"Well, my hobby is {thing}.", day)
@@ -126,7 +130,7 @@ def test_a_process_that_is_killed_while_it_asks_loses_nothing_and_asks_nothing_t
         say_hobbies(memory, 7)
     assert model.read == []
     values: dict[str, Any] = {"save_dir": str(later.save_dir), "embedding_name": "hash", "llm_base_url": model.url}
-    values |= {"llm.cache_bytes": 0, "metabolism.conflict_uncertain": 0}
+    values |= {"llm.cache_bytes": 0, "metabolism.judge": "off"}
     killed = threading.Event()
     model.during = lambda: len(model.read) == 2 and killed.wait(60)
     process = subprocess.Popen([sys.executable, "-c", _KILLED.format(values=values)])

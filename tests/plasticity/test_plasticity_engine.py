@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 
 from neurogated import EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode
-from neurogated.config.groups import RuntimeSettings
 from neurogated.plasticity import plasticity_engine
 from neurogated.plasticity.plasticity_engine import ASSOC_WEIGHT, PlasticityEngine
 from neurogated.testing import ManualClock
+
+pytestmark = pytest.mark.usefixtures("small_overlay")
 
 NAMES = "abcdef"
 KEYS = st.builds(
@@ -23,7 +24,7 @@ KEYS = st.builds(
 
 
 def _store(edges: dict[EdgeKey, float], clock: ManualClock) -> GraphStore:
-    store = GraphStore(config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=4)), clock=clock)
+    store = GraphStore(clock=clock)
     nodes = tuple(MemoryNode(id=name, content=name) for name in NAMES)
     put = tuple(MemoryEdge(*key, weight=weight, created_at=clock()) for key, weight in edges.items())
     store.apply(GraphDelta(nodes=nodes, edges=put, at=clock()))

@@ -26,7 +26,7 @@ def files_with(folder: Path, word: str = WORD) -> list[str]:
 
 
 def with_servers(config: MemoryConfig, **settings: object) -> MemoryConfig:
-    return config.replace(metabolism={"server_seconds": 0.3, **settings})
+    return config.replace(metabolism=settings)
 
 
 def state(config: MemoryConfig) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory, compose
 from neurogated.projections.fact_table import FactTable
 from neurogated.storage.graph_store import GraphStore
 from tests.projections.rows import fact, put, reference, rows_in
@@ -25,9 +25,12 @@ def values(file: Path) -> list[str]:
 
 
 @pytest.mark.parametrize("hold", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
-def test_a_program_that_holds_the_file_delays_no_write(config: MemoryConfig, file: Path, hold: str) -> None:
+def test_a_program_that_holds_the_file_delays_no_write(
+    config: MemoryConfig, file: Path, hold: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # A write that waited for the file would wait for ten minutes.
-    with NeuroGraphMemory(config.replace(metabolism={"server_seconds": 600})) as memory:
+    monkeypatch.setattr(compose, "FACTS_SECONDS", 600.0)
+    with NeuroGraphMemory(config) as memory:
         ids = [memory.facts.add("Ana", "pet", name) for name in ("a heron", "a cat")]
         other = sqlite3.connect(file, isolation_level=None)
         other.execute(hold)

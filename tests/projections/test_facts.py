@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory
+from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory, compose
 from neurogated.core import outage
 from neurogated.core.facts import Fact
 from neurogated.core.found import Statement
@@ -107,7 +107,7 @@ def test_a_corrected_fact_keeps_its_subject_and_attribute(memory: NeuroGraphMemo
 
 @pytest.fixture
 def on_disk(config: MemoryConfig) -> Iterator[NeuroGraphMemory]:
-    with NeuroGraphMemory(config.replace(storage="sqlite", metabolism={"server_seconds": 1.0})) as memory:
+    with NeuroGraphMemory(config.replace(storage="sqlite")) as memory:
         yield memory
 
 
@@ -150,8 +150,8 @@ def test_a_server_that_is_away_stops_no_write(
 ) -> None:
     monkeypatch.setattr(outage, "RETRY_SECONDS", 0.0)
     url = postgres.database()
-    settings = {"facts_url": url, "server_seconds": 2.0}
-    with NeuroGraphMemory(config.replace(metabolism=settings)) as memory:
+    monkeypatch.setattr(compose, "FACTS_SECONDS", 2.0)
+    with NeuroGraphMemory(config.replace(metabolism={"facts_url": url})) as memory:
         memory.facts.add("Ana", "city", "Lyon")
         postgres.stop()
         try:

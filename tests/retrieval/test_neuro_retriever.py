@@ -13,7 +13,6 @@ from hypothesis import given
 from numpy.typing import NDArray
 
 from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryNode, NeuroGraphMemory, Recall
-from neurogated.config.groups import IndexingSettings
 from neurogated.core.found import Found
 from neurogated.core.rendering import TIME
 from neurogated.errors import InputError
@@ -180,9 +179,7 @@ def test_contributions_add_up_to_the_score_and_flows_to_the_activation(
 
 @pytest.mark.parametrize("mode", ["classic", "gated"])
 def test_recall_while_another_thread_adds_and_removes(mode: str) -> None:
-    config = MemoryConfig(
-        storage="memory", embedding_name="hash", ACTIVATION=mode, indexing=IndexingSettings(batch_size=2)
-    )
+    config = MemoryConfig(storage="memory", embedding_name="hash", ACTIVATION=mode)
     failures: list[BaseException] = []
     with NeuroGraphMemory(config) as memory:
         memory.add_document("The heron stood by the stone.", title="Heron")

@@ -20,10 +20,11 @@ from neurogated import (
     MemoryNode,
     SpreadingActivation,
 )
-from neurogated.config.groups import RuntimeSettings
 from neurogated.core.view import Rows
 from neurogated.retrieval.activation import SELECTIVITY
 from neurogated.retrieval.formula import FORMULA, Formula
+
+pytestmark = pytest.mark.usefixtures("small_overlay")
 
 TYPES = (EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE)
 DECAY = 0.5
@@ -40,7 +41,7 @@ class World:
     hops: int
 
     def store(self) -> GraphStore:
-        store = GraphStore(config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=5)))
+        store = GraphStore()
         store.apply(GraphDelta(nodes=tuple(MemoryNode(id=name, content=name) for name in self.names)))
         for key, weight in self.edges.items():
             store.add_edge(MemoryEdge(*key, weight=weight))

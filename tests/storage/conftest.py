@@ -7,8 +7,6 @@ from pathlib import Path
 import pytest
 
 from neurogated import GraphStore
-from neurogated.config.groups import RuntimeSettings
-from neurogated.config.memory_config import MemoryConfig
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 from tests.postgres_server import Postgres
@@ -28,17 +26,15 @@ def url(postgres: Postgres) -> str:
 
 
 @pytest.fixture(params=["memory", "sqlite"])
-def open_store(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock) -> OpenStore:
-    """Return a function that creates an empty store, with an overlay so small that it merges often."""
+def open_store(request: pytest.FixtureRequest, tmp_path: Path, clock: ManualClock, small_overlay: None) -> OpenStore:  # noqa: ARG001 - graphs of this store have it
+    """Return a function that creates an empty store."""
     made: list[None] = []
 
     def make() -> GraphStore:
         made.append(None)
         if request.param == "memory":
-            return GraphStore(config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=4)), clock=clock)
-        return SqliteStore.open(
-            tmp_path / f"{len(made)}.db", config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=4)), clock=clock
-        )
+            return GraphStore(clock=clock)
+        return SqliteStore.open(tmp_path / f"{len(made)}.db", clock=clock)
 
     return make
 

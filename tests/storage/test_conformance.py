@@ -16,20 +16,17 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.storage.sqlite_store import SqliteStore
 from tests.storage.short_machine import shortened
 
-# Few, so that the overlay merges often.
-OVERLAY_EDGES = 4
+pytestmark = pytest.mark.usefixtures("small_overlay")
 
 _places: WeakKeyDictionary[GraphStorePort, tuple[Path, Clock]] = WeakKeyDictionary()
 
 
 def _in_memory(folder: Path, *, clock: Clock) -> GraphStorePort:  # noqa: ARG001 - it writes nothing
-    return GraphStore(config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=OVERLAY_EDGES)), clock=clock)
+    return GraphStore(clock=clock)
 
 
 def _on_disk(folder: Path, *, clock: Clock) -> GraphStorePort:
-    store = SqliteStore.open(
-        folder / "memory.db", config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=OVERLAY_EDGES)), clock=clock
-    )
+    store = SqliteStore.open(folder / "memory.db", clock=clock)
     _places[store] = folder, clock
     return store
 
@@ -38,7 +35,7 @@ def _kept(folder: Path, *, clock: Clock) -> GraphStorePort:
     """Open a store that writes a checkpoint after every few changes, and is opened from it."""
     store = SqliteStore.open(
         folder / "memory.db",
-        config=MemoryConfig(runtime=RuntimeSettings(overlay_edges=OVERLAY_EDGES, checkpoint_changes=2)),
+        config=MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=2)),
         clock=clock,
     )
     _places[store] = folder, clock

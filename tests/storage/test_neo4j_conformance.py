@@ -6,16 +6,13 @@ from weakref import WeakKeyDictionary
 import pytest
 
 from graph_store_kit import GraphStoreContract, store_machine
-from neurogated.config.groups import RuntimeSettings
-from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
 from neurogated.core.ports import GraphStorePort
 from neurogated.storage.neo4j_store import Neo4jStore
 from tests.bolt_server import BoltServer
 from tests.storage.short_machine import shortened
 
-# Few, so that the overlay merges often.
-CONFIG = MemoryConfig(runtime=RuntimeSettings(overlay_edges=4))
+pytestmark = pytest.mark.usefixtures("small_overlay")
 
 _places: WeakKeyDictionary[GraphStorePort, tuple[str, Clock]] = WeakKeyDictionary()
 _servers: list[BoltServer] = []
@@ -27,7 +24,7 @@ def _server(bolt_server: BoltServer) -> None:
 
 
 def _open_at(url: str, clock: Clock) -> GraphStorePort:
-    store = Neo4jStore.open(url, config=CONFIG, clock=clock)
+    store = Neo4jStore.open(url, clock=clock)
     _places[store] = url, clock
     return store
 

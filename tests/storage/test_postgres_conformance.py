@@ -15,9 +15,9 @@ from neurogated.storage.postgres_store import PostgresStore
 from tests.postgres_server import Postgres
 from tests.storage.short_machine import shortened
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("small_overlay")]
 
-CONFIG = MemoryConfig(runtime=RuntimeSettings(overlay_edges=4, checkpoint_changes=2))
+CONFIG = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=2))
 
 _places: WeakKeyDictionary[GraphStorePort, tuple[str, Clock]] = WeakKeyDictionary()
 

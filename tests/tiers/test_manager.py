@@ -10,7 +10,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory, runtime
 from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.energy import LAYERS
 from neurogated.embedding.hash_embedder import HashEmbedder
@@ -92,8 +92,9 @@ class Memory(NeuroGraphMemory):
 
 
 @pytest.fixture
-def memory(clock: ManualClock) -> Iterator[Memory]:
-    with Memory(clock, **{"learning.access_flush_seconds": 0.0}) as opened:
+def memory(clock: ManualClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Memory]:
+    monkeypatch.setattr(runtime, "ACCESS_FLUSH_SECONDS", 0.0)
+    with Memory(clock) as opened:
         yield opened
 
 

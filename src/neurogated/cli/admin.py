@@ -63,7 +63,7 @@ def _figure(value: object) -> str:
 @click.argument("word", default="")
 def settings(flags: Flags, word: str) -> None:
     config = flags.config()
-    wanted = [found for found in settings_of(MemoryConfig, listed_only=not word) if word.lower() in found.name.lower()]
+    wanted = [found for found in settings_of(MemoryConfig) if word.lower() in found.name.lower()]
     values = {found.name: value_of(config, found.name) for found in wanted}
     # A name such as "all-MiniLM-L6-v2" stays on one line.
     wrapper = textwrap.TextWrapper(_WIDTH, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)

@@ -85,7 +85,7 @@ def _words(config: MemoryConfig, user_id: str | None, project: tuple[str, ...]) 
     """Yield the words with which a client starts the server from any folder, also without this environment."""
     yield from ("mcp", "--save_dir", str(Path(config.save_dir).absolute()))
     plain = MemoryConfig()
-    for name in (one.name for one in settings_of(MemoryConfig, listed_only=False) if one.name not in _APART):
+    for name in (one.name for one in settings_of(MemoryConfig) if one.name not in _APART):
         value = value_of(config, name)
         if value != value_of(plain, name):
             text = "none" if value is None else str(value)

@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import takewhile
 
 from neurogated import compose
-from neurogated.consolidation.consolidator import Consolidator
+from neurogated.consolidation.consolidator import MAX_CALLS, Consolidator
 from neurogated.core.commit import BACKGROUND, CAUSE
 from neurogated.core.model import checked_count
 from neurogated.core.scope import ANY_USER, UserChoice
@@ -64,7 +64,7 @@ class Learning(Component):
         with session.runtime.work("consolidating"):
             session.writer.deduplicate()
             session.commit(lambda: session.checker().without_rules(at))
-            work_off(session, session.config.metabolism.consolidation_calls, patience=session.config.llm.timeout)
+            work_off(session, MAX_CALLS, patience=session.config.llm.timeout)
             # When the memory is closed, the background work ends early and stores the facts that it has.
             texts = self._consolidator.prepare(at, user_id, max_clusters)
             texts = takewhile(lambda _: not session.runtime.closing, texts)
@@ -112,7 +112,7 @@ class Learning(Component):
     def flush(self) -> None:
         """Write the accesses of all namespaces now.
 
-        Otherwise they are written every `learning.access_flush_seconds`, when many namespaces were accessed, and on
+        Otherwise they are written every half minute, when many namespaces were accessed, and on
         close.
         """
         self._session.runtime.accesses.flush()

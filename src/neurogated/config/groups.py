@@ -47,22 +47,10 @@ class IndexingSettings:
     chunk_overlap: int = setting(
         32, "a chunk repeats whole sentences of the previous chunk, up to this many tokens", low=0
     )
-    max_term_texts: int = setting(
-        5,
-        "a TERM edge joins two texts that share a term if at most this many texts have it; 0: none",
-        low=0,
-        listed=False,
-    )
-    max_mentions: int = setting(
-        20, "a MENTION edge leads to a subject if at most this many texts name it; 0: none", low=0, listed=False
-    )
     find_titles: bool = setting(
         True, "find the title of a text without one: a header, a heading, or the subject of its first sentence"
     )
     max_document_chars: int = setting(10_000_000, "longest document, in characters", low=1)
-    batch_size: int = setting(
-        256, "chunks that are embedded together and written in one transaction", low=1, listed=False
-    )
 
     def __post_init__(self) -> None:
         check(self, "indexing.")
@@ -76,9 +64,6 @@ class IndexingSettings:
 class LearningSettings:
     """How use changes the graph."""
 
-    access_flush_seconds: float = setting(
-        30.0, "seconds after which the accesses of recalls are written together", low=0.0, high=86_400.0, listed=False
-    )
     policies: bool = setting(False, "run the policies that are stored; see docs/how-to/expressions.md")
 
     def __post_init__(self) -> None:
@@ -95,12 +80,6 @@ class LLMSettings:
         "model name; none: on only if llm_base_url or an llm_name other than the default is set",
     )
     wait: bool = setting(False, "a write returns when the model has read what it wrote; otherwise it is read later")
-    gather_seconds: float = setting(
-        20.0,
-        "new memories are read together: when there are eight, or when the oldest has waited for so long",
-        low=0.0,
-        listed=False,
-    )
     timeout: float = setting(60.0, "seconds after which a language model call ends, with its retries", low=0.0)
     retries: int = setting(3, "retries of a failed language model call", low=0)
     concurrency: int = setting(4, "concurrent language model calls", low=1)
@@ -121,13 +100,6 @@ class LLMSettings:
         "the offline judge alone chooses a kernel from this confidence on, and a recall waits for the model below it; "
         "0: always, above 1: never",
         low=0.0,
-        listed=False,
-    )
-    kernel_deadline: float = setting(
-        2.0,
-        "seconds that the language model has to judge a question, independent of llm.timeout",
-        low=0.0,
-        listed=False,
     )
 
     def __post_init__(self) -> None:
@@ -151,16 +123,10 @@ class EmbeddingSettings:
         "library that runs a local model; auto: openvino for the bundled model on a CPU and multilingual, else torch",
         choices=("auto", "openvino", "onnx", "torch"),
     )
-    precision: str = setting(
-        "auto",
-        "number format of a model that openvino runs; auto: half precision if the processor supports it, twice as fast",
-        choices=("auto", "float32"),
-        listed=False,
-    )
     cache_bytes: int = setting(
         2**30, "maximum bytes on disk of cached vectors; the oldest are evicted; 0: no cache", low=0
     )
-    batch_size: int = setting(32, "texts in a batch, except for models that openvino runs", low=1, listed=False)
+    batch_size: int = setting(32, "texts in a batch, except for models that openvino runs", low=1)
     query_prompt: str | None = setting(None, "prompt before a question; none: the model's own prompt")
     document_prompt: str | None = setting(None, "prompt before a passage; none: the model's own prompt")
     devices: str | None = setting(
@@ -199,15 +165,11 @@ class RuntimeSettings:
         "maximum namespaces whose graphs are in memory at the same time; the least recently used is closed first",
         low=1,
     )
-    overlay_edges: int = setting(
-        4096, "changed edges that are collected before the adjacency is rebuilt", low=1, listed=False
-    )
     checkpoint_changes: int = setting(
         5_000,
         "write a checkpoint after this many changed nodes and edges, if they exceed 1/30 of the graph; a smaller "
         "number makes opening faster and writes more",
         low=1,
-        listed=False,
     )
     telemetry: bool = setting(
         False, "send spans and metrics to your application's OpenTelemetry; pip install 'neurogated[otel]'"

@@ -205,7 +205,7 @@ class MemoryConfig:
 
         The variable of `retrieval.keyword_weight` is `NEUROGATED_RETRIEVAL__KEYWORD_WEIGHT`.
         """
-        by_upper = {found.name.upper(): found.name for found in settings_of(cls, listed_only=False)}
+        by_upper = {found.name.upper(): found.name for found in settings_of(cls)}
         found = {name: environ[variable] for variable, name in FOREIGN_VARIABLES.items() if variable in environ}
         by_upper |= {spec.name.upper(): spec.name for spec in dataclasses.fields(cls)} | {_PRESET.upper(): _PRESET}
         for variable, text in environ.items():

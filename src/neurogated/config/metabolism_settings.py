@@ -27,7 +27,6 @@ class MetabolismSettings:
         0,
         "active memories of its user to which a new memory gets a temporal edge, those with most energy first",
         low=0,
-        listed=False,
     )
 
     find_duplicates: bool = setting(
@@ -43,11 +42,8 @@ class MetabolismSettings:
     )
 
     # Tiers
-    dormant_energy: float = setting(0.1, "a dormant memory has less energy than this", low=0.0, high=1.0, listed=False)
-    dormant_importance: float = setting(
-        0.55, "a dormant memory has less importance than this", low=0.0, high=1.0, listed=False
-    )
-    canvas_size: int = setting(100, "memories on the canvas of all and on that of each session", low=0, listed=False)
+    dormant_energy: float = setting(0.1, "a dormant memory has less energy than this", low=0.0, high=1.0)
+    canvas_size: int = setting(100, "memories on the canvas of all and on that of each session", low=0)
 
     # Facts
     facts_url: str | None = setting(
@@ -61,23 +57,11 @@ class MetabolismSettings:
         None, "Redis server whose canvases processes share, as redis://HOST or unix://PATH; none: in the process"
     )
 
-    # Servers of projections
-    server_seconds: float = setting(
-        5.0, "seconds that a call waits for the database of the facts", low=0.1, high=600.0, listed=False
-    )
-
     # Consolidation: facts of one subject become profiles, and memories that are used together become one text.
     consolidate_seconds: float = setting(
         0.0, "seconds between two consolidations in the background; 0: none there", low=0.0, high=31_536_000.0
     )
-    consolidation_uses: int = setting(3, "a memory enters a cluster after this many uses", low=0, listed=False)
-    consolidation_calls: int = setting(
-        32,
-        "most calls of the language model for the texts of one consolidation, as many for claims, and as many for "
-        "conflicts",
-        low=0,
-        listed=False,
-    )
+    consolidation_uses: int = setting(3, "a memory enters a cluster after this many uses", low=0)
 
     # Conflicts
     check_conflicts: bool = setting(True, "compare new facts with the known ones, and record contradictions")
@@ -93,22 +77,8 @@ class MetabolismSettings:
     # A model judges the pairs of memories that no slot connects.
     judge: str = setting(
         "model",
-        "judges pairs of memories that no slot connects; model: the language model; else the name or the folder of a "
-        "cross-encoder on this machine, one of whose classes is contradiction",
-    )
-    judge_threshold: float = setting(
-        0.5,
-        "probability of a contradiction, in both directions, from which the cross-encoder finds one",
-        low=0.0,
-        high=1.0,
-        listed=False,
-    )
-    conflict_uncertain: int = setting(
-        8,
-        "most earlier memories about which the model is asked for a new one; 0: it judges no conflicts",
-        low=0,
-        high=12,
-        listed=False,
+        "judges pairs of memories that no slot connects; model: the language model; off: nothing; else the name or "
+        "the folder of a cross-encoder on this machine, one of whose classes is contradiction",
     )
 
     # Echoes

@@ -45,7 +45,6 @@ def setting(
     low: float = -math.inf,
     high: float = math.inf,
     choices: tuple[str, ...] = (),
-    listed: bool = True,
 ) -> Any:  # noqa: ANN401
     """Return a field of a configuration with its default, its help and its allowed values.
 
@@ -55,34 +54,30 @@ def setting(
         low: the least number.
         high: the largest number.
         choices: the words that are allowed; empty for any.
-        listed: whether `settings_of` lists it. A number that was fitted to a measurement is not listed.
     """
-    about = {"help": help, "low": low, "high": high, "choices": choices, "listed": listed}
+    about = {"help": help, "low": low, "high": high, "choices": choices}
     return field(default=default, metadata=about)
 
 
-def group(kind: type, help: str, *, shorthand: str | None = None, listed: bool = True) -> Any:  # noqa: A002, ANN401
+def group(kind: type, help: str, *, shorthand: str | None = None) -> Any:  # noqa: A002, ANN401
     """Return a field that holds a group of settings.
 
     Args:
         kind: the frozen dataclass of the group.
         help: the subject of the group.
         shorthand: the setting of the group that a bare text sets: `llm="off"` means `llm.use="off"`.
-        listed: whether `settings_of` lists the group. Switches for ablations are not listed.
     """
-    return field(default=kind(), metadata={"help": help, "group": kind, "shorthand": shorthand, "listed": listed})
+    return field(default=kind(), metadata={"help": help, "group": kind, "shorthand": shorthand})
 
 
-def settings_of(kind: type, prefix: str = "", *, listed_only: bool = True) -> Iterator[Setting]:
+def settings_of(kind: type, prefix: str = "") -> Iterator[Setting]:
     """Yield the settings of a group and of its inner groups, in the order of their fields."""
     for spec in dataclasses.fields(kind):
         inner = spec.metadata.get("group")
-        if listed_only and not spec.metadata["listed"]:
-            continue
         if inner is None:
             yield Setting(prefix + spec.name, spec, _kinds(kind)[spec.name])
         else:
-            yield from settings_of(inner, f"{prefix}{spec.name}.", listed_only=listed_only)
+            yield from settings_of(inner, f"{prefix}{spec.name}.")
 
 
 def value_of(values: Any, name: str) -> Any:  # noqa: ANN401 - the type depends on the setting
@@ -210,6 +205,19 @@ REMOVED = {
     "itself with memory.energy.canvas(text)",
     "retrieval.closed_edge_types": _KERNELS,
     "retrieval.switches.uniform_kernel": "it is retrieval.kernels=uniform now",
+    "embedding.precision": "a model that OpenVINO runs has half precision where the processor supports it",
+    "indexing.batch_size": _FIXED,
+    "indexing.max_mentions": _FIXED,
+    "indexing.max_term_texts": _FIXED,
+    "learning.access_flush_seconds": _FIXED,
+    "llm.gather_seconds": _FIXED,
+    "llm.kernel_deadline": _FIXED,
+    "metabolism.conflict_uncertain": "metabolism.judge=off lets nothing judge pairs of memories",
+    "metabolism.consolidation_calls": "llm.max_calls limits the calls of a run",
+    "metabolism.dormant_importance": _FIXED,
+    "metabolism.judge_threshold": _FIXED,
+    "metabolism.server_seconds": _FIXED,
+    "runtime.overlay_edges": _FIXED,
     "vectors.exact_below": _FIXED,
     **dict.fromkeys(
         (
@@ -260,7 +268,7 @@ def _without_removed(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
 def _unknown(kind: type, name: str, prefix: str) -> str:
     """Return that there is no such setting, with the known name that is most similar; its last part is tried first."""
     told = f"unknown setting {prefix + name!r}"
-    known = {found.name: found.name.lower() for found in settings_of(kind, prefix, listed_only=False)}
+    known = {found.name: found.name.lower() for found in settings_of(kind, prefix)}
     last = name.lower().rpartition(".")[2]
     last = next((ours for ours, theirs in _FOREIGN.items() if last in theirs), last)
     by_last = {full: lower.rpartition(".")[2] for full, lower in known.items()}

@@ -89,6 +89,8 @@ def _numbers(text: str) -> set[str]:
 
 
 # The energy of a memory is multiplied by this when a language model has made a fact of it.
+MAX_CALLS = 32
+"""Most calls of the language model for the texts of one consolidation, and as many for claims and for conflicts."""
 _FADE = 0.5
 
 _log = logging.getLogger(__name__)
@@ -137,7 +139,7 @@ class Consolidator:
             user_id: only of this user, if it is a name.
             most: at most so many.
         """
-        self._calls = self._config.consolidation_calls
+        self._calls = MAX_CALLS
         view = self._store.view()
         made = chain(self._profiles(view, at), self._of_clusters(view, at))
         own = (one for one in made if not isinstance(user_id, str) or one.node.scope.user_id == user_id)

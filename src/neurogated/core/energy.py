@@ -22,6 +22,8 @@ Moment = int | NDArray[np.int64]
 """One time for all nodes, or one for each (n,), in microseconds since 1970 UTC."""
 _Values = NDArray[np.float64]
 _IDLE_DAYS = 14.0  # a dormant memory had no access for so long
+DORMANT_IMPORTANCE = 0.55
+"""A dormant memory has less importance than this."""
 
 
 class EnergySettings(Protocol):
@@ -38,10 +40,6 @@ class EnergySettings(Protocol):
     @property
     def dormant_energy(self) -> float:
         """A dormant memory has less energy."""
-
-    @property
-    def dormant_importance(self) -> float:
-        """A dormant memory has less importance."""
 
 
 class EnergyLaw:
@@ -88,7 +86,7 @@ class EnergyLaw:
 
     def dormant(self, view: GraphView, rows: Rows, now: Moment) -> NDArray[np.bool_]:
         """Return which nodes are dormant at the time `now`: little energy, little importance, and no recent access."""
-        found: NDArray[np.bool_] = view.importance.take(rows) < self._settings.dormant_importance
+        found: NDArray[np.bool_] = view.importance.take(rows) < DORMANT_IMPORTANCE
         # Most recalls end here, or after the next column: few memories are unimportant, and fewer are idle.
         if found.any():
             found &= now - view.last_accessed.take(rows) >= _IDLE_DAYS * MICROS_A_DAY

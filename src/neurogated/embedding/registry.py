@@ -12,12 +12,13 @@ MULTILINGUAL_NAMES = ("multilingual", "multilingual-e5-small")
 """Names of the model of the extra `multilingual`; the second is recorded in memories."""
 
 
-def build_embedder(config: MemoryConfig, *, api_key: str | None = None) -> Embedder:
+def build_embedder(config: MemoryConfig, *, api_key: str | None = None, exact: bool = False) -> Embedder:
     """Return the embedder of `config.embedding_name`. This function imports the embedder's package.
 
     Args:
         config: settings of the model, its server, prompts and devices.
         api_key: key of the server, if it needs one.
+        exact: let OpenVINO compute in single precision, also where half precision is faster.
     """
     name = config.embedding_name
     if name in _HASH_NAMES:
@@ -30,7 +31,7 @@ def build_embedder(config: MemoryConfig, *, api_key: str | None = None) -> Embed
         return MultilingualEmbedder(
             query_prompt=config.embedding.query_prompt,
             document_prompt=config.embedding.document_prompt,
-            exact=config.embedding.precision == "float32",
+            exact=exact,
         )
     if name.startswith(_OPENAI_PREFIX) or config.embedding.base_url:
         from neurogated.embedding.openai_embedder import OpenAIEmbedder
@@ -63,4 +64,4 @@ def build_embedder(config: MemoryConfig, *, api_key: str | None = None) -> Embed
     from neurogated.embedding.bundled_model import BundledEmbedder
 
     on_cpu = bool(devices) or backend == "openvino"
-    return BundledEmbedder(by_library, exact=config.embedding.precision == "float32", on_cpu=on_cpu)
+    return BundledEmbedder(by_library, exact=exact, on_cpu=on_cpu)

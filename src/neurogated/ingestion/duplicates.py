@@ -46,10 +46,10 @@ class Deduplicator:
     Candidates are the ends of SIM edges. Only equal texts are joined.
     """
 
-    def __init__(self, recent: RecentNodes, config: MemoryConfig) -> None:
+    def __init__(self, recent: RecentNodes, config: MemoryConfig, batch: int) -> None:
         self._recent, self._store = recent, recent.store
         self._is_on = config.metabolism.find_duplicates
-        self._batch = config.indexing.batch_size
+        self._batch = batch
         self._swept = 0
 
     def among(

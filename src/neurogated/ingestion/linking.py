@@ -46,7 +46,7 @@ class Linker:
         """
         at, view, graphs = analysed.at, reader.view, UserGraphs(reader)
         gone = self._with_derived(view, analysed.gone, analysed.known)
-        mentions = text_edges(self._store, self._config, analysed.nodes, at, gone, graphs=graphs)
+        mentions = text_edges(self._store, analysed.nodes, at, gone, graphs=graphs)
         moved = [*analysed.new, *_originals(view, (node for node in analysed.known if node.id in analysed.moved))]
         nearest = nearest_in(graphs.__getitem__, without=frozenset(gone))
         similar = similarity_edges(moved, nearest, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
@@ -86,7 +86,7 @@ class Linker:
         nodes, reader = self._store.get_nodes(given), self._store.reader()
         view = reader.view
         gone = self._with_derived(view, given)
-        changes = text_edges(self._store, self._config, (), at, gone, graphs=UserGraphs(reader))
+        changes = text_edges(self._store, (), at, gone, graphs=UserGraphs(reader))
         same = self._duplicates.among(view, (), (), gone, at)
         joined = rejoined(view, nodes, at=at)
         return GraphDelta(

@@ -5,7 +5,7 @@ every change of a text may change the weights of old edges. The edges depend onl
 of the changes. No edge joins texts of two users.
 
     w(a, b) = max of 1 / log2(1 + n(s))   over the names s of the subjects of b that a mentions;
-                                          n(s) <= indexing.max_mentions texts mention s
+                                          n(s) <= MAX_MENTIONS texts mention s
 
 A text mentions a name if it has the name's keywords and its content has the name's words in order.
 
@@ -27,7 +27,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import WeightChange
 from neurogated.core.derivation import is_derived
 from neurogated.core.edge_type import EdgeType
@@ -38,6 +37,10 @@ from neurogated.core.view import GraphView
 from neurogated.ingestion.edge_builder import UserGraph, UserGraphs, by_user
 from neurogated.text.keywords import fold, split_keywords, split_words
 
+MAX_MENTIONS = 20
+"""A MENTION edge leads to a subject if at most this many texts name it."""
+MAX_TERM_TEXTS = 5
+"""A TERM edge joins two texts that share a term if at most this many texts have it."""
 _APART = re.compile("(?<=[\u3005\u3040-\u30ff\u3400-\u9fff]) (?=[\u3005\u3040-\u30ff\u3400-\u9fff])")
 # Parts of words that an apostrophe separates: before the word ("O'Brien") or after it ("Ender's", "we'll").
 _BEFORE = re.compile(r"(?<!\S)([^\W\d_]) (?=[^\W_])")
@@ -57,7 +60,6 @@ class EdgeChanges(NamedTuple):
 
 def text_edges(
     store: GraphStorePort,
-    config: MemoryConfig,
     nodes: Sequence[MemoryNode],
     at: datetime,
     removed: Collection[str] = (),
@@ -68,7 +70,6 @@ def text_edges(
 
     Args:
         store: the store before the change.
-        config: holds `indexing.max_mentions`.
         nodes: nodes to store: new ones, and new versions of stored ones.
         at: time of the change.
         removed: ids of stored nodes to remove.
@@ -96,7 +97,7 @@ def text_edges(
     for user_id in dict.fromkeys((*leaving, *coming)):
         graph = graphs[user_id]
         change = TextChange(graph, leaving.get(user_id, []), coming.get(user_id, []))
-        weights = _mention_weights(graph, change, config.indexing.max_mentions)
+        weights = _mention_weights(graph, change)
         found = _changes(graph.view, weights, change, new, at)
         changes.put.extend(found.put)
         changes.reweighted.extend(found.reweighted)
@@ -104,14 +105,12 @@ def text_edges(
     return changes
 
 
-def _mention_weights(graph: UserGraph, change: TextChange, limit: int) -> dict[Pair, float]:
+def _mention_weights(graph: UserGraph, change: TextChange) -> dict[Pair, float]:
     """Return the new weights of all pairs whose MENTION edges may change."""
-    if not limit:
-        return {}
     if not (named := change.names()):
         return {}
-    about = cache(lambda name: change.about(name, limit))
-    mentioning = cache(lambda name: change.mentioning(name, limit))
+    about = cache(lambda name: change.about(name, MAX_MENTIONS))
+    mentioning = cache(lambda name: change.mentioning(name, MAX_MENTIONS))
     pairs: set[Pair] = set()
     for name in named:
         targets = about(name)

@@ -52,14 +52,15 @@ _NOBODY = frozenset({"system", "tool"})
 class Planner:
     """Compares documents with the stored nodes. It writes nothing."""
 
-    def __init__(self, recent: RecentNodes, chunker: Chunker, config: MemoryConfig, clock: Clock) -> None:
+    def __init__(self, recent: RecentNodes, chunker: Chunker, config: MemoryConfig, clock: Clock, batch: int) -> None:
         self._recent, self._store = recent, recent.store
         self._chunker = chunker
         self._config = config
         self._clock = clock
+        self._batch = batch
 
     def parts(self, document: Document) -> Iterator[DocumentPart]:
-        """Yield a document in parts of at most `indexing.batch_size` chunks; a text with an id is one part.
+        """Yield a document in parts of at most `batch` chunks; a text with an id is one part.
 
         Raises:
             InputError: the document is longer than `indexing.max_document_chars`, or its id is reserved.
@@ -68,7 +69,7 @@ class Planner:
         if document.id is not None and document.statement is None:
             self._refuse_reserved(document.id, document.scope.user_id)
         drafts = self._drafts(document)
-        size = self._config.indexing.batch_size if document.id is None else len(drafts)
+        size = self._batch if document.id is None else len(drafts)
         for begin in range(0, len(drafts), size):
             yield DocumentPart(drafts, begin, min(begin + size, len(drafts)), document.replace)
 

@@ -37,6 +37,9 @@ from neurogated.ingestion.linking import Check, Linker, unchecked
 from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.planner import Planner, document_of, parts_of, stored, stored_with
 
+BATCH = 256
+"""Chunks that are embedded together and written in one transaction; see ADR 13."""
+
 _log = logging.getLogger(__name__)
 
 
@@ -53,9 +56,11 @@ class Writer:
         *,
         check: Check = unchecked,
         committer: Committer | None = None,
+        batch: int = BATCH,
     ) -> None:
         """Take the parts; `check` adds conflicts to each delta, given the memories whose texts or times are new."""
         self._store = store
+        self._batch = batch
         self._check = check
         self._embedder = embedder
         self._analysis = analysis
@@ -68,14 +73,14 @@ class Writer:
         self.focus = Focus()
         self._batches = BatchAnalysis(analysis, chunker, clock, self.focus)
         self._recent = RecentNodes(store)
-        self._planner = Planner(self._recent, chunker, config, clock)
-        self.duplicates = Deduplicator(self._recent, config)
+        self._planner = Planner(self._recent, chunker, config, clock, batch)
+        self.duplicates = Deduplicator(self._recent, config, batch)
         self._linker = Linker(store, config, self.duplicates)
 
     def add(self, documents: Iterable[Document]) -> Iterator[list[str]]:
         """Store documents, and yield the node ids of each document after it is stored.
 
-        Chunks are embedded and written in batches of `indexing.batch_size`. The next batch is read and embedded while
+        Chunks are embedded and written in batches of `BATCH`. The next batch is read and embedded while
         the current batch is analysed and written. A longer document without an id is stored in parts. After an
         interruption, the stored parts remain, and adding the document again stores the rest. A text with an id of the
         caller is stored and replaced in one delta. Adding is idempotent for documents, except that new metadata and
@@ -103,7 +108,7 @@ class Writer:
             for part in self._planner.parts(document):
                 waiting.append(part)
                 chunks += len(part.drafts)
-                if chunks >= self._config.indexing.batch_size:
+                if chunks >= self._batch:
                     yield self._begin(waiting, embedding)
                     waiting, chunks = [], 0
         if waiting:
@@ -149,7 +154,7 @@ class Writer:
             if row < 0
             for source, target in ((first, second), (second, first))
         )
-        mentions = text_edges(self._store, self._config, changed, at)
+        mentions = text_edges(self._store, changed, at)
         return GraphDelta(
             removed_edges=tuple(mentions.removed),
             nodes=changed,
@@ -165,8 +170,8 @@ class Writer:
         Judgements that fail again stay pending.
         """
         waiting = [task for task in self._store.pending() if task.kind in {CAUSE, ENTITIES}]
-        for begin in range(0, len(waiting), self._config.indexing.batch_size):
-            yield self._make_up(waiting[begin : begin + self._config.indexing.batch_size])
+        for begin in range(0, len(waiting), self._batch):
+            yield self._make_up(waiting[begin : begin + self._batch])
 
     def delete(self, node_ids: Iterable[str]) -> list[str]:
         """Remove nodes, and the edges that follow from their texts, in one delta. An id of a text names all its chunks.

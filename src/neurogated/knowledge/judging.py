@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.conflicts import moment_of
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.judgements import Relation, RelationKind, Verdict
@@ -113,7 +112,7 @@ class PairClassifier(Protocol):
 class CrossEncoderJudge:
     """Judges two sentences by a model of classes, which must find a contradiction in both directions."""
 
-    def __init__(self, model: PairClassifier, threshold: float) -> None:
+    def __init__(self, model: PairClassifier, threshold: float = 0.5) -> None:
         """Take the model, and the probability from which a class counts."""
         self._model = model
         self._threshold = threshold
@@ -157,13 +156,12 @@ class PairEnquiry:
         store: GraphStorePort,
         checker: ConflictChecker,
         judge: TextJudge,
-        settings: MetabolismSettings,
         after: str | None = None,
     ) -> None:
         """Take the parts, and the kind of the queue whose memories must have answers before."""
         self._checker = checker
         self._judge = judge
-        self._finder = CandidateFinder(store, settings.conflict_uncertain)
+        self._finder = CandidateFinder(store)
         self.after = after
 
     def questions(self, view: GraphView, node: MemoryNode, is_later: Callable[[str], bool]) -> Sequence[TextPair]:

@@ -39,6 +39,7 @@ _READ, _ROUNDS = 64, 4
 _KNOWN = 6
 """Claims of the same slots that the model sees with a pair."""
 _REMEMBERED = 1_024
+_MOST = 8  # pairs about which the model is asked for a new memory
 """Texts whose clauses are kept."""
 _BREAK = re.compile(r"[,;:](?=\s)|[，；：]|\s(?:and|but|und|aber|et|mais|y|pero)\s|但是?", re.IGNORECASE)
 """Where a clause ends within a sentence."""
@@ -80,10 +81,8 @@ class _Clause(NamedTuple):
 class CandidateFinder:
     """Finds the earlier memories of a speaker that a new one may contradict, by vectors and by rare words."""
 
-    def __init__(self, store: GraphStorePort, most: int) -> None:
-        """Take the store, and the most earlier memories about which the model is asked for a new one."""
+    def __init__(self, store: GraphStorePort) -> None:
         self._store = store
-        self._most = most
 
     def pairs(self, view: GraphView, node: MemoryNode, is_left_out: Callable[[str], bool]) -> list[TextPair]:
         """Return the pairs about which the model is asked, the most urgent first.
@@ -104,7 +103,7 @@ class CandidateFinder:
                 at, place = places if weight else _likeness(pairs, weights)[1:]
                 asked.append((cosine * (1 + weight), TextPair(node, old, (at, place))))
         asked.sort(key=lambda scored: -scored[0])
-        return [pair for _, pair in asked[: self._most]]
+        return [pair for _, pair in asked[:_MOST]]
 
     def disputed(self, view: GraphView, node: MemoryNode, is_left_out: Callable[[str], bool]) -> Iterator[TextPair]:
         """Yield the pairs of a memory whose claims seem to exclude each other, because they are in one slot."""
@@ -123,9 +122,9 @@ class CandidateFinder:
     def in_slots(self, view: GraphView, node: MemoryNode, is_left_out: Callable[[str], bool]) -> Iterator[TextPair]:
         """Yield the pairs of a memory with the latest one that says something else of a slot of its claims."""
         ours = claims_of(view, [node.id])
-        known = {*self._linked(view, node.id), node.id} if ours and self._most else set()
+        known = {*self._linked(view, node.id), node.id} if ours else set()
         for claim in self._store.get_nodes(ours) if known else ():
-            others = self._others(view, node, [claim], ours)[-self._most :]
+            others = self._others(view, node, [claim], ours)[-_MOST:]
             sources = chain.from_iterable(sources_of(view, others).values())
             names = [name for name in sources if name not in known and not is_left_out(name)]
             said = (one for one in self._store.get_nodes(names, missing_ok=True) if is_message(one))

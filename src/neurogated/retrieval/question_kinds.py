@@ -341,5 +341,5 @@ class CascadedJudge:
         except TimeoutError:
             raise LLMError(
                 f"the language model did not judge the question within {self._deadline:g} seconds; "
-                "raise llm.kernel_deadline or choose a faster model"
+                "choose a faster model, or set llm.kernel_sure to 0"
             ) from None

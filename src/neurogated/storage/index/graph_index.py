@@ -218,7 +218,7 @@ class GraphIndex:
         # These are replaced when they change, never mutated.
         self.pending: Mapping[PendingTask, None] = {}
         self.embedder: tuple[str, int] | None = None
-        self.topology = Topology(config.runtime.overlay_edges)
+        self.topology = Topology()
         self.validity = Validity(RowOutcomes(compares=config.metabolism.check_conflicts))
         # Rows of the edges with each relation, also of removed edges.
         self.relations: dict[str, list[int]] = {}
@@ -239,7 +239,7 @@ class GraphIndex:
             ValueError: a file has other contents.
         """
         form = cls(config)
-        form.topology = load_topology(folder / _TOPOLOGY, config.runtime.overlay_edges)
+        form.topology = load_topology(folder / _TOPOLOGY)
         form.vectors = EmbeddingStore.load(folder / _VECTORS)
         form._texts = LexicalStore.load(folder / _TEXTS)
         return form

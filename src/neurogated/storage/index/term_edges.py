@@ -1,7 +1,7 @@
 """TERM edges: two texts with the same rare keyword, computed from the keyword index when somebody asks.
 
     w(a, b) = min(1, sum of 1 / n(t))    over the common keywords t of a and b;
-                                         n(t) <= indexing.max_term_texts texts of the user have t
+                                         n(t) <= MAX_TERM_TEXTS texts of the user have t
 
 Only texts that the view shows count, without those that were derived from others: these repeat words of their sources,
 so they would make the words seem common. No edge joins texts of two users. An edge leads from the later to the earlier

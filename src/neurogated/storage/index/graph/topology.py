@@ -121,6 +121,8 @@ class PatchedColumn:
         return self._snapshot
 
 
+OVERLAY_EDGES = 4096
+"""Changed edges that are collected before the adjacency is rebuilt."""
 _COLUMNS = ("alive", *NODE_COLUMNS, "weight", "last_activated")
 _EDGES = ("edge_source", "edge_target", "edge_type")
 _DIRECTIONS = ("outgoing", "incoming")
@@ -172,7 +174,7 @@ def load_base_layer(folder: Path) -> Layer:
     return Layer(0, load_array(folder / f"{_EDGES[0]}.npy").size, *found)
 
 
-def load_topology(folder: Path, overlay_edges: int) -> Topology:
+def load_topology(folder: Path) -> Topology:
     """Load the topology that `TopologySnapshot` wrote. The arrays are memory-mapped.
 
     Raises:
@@ -182,7 +184,7 @@ def load_topology(folder: Path, overlay_edges: int) -> Topology:
     described = json.loads((folder / _GRAPH).read_text(encoding="utf-8"))
     ids = json.loads((folder / _IDS).read_text(encoding="utf-8"))
     columns = {name: load_array(folder / f"{name}.npy") for name in (*_COLUMNS, *_EDGES)}
-    topology = Topology(overlay_edges)
+    topology = Topology()
     topology.restore(
         ids,
         columns,
@@ -223,7 +225,9 @@ def _adjacency(leaving: NDArray[Any], reached: NDArray[Any], edges: Rows, nodes:
 class Topology:
     """Rows, columns and layers of one graph. `commit` takes a plan that `resolve` validated, and cannot fail."""
 
-    def __init__(self, overlay_edges: int) -> None:
+    def __init__(self, overlay_edges: int | None = None) -> None:
+        """Make an empty one that collects so many changed edges before it rebuilds the adjacency."""
+        overlay_edges = OVERLAY_EDGES if overlay_edges is None else overlay_edges
         self.sequence = 0
         self._computed: Computed | None = None
         self._overlay_edges = overlay_edges

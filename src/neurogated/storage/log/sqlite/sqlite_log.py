@@ -489,7 +489,7 @@ class PastFollower(Follower):
             # Every plastic edge may have faded later.
             among += " OR e.type IN (SELECT type FROM edge_types WHERE plastic)"
             kept &= ~np.array([kind.plastic for kind in now.edge_types], dtype=np.bool_)[now.edge_type]
-        scratch = Topology(self._config.runtime.overlay_edges)
+        scratch = Topology()
         old_keys = loader.load_weights(scratch, keys, f"{among})")
         old, same = scratch.view(), np.flatnonzero(kept)
         edge_keys = np.concatenate((now_keys[same], old_keys))
