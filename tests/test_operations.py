@@ -22,6 +22,7 @@ from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory, components
 from neurogated.cli import main
 from neurogated.cli.app import COMMANDS
 from neurogated.components.expressions import _Runner
+from neurogated.components.texts import page_of
 from neurogated.core.filters import Condition
 from neurogated.errors import NeurogatedError
 from neurogated.integrations.mcp.server import build
@@ -46,7 +47,8 @@ _VALUES: Values = {
     "action": "update", "agent_id": "agent-7", "as_of": 1, "because": "she said so", "content": "Ana likes jam.",
     "decay": 0.47, "depth": 7, "event": "Ana went.", "explain": True, "expression": "(stats)", "ids": ["a"],
     "half_life": 7.5, "importance": 0.37, "keep": "both", "limit": 7, "metadata": {"seven": 7}, "min_confidence": 0.17,
-    "min_score": 0.27, "outcome": "fail", "path": ["path-7"], "query": "What about seven?", "read_only": True,
+    "min_score": 0.27, "newest": True, "outcome": "fail", "path": ["path-7"], "query": "What about seven?",
+    "read_only": True,
     "relation": "seventh", "role": "assistant", "role_map": {"seven": "user"}, "session_id": "session-7",
     "speaker": "Seven", "speakers_in_text": True, "status": "resolved", "steps": 7, "subject": "Ana",
     "attribute": "city", "value": "Lyon", "tags": ["seven"], "text": "Ana likes seven.", "threshold": 0.07,
@@ -188,6 +190,7 @@ def arrived(monkeypatch: pytest.MonkeyPatch) -> Arrived:
             if kind.__module__ == module.__name__
         ),
     }
+    monkeypatch.setattr("neurogated.server.routes.page_of", watched(page_of, "page_of"))
     for kind in kinds:
         for name, method in list(vars(kind).items()):
             if inspect.isfunction(method) and not name.startswith("_"):
