@@ -307,7 +307,9 @@ class GraphIndex:
         self._commit_vectors(plan)
         if plan.delta.queued or plan.delta.settled:
             waiting = {**self.pending, **dict.fromkeys(plan.delta.queued)}
-            self.pending = {task: None for task in waiting if task not in plan.delta.settled}
+            for task in plan.delta.settled:
+                waiting.pop(task, None)
+            self.pending = waiting
         if self._texts is not None:
             if plan.removed_nodes.size:
                 self._texts.remove(np.setdiff1d(plan.removed_nodes, plan.node_rows))
