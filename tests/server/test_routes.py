@@ -181,6 +181,13 @@ def test_undo_takes_back_the_last_change_of_the_user_only(ana: httpx.Client, url
     assert newest == [{"id": mine, "action": "deleted", "content": "A note of mine."}]
 
 
+def test_an_undo_names_its_user_if_there_are_users(ana: httpx.Client, url: str) -> None:
+    with client(url) as nobody:
+        (mine,) = add(ana, "A note of mine.")
+        assert nobody.post("/v1/undo").status_code == 400
+        assert ana.get(f"/v1/memories/{mine}").status_code == 200
+
+
 def test_the_history_of_a_user_tells_the_last_text_of_what_she_deleted(ana: httpx.Client, url: str) -> None:
     (mine,) = add(ana, "A note of mine.")
     ana.patch(f"/v1/memories/{mine}", json={"content": "A note that I changed."})

@@ -144,6 +144,8 @@ class MemoryConfig:
             _ = self.zone
         except InputError as error:
             raise ConfigError(str(error)) from None
+        if not self.save_dir:
+            raise ConfigError("save_dir is empty; name a folder, such as 'outputs'")
         if not self.namespace:
             raise ConfigError("namespace is empty; name one, such as 'default'")
 

@@ -83,6 +83,10 @@ class AddReport(list[str]):
         self.refused = refused
         """The number of messages that gave no memory, because they cannot be read; `notes` has their places."""
 
+    def __repr__(self) -> str:
+        """Return the ids, and how many messages are refused, so that nobody overlooks them."""
+        return super().__repr__() + f" ({self.refused} refused; see notes)" * bool(self.refused)
+
 
 class Contents(list[Document]):
     """The documents of some texts and messages, with what `AddReport` tells of them."""
