@@ -299,7 +299,7 @@ class Session(Uncopied):
         """
         if user_id is None and self.config.require_user:
             raise InputError(
-                "this memory requires a user for each call; name one with user_id, which in Python may be ANY_USER to "
+                "this memory requires a user for each call; give user_id=…, which in Python may be ANY_USER to "
                 "read all users"
             )
         return cast("T", composed(user_id)) if isinstance(user_id, str) else user_id
