@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from neurogated import MemoryConfig
 from neurogated.compose import load_config
 from neurogated.config.groups import RetrievalSettings
-from neurogated.config.setting import REMOVED, Setting, settings_of, value_of
+from neurogated.config.setting import REMOVED, SUCCEEDED, Setting, settings_of, value_of
 from neurogated.errors import ConfigError
 
 SETTINGS = list(settings_of(MemoryConfig))
@@ -120,9 +120,14 @@ def test_a_group_of_which_all_settings_are_gone_is_left_out_and_one_that_never_w
         MemoryConfig.from_mapping({"vektors": {"exact_below": 3}})
 
 
+def test_a_setting_that_another_one_succeeds_is_refused_and_not_left_out() -> None:
+    with pytest.raises(ConfigError, match=r"metabolism\.judge=off"):
+        MemoryConfig(metabolism={"conflict_uncertain": 0})  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_no_setting_is_named_among_those_that_are_gone(name: str) -> None:
-    assert name.lower() not in REMOVED
+    assert name.lower() not in {**REMOVED, **SUCCEEDED}
 
 
 # Values

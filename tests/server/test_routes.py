@@ -56,7 +56,9 @@ def test_blank_messages_among_others_are_told(ana: httpx.Client) -> None:
 
 def test_a_message_that_cannot_be_read_costs_no_other_and_is_told(ana: httpx.Client) -> None:
     odd = {"role": "user", "content": ["Ana has a kite.", {"type": "hologram"}]}
-    told = ana.post("/v1/memories", json={"content": ["Ana has a boat.", {"words": "hi"}, odd]}).json()
+    answer = ana.post("/v1/memories", json={"content": ["Ana has a boat.", {"words": "hi"}, odd]})
+    assert answer.status_code == 201, answer.text
+    told = answer.json()
     assert (len(told["ids"]), told["refused"], len(told["notes"])) == (2, 1, 2)
     assert "content 1: " in told["notes"][0]
     assert "content 2: part 1 of a message has the type 'hologram'" in told["notes"][1]

@@ -101,6 +101,7 @@ WEEK = (date(2026, 5, 4), date(2026, 5, 10))
         ("Was ist übernächste Woche?", (date(2026, 5, 25), date(2026, 5, 31))),
         # Dates of another year, and weeks of a date
         ("Whom did I meet on March 10th last year?", (date(2025, 3, 10), date(2025, 3, 10))),
+        ("Whom did I meet last year on March 10?", (date(2025, 3, 10), date(2025, 3, 10))),
         ("Wen traf ich am 10. März letzten Jahres?", (date(2025, 3, 10), date(2025, 3, 10))),
         ("Qui ai-je vu le 10 mars de l'année dernière ?", (date(2025, 3, 10), date(2025, 3, 10))),
         ("¿A quién vi el 10 de marzo del año pasado?", (date(2025, 3, 10), date(2025, 3, 10))),
@@ -115,6 +116,7 @@ WEEK = (date(2026, 5, 4), date(2026, 5, 10))
         ("What did I do on the last day of April?", None),
         ("What happened on the last day of last week?", WEEK),
         ("What did I do in the last week of the journey?", None),
+        ("What did I cook last week of course?", WEEK),
         ("Qu'ai-je fait la dernière semaine de mars ?", None),
         ("Was geschah am nächsten Morgen?", None),
         ("Je pars lundi en huit.", None),

@@ -198,13 +198,10 @@ _KERNELS = "give edge types other weights with retrieval.kernels, such as fact: 
 _FIXED = "it is a constant now"
 REMOVED = {
     "indexing.cause_window": "a text is compared with its neighbours",
-    "indexing.entity_finder": "give your own finder of names as the part entity_finder",
     "indexing.spacy_model": "give your own finder of names as the part entity_finder",
     "manifest.algorithm": "communities are found by the Leiden algorithm",
     "retrieval.canvas_weight": "recalls no longer start from the working canvas, which did not help; read the canvas "
     "itself with memory.energy.canvas(text)",
-    "retrieval.closed_edge_types": _KERNELS,
-    "retrieval.switches.uniform_kernel": "it is retrieval.kernels=uniform now",
     "embedding.precision": "a model that OpenVINO runs has half precision where the processor supports it",
     "indexing.batch_size": _FIXED,
     "indexing.max_mentions": _FIXED,
@@ -212,8 +209,6 @@ REMOVED = {
     "learning.access_flush_seconds": _FIXED,
     "llm.gather_seconds": _FIXED,
     "llm.kernel_deadline": _FIXED,
-    "metabolism.conflict_uncertain": "metabolism.judge=off lets nothing judge pairs of memories",
-    "metabolism.consolidation_calls": "llm.max_calls limits the calls of a run",
     "metabolism.dormant_importance": _FIXED,
     "metabolism.judge_threshold": _FIXED,
     "metabolism.server_seconds": _FIXED,
@@ -246,6 +241,14 @@ REMOVED = {
     ),
 }
 """Settings of earlier versions, each with what holds now. They are left out with a warning."""
+SUCCEEDED = {
+    "indexing.entity_finder": "give your own finder of names as the part entity_finder",
+    "retrieval.closed_edge_types": _KERNELS,
+    "retrieval.switches.uniform_kernel": "write retrieval.kernels=uniform",
+    "metabolism.conflict_uncertain": "write metabolism.judge=off if nothing is to judge pairs of memories",
+    "metabolism.consolidation_calls": "llm.max_calls limits the calls of a run",
+}
+"""Settings of earlier versions that another setting or a part succeeds. Left out, they would change what is chosen."""
 
 
 def _without_removed(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
@@ -253,6 +256,8 @@ def _without_removed(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
     kept: dict[str, Any] = {}
     for name, value in values.items():
         full = f"{prefix}{name}".lower()
+        if instead := SUCCEEDED.get(full):
+            raise ConfigError(f"the setting {full!r} is gone: {instead}")
         if why := REMOVED.get(full):
             told = f"the setting {full!r} is gone and left out: {why}; the next version refuses it"
             warnings.warn(told, FutureWarning, stacklevel=4)

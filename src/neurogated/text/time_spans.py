@@ -94,7 +94,8 @@ _HAN_DAY, _HAN_NUMBER = "(?:周|週|星期|礼拜|禮拜)", "一二三四五六�
 _PART_OF_DAY = "(?:vor|nach)?mittag|morgen|früh|abend|nacht"
 # The last week of a journey is not last week, and "lundi en huit" is a Monday later than the next one.
 _NOT_BESIDE_TODAY = (
-    rf"(?:last|next) (?:week|weekend|month|year) of|letzte[nrms]? (?:woche|wochenendes?|monate?s?|jahre?s?) (?:des|vom)"
+    r"the (?:last|next) (?:week|weekend|month|year) of"
+    r"|d(?:ie|er|en|em|as) letzten? (?:woche|wochenendes?|monate?s?|jahre?s?) (?:des|vom)"
     rf"|derni(?:er|ère) (?:semaine|week-?end|mois|an|année) d(?:es?|u)?|últim[oa] (?:semana|fin de semana|mes|año) del?"
     rf"|(?:{any_of(WEEKDAYS['fr'])}) en (?:huit|quinze)"
 )
@@ -422,7 +423,9 @@ def _dated(
 
 def _year_beside(tokens: Sequence[_Token], found: re.Match[str], today: date) -> tuple[int | None, Sequence[_Token]]:
     """Return the year that words beside a day give relative to today, as in "March 10 last year", and these words."""
-    for pair in (tokens[found.end() : found.end() + 2], tokens[max(0, found.start() - 2) : found.start()]):
+    before = tokens[: found.start()]
+    before = before[:-1] if before and before[-1].kind == _ON else before
+    for pair in (tokens[found.end() : found.end() + 2], before[-2:]):
         values = {one.kind: one.value for one in pair}
         if values.get(_UNIT) == "year" and values.keys() & {_WHICH, _WHICH_AFTER}:
             return today.year + _side(values), pair
