@@ -73,12 +73,8 @@ class Span(NamedTuple):
         days = (self.last - self.first).days + 1
         if days <= _MOST_DAYS:
             return " ".join(f"{day.day} {day:%B %Y}" for day in (self.first + timedelta(n) for n in range(days)))
-        return " ".join(
-            dict.fromkeys(
-                f"{self.first + timedelta(n):%B %Y}"
-                for n in range(0, min(days, _DAYS_OF_A_YEAR), _SHORTER_THAN_A_MONTH)
-            )
-        )
+        numbers = range(0, min(days, _DAYS_OF_A_YEAR), _SHORTER_THAN_A_MONTH)
+        return " ".join(dict.fromkeys(f"{self.first + timedelta(number):%B %Y}" for number in numbers))
 
 
 # A capital letter is a kind of words; its small letter the words of that kind that need no preposition.
@@ -94,10 +90,9 @@ _HAN_DAY, _HAN_NUMBER = "(?:周|週|星期|礼拜|禮拜)", "一二三四五六�
 _PART_OF_DAY = "(?:vor|nach)?mittag|morgen|früh|abend|nacht"
 # The last week of a journey is not last week, and "lundi en huit" is a Monday later than the next one.
 _NOT_BESIDE_TODAY = (
-    r"the (?:last|next) (?:week|weekend|month|year) of"
+    rf"the (?:last|next) (?:week|weekend|month|year) of|(?:{any_of(WEEKDAYS['fr'])}) en (?:huit|quinze)"
     r"|d(?:ie|er|en|em|as) letzten? (?:woche|wochenendes?|monate?s?|jahre?s?) (?:des|vom)"
     rf"|derni(?:er|ère) (?:semaine|week-?end|mois|an|année) d(?:es?|u)?|últim[oa] (?:semana|fin de semana|mes|año) del?"
-    rf"|(?:{any_of(WEEKDAYS['fr'])}) en (?:huit|quinze)"
 )
 # Kind, value, words in Latin letters, words in Chinese. Among words that begin at the same place, the first row wins.
 _WORDS: list[tuple[str, int | str, str, str]] = [
@@ -423,8 +418,7 @@ def _dated(
 
 def _year_beside(tokens: Sequence[_Token], found: re.Match[str], today: date) -> tuple[int | None, Sequence[_Token]]:
     """Return the year that words beside a day give relative to today, as in "March 10 last year", and these words."""
-    before = tokens[: found.start()]
-    before = before[:-1] if before and before[-1].kind == _ON else before
+    before = [one for one in tokens[: found.start()][-3:] if one.kind != _ON]
     for pair in (tokens[found.end() : found.end() + 2], before[-2:]):
         values = {one.kind: one.value for one in pair}
         if values.get(_UNIT) == "year" and values.keys() & {_WHICH, _WHICH_AFTER}:
