@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import combinations, pairwise
 
 import hypothesis.strategies as st
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from numpy.typing import NDArray
 
-from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryEdge, MemoryNode, Scope
+from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory, Scope
 from neurogated.core.found import Found
 from neurogated.core.turns import asks, length_level
 from neurogated.retrieval.formula import Formula
@@ -195,3 +196,23 @@ def test_speakers_are_known_by_the_names_they_are_called(query: str, meant: list
     store = chained(talk(*CALLS))
     rows = store.view().live_nodes()
     assert asked(store, query).of(rows).subject.tolist() == meant
+
+
+def test_a_compaction_after_a_deletion_changes_no_score(config: MemoryConfig) -> None:
+    things = ("harbours of an island", "a loaf of bread with olives", "the radio that Ines repaired", "plums")
+    said = [
+        {"role": ("user", "assistant")[day % 2], "content": f"On day {day} I wrote of {things[day % 7 % 4]}."}
+        for day in range(400)
+    ]
+    with NeuroGraphMemory(config) as memory:
+        ids = memory.add(said, user_id="ana", session_id="diary")
+        memory.delete([ids[3], ids[100], ids[101]])
+        now = datetime.now(UTC)
+
+        def scores() -> list[tuple[str, float]]:
+            found = memory.retriever.recall("What did I write of the radio?", user_id="ana", now=now)
+            return [(one.id, round(one.score, 9)) for one in found]
+
+        before = scores()
+        assert memory.admin.compact(history=True) == 3
+        assert scores() == before

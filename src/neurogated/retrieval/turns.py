@@ -183,8 +183,9 @@ class Samples:
 def _sampled(view: GraphView, rows: Rows | None = None) -> Rows:
     """Return up to 32 evenly spaced rows that are not hidden, of `rows` or of all that the recall may return."""
     rows = view.among if rows is None else rows
-    places = _spread(view.node_count if rows is None else rows.size, _SPARE * _SIZE)
-    some = places if rows is None else rows[places]
+    if rows is not None:  # removed rows would move the sample, and with it scores, until a compaction
+        rows = rows[view.alive.take(rows).astype(np.bool_)]
+    some = _spread(view.node_count, _SPARE * _SIZE) if rows is None else rows[_spread(rows.size, _SPARE * _SIZE)]
     some = some[view.alive.take(some).astype(np.bool_)]
     return some[_spread(some.size, _SIZE)]
 
