@@ -255,3 +255,14 @@ def test_any_mapping_is_read_or_refused(message: dict[str, Any]) -> None:
     assert documents or documents.skipped
     for document in documents:
         json.dumps(document.passages[0].aside)
+
+
+def test_calls_at_the_same_time_and_what_code_printed_are_kept(kept: NeuroGraphMemory) -> None:
+    calls = '[{"name": "weather", "arguments": {"city": "Oslo"}}, {"name": "clock", "arguments": {}}]'
+    ran = {"type": "code_execution_result", "stdout": "Mean: 5.5", "stderr": "", "return_code": 0, "content": []}
+    part = {"type": "code_execution_tool_result", "tool_use_id": "s", "content": ran}
+    for message, text in (
+        ({"from": "function_call", "value": calls}, 'weather(city="Oslo")\nclock()'),
+        ({"role": "assistant", "content": [part]}, "Mean: 5.5"),
+    ):
+        assert [kept.get(one).content for one in kept.add([message], session_id=text)] == [text]

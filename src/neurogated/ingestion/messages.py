@@ -270,9 +270,11 @@ def _of_sharegpt(item: Mapping[str, Any]) -> dict[str, Any]:
     if item["from"] != "function_call":
         return {"role": item["from"], "content": item["value"], **rest}
     try:
-        return {"role": _ASSISTANT, "function_call": dict(json.loads(item["value"])), **rest}
+        calls = json.loads(item["value"])
+        calls = [{"function": dict(one)} for one in (calls if isinstance(calls, list) else [calls])]
     except (TypeError, ValueError, RecursionError):
         return {"role": _ASSISTANT, "content": item["value"], **rest}
+    return {"role": _ASSISTANT, "tool_calls": calls, **rest}
 
 
 _Envelope = tuple[Callable[[Mapping[str, Any]], bool], Callable[[Mapping[str, Any]], Mapping[str, Any]]]
@@ -497,7 +499,9 @@ def _words_of(part: _Part, depth: int = 0) -> list[str]:
 
 def _words_at(body: Mapping[str, Any], keys: Sequence[str], depth: int = 0) -> list[str]:
     """Return the texts at the first of some keys that has any."""
-    found = (_words(body[key], depth + 1) for key in keys if body.get(key) not in (None, ""))
+    given = [key for key in keys if body.get(key) not in (None, "")]
+    # An empty list, as of files that code made, says less than what the code printed.
+    found = (_words(body[key], depth + 1) for key in sorted(given, key=lambda key: body[key] == []))
     return next(filter(None, found), [])
 
 
