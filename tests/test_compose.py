@@ -10,6 +10,7 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build, load_config
+from neurogated.errors import ConfigError
 from neurogated.llm.factory import llm_is_configured
 
 YAML = "TOP_K_ANCHORS: 7\nMAX_HOPS: 4\nENERGY_DECAY_RATE: 0.25\nllm_base_url: null\n"
@@ -78,3 +79,9 @@ def test_whoever_names_a_model_asks_for_it(values: dict[str, Any], use: str | No
     from_environment = {f"NEUROGATED_{name.upper()}": text for name, text in values.items() if isinstance(text, str)}
     if set(values) == {"llm_name"}:
         assert load_config(environ=from_environment).llm.use == use
+
+
+def test_a_variable_is_not_blamed_for_a_flag_that_wins() -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_config(None, {"NEUROGATED_TEMPERATURE": "9"}, {"temperature": 9.0})
+    assert "NEUROGATED" not in str(caught.value)

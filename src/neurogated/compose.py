@@ -352,8 +352,7 @@ def load_config(
     """
     values = _read_settings(Path(path)) if path is not None else {}
     environ = os.environ if environ is None else environ
-    values.update(MemoryConfig.environment_values(environ))
-    values.update(overrides or {})
+    values |= MemoryConfig.environment_values(environ) | dict(overrides or {})
     group = values.get(_LLM, {})
     if "llm_name" in values and f"{_LLM}.use" not in values and isinstance(group, Mapping) and "use" not in group:
         # Whoever names a model asks for it, also for the one that is the default.
@@ -363,7 +362,8 @@ def load_config(
     except ConfigError as error:
         for variable, text in environ.items():
             try:
-                MemoryConfig.from_mapping(MemoryConfig.environment_values({variable: text}))
+                given = MemoryConfig.environment_values({variable: text}).items()
+                MemoryConfig.from_mapping({name: value for name, value in given if values.get(name) == value})
             except ConfigError as own:
                 if str(own) == str(error):
                     raise ConfigError(f"the environment variable {variable}: {error}") from None
