@@ -104,9 +104,18 @@ def test_an_id_of_another_user_is_refused(small: NeuroGraphMemory, owner: str | 
     small.add(LONG, id="note", user_id=owner)
     before = small.store.view().sequence
     for text in ("Mine now.", LONG):
-        with pytest.raises(InputError):
-            small.add(["Something else.", message_of(text, id="note")], user_id=thief)
+        for content in (message_of(text, id="note"), [message_of(text, id="note"), message_of(text, id="note")]):
+            with pytest.raises(InputError):
+                small.add(content, user_id=thief)
     assert small.store.view().sequence == before
+    # In a list, it costs no other message.
+    reserved = message_of("Mine, too.", id=f"chunk-{'0' * 32}")
+    added = small.add(["Before.", message_of("Mine now.", id="note"), reserved, "After."], user_id=thief)
+    assert [small.get(name).content for name in added] == ["Before.", "After."]
+    assert added.refused == 2
+    (note,) = added.notes
+    assert "content 1" in note and "'note'" in note and "content 2" in note  # noqa: PT018 - of one sentence
+    small.delete(added)
     small.delete(["note"])
     small.admin.compact()
     assert small.count(user_id=ANY_USER) == 0

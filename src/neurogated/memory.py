@@ -133,9 +133,9 @@ class NeuroGraphMemory:
 
         Returns:
             The ids of its memories in order, or those that a message quotes which `metabolism.skip_echoes` leaves out.
-            `skipped` counts blank messages, `refused` those that cannot be read; `notes` tells what was left out.
+            `skipped` counts blank messages, `refused` others that are left out; `notes` tells why.
         """
-        contents = read_contents(content, details, self.config.indexing.max_document_chars)
+        contents = read_contents(content, details, self.session.writer.check_document)
         return self._texts.noted(contents).report(self._texts.add(contents))
 
     def add_document(self, text: str, **details: Unpack[Details]) -> builtins.list[str]:

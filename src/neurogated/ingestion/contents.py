@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 from typing import Any, Required, Self, TypedDict
@@ -81,7 +80,7 @@ class AddReport(list[str]):
         self.skipped = skipped
         """The number of messages that gave no memory, because they are blank."""
         self.refused = refused
-        """The number of messages that gave no memory, because they cannot be read; `notes` has their places."""
+        """The number of messages that gave no memory, because they are refused; `notes` has their places."""
 
     def __repr__(self) -> str:
         """Return the ids, and how many messages are refused, so that nobody overlooks them."""
@@ -97,25 +96,24 @@ class Contents(list[Document]):
 
     def noted(self, stored: Iterable[MemoryNode], now: datetime, zone: Zone = None) -> Self:
         """Add notes on texts that have expired by `now`, and on the `stored` memories that other texts replace."""
-        notes = list[str]()
+        notes, named = list[str](), [one for one in self if one.id is not None]
         past = sum(to_utc(one.expires_at, zone) <= now for one in self if one.expires_at is not None)
         if past:
             notes += [f"{past} of the texts {'has' if past == 1 else 'have'} expired already, and no call finds it"]
-        named = [one for one in self if one.id is not None and one.replace]
-        given = {one.id: one.scope for one in named}
-        if again := len(named) - len(given):
+        given, stay = {one.id: one for one in named}, {one.id for one in stored}
+        if again := sum(one is not given[one.id] and (one.replace or one.id not in stay) for one in named):
             notes += [
                 f"{again} of the texts {'has' if again == 1 else 'have'} the id of a later one, which replaces it"
             ]
-        moved = dict[str | None, list[str]]()
+        others = dict[str, list[str]]()
         for node in stored:
-            scope = given.get(node.id, node.scope)
-            if scope.user_id == node.scope.user_id and scope.session_id != node.scope.session_id:
-                moved.setdefault(node.scope.session_id, []).append(node.id)
-        for session, ids in moved.items():
-            place = "outside of sessions" if session is None else f"in the session {session!r}"
-            shown = ", ".join(map(repr, ids[:_SHOWN])) + (" and others" if len(ids) > _SHOWN else "")
-            notes += [f"the memories {place} with the ids {shown} are replaced; an id names one memory in all sessions"]
+            if (one := given.get(node.id)) is not None and one.scope.session_id != node.scope.session_id:
+                session = node.scope.session_id
+                place = "outside of sessions" if session is None else f"of the session {session!r}"
+                end = "are replaced" if one.replace else "stay as they are"
+                others.setdefault(f"memories {place} that {end}", []).append(node.id)
+        for what, ids in others.items():
+            notes += _named(f"{what}, since an id names one memory in all sessions", ids)
         for note in notes:
             _log.warning("%s", note)
         self.notes += tuple(notes)
@@ -126,7 +124,7 @@ class Contents(list[Document]):
         return AddReport(ids, self.notes, self.skipped, self.refused)
 
 
-def read_contents(content: Content, details: Details, longest: float = math.inf) -> Contents:
+def read_contents(content: Content, details: Details, check: Callable[[Document], None] = lambda _: None) -> Contents:
     """Return a document for each text and message. The details apply to all; values in a message have priority.
 
     Calls of tools are a passage of their own, of the kind `call`, and so are results of tools, with the role `tool`;
@@ -137,7 +135,7 @@ def read_contents(content: Content, details: Details, longest: float = math.inf)
     Args:
         content: see `memory.add`.
         details: of all texts and messages.
-        longest: characters of a document.
+        check: raises InputError for a document that cannot be stored.
 
     Raises:
         InputError: the only item is a blank text. Or nothing is stored, and an item is neither text nor message, has an
@@ -155,7 +153,7 @@ def read_contents(content: Content, details: Details, longest: float = math.inf)
         try:
             found, notes, left = _read(item, scope, given, role_map, is_spoken=bool(is_spoken))
             for document in found:
-                document.refuse_longer(longest)
+                check(document)
         except InputError as error:
             if listed is None:
                 raise
@@ -172,7 +170,7 @@ def read_contents(content: Content, details: Details, longest: float = math.inf)
         raise InputError("a text is empty or blank; leave it out")
     counts, skipped = (+told).items(), told[_BLANK]
     counted = [f"{count} of the texts {'is' if count == 1 else 'are'} {what}" for what, count in counts]
-    counted += _named("messages that cannot be read, and are left out", refused)
+    counted += _named("messages that cannot be read or stored, and are left out", refused)
     counted += _named("parts that are not known, and are kept beside their messages", unknown)
     counted += [f"left out beside the messages: {', '.join(map(repr, beside))}"] if beside else []
     for note in counted:

@@ -42,6 +42,7 @@ _RESERVED = re.compile(f"(?:{_CHUNK}|fact-|conflict-)[0-9a-f]{{32}}")
 _find_times = remembered(16)(find_times)
 """A plan that is made again while the write lock is held does not read the text again."""
 
+_NOT_FREE = "the id {!r} is not free for this user; choose another id"
 _FRAME = MemoryNode("frame", "")
 _REACH = 1
 """Neighbours on each side of a text that are read with it."""
@@ -63,11 +64,10 @@ class Planner:
         """Yield a document in parts of at most `batch` chunks; a text with an id is one part.
 
         Raises:
-            InputError: the document is longer than `indexing.max_document_chars`, or its id is reserved.
+            InputError: see `check`.
         """
         document = with_front_matter(document)
-        if document.id is not None and document.statement is None:
-            self._refuse_reserved(document.id, document.scope.user_id)
+        self.check(document)
         drafts = self._drafts(document)
         size = self._batch if document.id is None else len(drafts)
         for begin in range(0, len(drafts), size):
@@ -158,7 +158,7 @@ class Planner:
             known = old.get(_first_id(draft.id)) if draft.named else old.get(draft.id)
             for owner in (one.scope.user_id for one in (earlier, old.get(draft.id)) if one is not None):
                 if owner != draft.scope.user_id:
-                    raise InputError(f"the id {draft.id!r} is not free for this user; choose another id")
+                    raise InputError(_NOT_FREE.format(draft.id))
             drafts[draft.id] = (draft if known is None else draft.owned_as(known)).merged_over(earlier)
         kept = {draft.id for part in current for draft in part.drafts}
         return {name: draft for name, draft in drafts.items() if name in kept}
@@ -192,18 +192,22 @@ class Planner:
             node_id = compute_mdhash_id(node_id, prefix=prefix)
         return free or node_id
 
-    def _refuse_reserved(self, node_id: str, user_id: str | None) -> None:
-        """Refuse a new id in the form of a hash, so that no user can take the id of another user's text, or learn it.
+    def check(self, document: Document) -> None:
+        """Raise InputError for a document that is longer than `indexing.max_document_chars`, or whose id is not free.
 
-        Raises:
-            InputError: the id has the form of those of facts and conflicts, or of those of texts and no text of the
-                user ever had it.
+        An id is not free if another user has it. One in the form of a hash is not free either, so that no user can take
+        the id of another user's text, or learn it, unless it is that of a text of the user, now or in the past.
         """
-        if _RESERVED.fullmatch(str(node_id)):
-            view = self._store.view()
-            row = _row(view, str(node_id)) if str(node_id).startswith(_CHUNK) else None
-            if row is None or view.scope_of(row).user_id != user_id:
-                raise InputError(f"the id {node_id!r} has the form of the ids that the memory makes; choose another id")
+        document.refuse_longer(self._config.indexing.max_document_chars)
+        if document.id is None or document.statement is not None:
+            return
+        view, name = self._store.view(), document.id
+        row = _row(view, name)
+        is_own = row is not None and view.scope_of(row).user_id == document.scope.user_id
+        if _RESERVED.fullmatch(name) and not (is_own and name.startswith(_CHUNK)):
+            raise InputError(f"the id {name!r} has the form of the ids that the memory makes; choose another id")
+        if not is_own and view.find(name) is not None:
+            raise InputError(_NOT_FREE.format(name))
 
     def _surroundings(self, node: MemoryNode) -> Sequence[str]:
         """Return the ids of a node and of its neighbours in its document or session, in order."""
@@ -287,7 +291,6 @@ class Planner:
         return [key for key in present if key not in wanted], [key for key in wanted if key not in present]
 
     def _drafts(self, document: Document) -> list[Draft]:
-        document.refuse_longer(self._config.indexing.max_document_chars)
         drafts: list[Draft] = []
         lifetime, now = self._lifetime(document), self._clock()
         # This hashes the whole text, so it runs once. Turns of a session and texts with an id belong to no document.
@@ -307,12 +310,8 @@ class Planner:
             fields = document.fields_of(passage, self._config.zone)
             chunks = [passage.text] if document.statement else self._chunks(document, passage, names)
             words = count_words([passage.text])[0] if document.in_session and len(chunks) > 1 else None
-            arrived = now if document.is_stamped(passage) else None
-            about: dict[str, Any] = {
-                "named": named,
-                "message": None if words is None else passage.text,
-                "arrived": arrived,
-            }
+            whole, arrived = None if words is None else passage.text, now if document.is_stamped(passage) else None
+            about: dict[str, Any] = {"named": named, "message": whole, "arrived": arrived}
             for place, chunk in enumerate(chunks):
                 give_way()
                 if document.id is not None or has_parts:

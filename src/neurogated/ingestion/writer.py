@@ -74,6 +74,7 @@ class Writer:
         self._batches = BatchAnalysis(analysis, chunker, clock, self.focus)
         self._recent = RecentNodes(store)
         self._planner = Planner(self._recent, chunker, config, clock, batch)
+        self.check_document = self._planner.check
         self.duplicates = Deduplicator(self._recent, config, batch)
         self._linker = Linker(store, config, self.duplicates)
 
