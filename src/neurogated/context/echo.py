@@ -67,7 +67,8 @@ class HandedOut:
         """Return the memories that were handed out lately, the latest first."""
         with self._lock:
             held = self._ids.get((namespace, user_id), OrderedDict[str, datetime]())
-            return [name for name, at in reversed(held.items()) if abs(now - at) <= self._lasts]
+            since, until = now - self._lasts, now + self._lasts
+            return [name for name, at in reversed(held.items()) if since <= at <= until]
 
 
 _QUOTES = ' \n\t"“”„«»「」『』'

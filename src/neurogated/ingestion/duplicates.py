@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import date, datetime
 from functools import partial
 from itertools import combinations, starmap
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -70,7 +71,8 @@ class Deduplicator:
             self._leave(groups, self._leaving(view, gone, known), known)
         if self._is_on:
             near = [edge for edge in similar if edge.weight >= _LEAST]
-            self._join(groups, [edge.key for edge in sorted(near, key=lambda edge: -edge.weight)], known)
+            near.sort(key=attrgetter("weight"), reverse=True)
+            self._join(groups, [(edge.source_id, edge.target_id) for edge in near], known)
         return DuplicateLinks(groups.removed(), groups.added(at))
 
     def separation(self, node_id: str, at: datetime) -> GraphDelta:
@@ -96,12 +98,14 @@ class Deduplicator:
         types = view.edge_type[begin : view.edge_count]
         rows = begin + np.flatnonzero(types == view.edge_types.index(EdgeType.SIM)).astype(np.int64)
         rows = rows[view.weight.take(rows) >= _LEAST]
-        ends = [view.edge_source[rows].astype(np.int64), view.edge_target[rows].astype(np.int64)]
-        rows = rows[_fronts(view, ends[0]) != _fronts(view, ends[1])]
+        sides = view.edge_source, view.edge_target
+        heads = [_fronts(view, side[rows].astype(np.int64)) for side in sides]
+        rows = rows[heads[0] != heads[1]]
         for place in range(0, rows.size, self._batch):
-            yield partial(self._between, [view.edge_key(row) for row in rows[place : place + self._batch].tolist()])
+            ends = [[view.ids[row] for row in side[rows[place : place + self._batch]].tolist()] for side in sides]
+            yield partial(self._between, list(zip(*ends, strict=True)))
 
-    def _between(self, pairs: Sequence[EdgeKey], at: datetime) -> GraphDelta:
+    def _between(self, pairs: Sequence[_Pair], at: datetime) -> GraphDelta:
         groups = Groups(self._store.view())
         self._join(groups, pairs, {})
         return _delta(groups, "deduplicate", at)
@@ -120,24 +124,31 @@ class Deduplicator:
             for member in nodes:
                 groups.lead(front, member)
 
-    def _join(self, groups: Groups, pairs: Sequence[EdgeKey], known: Mapping[str, MemoryNode]) -> None:
+    def _join(self, groups: Groups, pairs: Sequence[_Pair], known: Mapping[str, MemoryNode]) -> None:
         """Join the groups of each pair, if the pair and the fronts of its groups are equal."""
-        known = self._nodes(groups.view, {name for pair in pairs for name in pair[:2]}, known)
+        groups.load({name for pair in pairs for name in pair})
+        ahead = groups.ahead
+        # A text that was told often has many neighbours in one group, of which one is read.
+        first = {(ahead[source], ahead[target]): (source, target) for source, target in reversed(pairs)}
+        read = {**known, **self._nodes(groups.view, {name for pair in first.values() for name in pair}, known)}
         for pair in pairs:
-            ends = [known[name] for name in pair[:2] if name in known]
+            heads = ahead[pair[0]], ahead[pair[1]]
+            if heads[0] == heads[1]:
+                continue
+            if pair[0] not in read or pair[1] not in read:
+                read |= self._nodes(groups.view, pair, read)
+            ends = [read[name] for name in pair if name in read]
             # Few similar memories are equal, and only these need their groups.
-            if len(ends) < len(pair[:2]) or not _say_the_same(ends):
+            if len(ends) < len(pair) or not _say_the_same(ends) or groups.are_separate(*heads):
                 continue
-            heads = groups.front(pair.source_id), groups.front(pair.target_id)
-            if heads[0] == heads[1] or groups.are_separate(*heads):
-                continue
-            nodes = self._nodes(groups.view, heads, known)
+            nodes = self._nodes(groups.view, heads, read)
+            read |= nodes
             if len(nodes) < len(heads) or not _say_the_same([*ends, *nodes.values()]):
                 continue
             # A message without a name may equal those of two persons, who stay apart.
             are_named_differently = len({node.speaker for node in (*ends, *nodes.values())}) > 1
             members = {name for head in heads for name in groups.group(head)} if are_named_differently else ()
-            if _have_one_speaker(self._nodes(groups.view, members, known).values()):
+            if _have_one_speaker(self._nodes(groups.view, members, read).values()):
                 front, behind = sorted(heads, key=lambda head: _age(nodes[head]))
                 groups.merge(front, behind, _SURE)
 
@@ -205,32 +216,47 @@ class Groups:
     def __init__(self, view: GraphView) -> None:
         self.view = view
         self._read: set[str] = set()
+        self.ahead: dict[str, str] = {}
+        """The front of the group of each loaded memory; the memory itself if it has none."""
         self._stored: dict[_Pair, float] = {}
         self._now: dict[_Pair, float] = {}
-        self._ahead: dict[str, str] = {}
         self._behind: defaultdict[str, set[str]] = defaultdict(set)
         self._apart: defaultdict[str, set[str]] = defaultdict(set)
         self._weights: dict[str, float] = {}
 
+    def load(self, node_ids: Iterable[str]) -> None:
+        """Read the edges of memories, all at once."""
+        new = [node_id for node_id in node_ids if node_id not in self._read]
+        self._read.update(new)
+        self.ahead |= {node_id: node_id for node_id in new if node_id not in self.ahead}
+        if not new or not has_groups(self.view):
+            return
+        rows = self.view.known_rows(new)
+        for inwards in (False, True):
+            arcs = self.view.arcs(rows, EdgeType.SAME_AS, inwards=inwards)
+            ends = rows[arcs.origin].tolist(), arcs.target.tolist()
+            for source, target, weight in zip(*(ends[::-1] if inwards else ends), arcs.weight.tolist(), strict=True):
+                pair = self.view.ids[source], self.view.ids[target]
+                if pair not in self._stored:
+                    self._stored[pair] = weight
+                    self.separate(*pair) if weight == _SEPARATED else self._link(*pair, weight)
+
     def front(self, node_id: str) -> str:
         """Return the front of a memory's group; the memory itself if it has none."""
-        self._load(node_id)
-        return self._ahead.get(node_id, node_id)
+        self.load([node_id])
+        return self.ahead[node_id]
 
     def group(self, node_id: str) -> list[str]:
         """Return the group of a memory, the front first."""
         front = self.front(node_id)
-        self._load(front)
+        self.load([front])
         return [front, *sorted(self._behind[front])]
 
     def are_separate(self, one: str, other: str) -> bool:
         """Return whether the user has separated a member of one group from a member of the other."""
-        others = set(self.group(other))
-        for member in self.group(one):
-            self._load(member)
-            if not others.isdisjoint(self._apart[member]):
-                return True
-        return False
+        members, others = self.group(one), set(self.group(other))
+        self.load(members)
+        return any(not others.isdisjoint(self._apart[member]) for member in members if member in self._apart)
 
     def merge(self, front: str, behind: str, confidence: float) -> None:
         """Put the group with the front `behind` behind `front`."""
@@ -240,6 +266,7 @@ class Groups:
 
     def without(self, leaving: Collection[str]) -> Iterator[list[str]]:
         """Take memories out of their groups; yield the members of each group that lost its front."""
+        self.load(leaving)
         for node_id in leaving:
             if self.front(node_id) != node_id:
                 self._unlink(node_id)
@@ -263,41 +290,20 @@ class Groups:
 
     def removed(self) -> tuple[EdgeKey, ...]:
         """Return the stored edges to remove."""
-        return tuple(EdgeKey(*pair, EdgeType.SAME_AS) for pair in self._stored if pair not in self._now)
+        return tuple([EdgeKey(*pair, EdgeType.SAME_AS) for pair in self._stored if pair not in self._now])
 
     def added(self, at: datetime) -> tuple[MemoryEdge, ...]:
         """Return the edges to write."""
-        changed = {pair: weight for pair, weight in self._now.items() if self._stored.get(pair) != weight}
-        return tuple(MemoryEdge(*pair, EdgeType.SAME_AS, weight, created_at=at) for pair, weight in changed.items())
+        stored = self._stored
+        changed = [pair for pair, weight in self._now.items() if pair not in stored or stored[pair] != weight]
+        return tuple([MemoryEdge(*pair, EdgeType.SAME_AS, self._now[pair], created_at=at) for pair in changed])
 
     def _link(self, member: str, front: str, weight: float) -> None:
         self._now[member, front] = weight
-        self._ahead[member] = front
+        self.ahead[member] = front
         self._behind[front].add(member)
 
     def _unlink(self, member: str) -> float:
-        front = self._ahead.pop(member)
+        front, self.ahead[member] = self.ahead[member], member
         self._behind[front].remove(member)
         return self._now.pop((member, front))
-
-    def _load(self, node_id: str) -> None:
-        if node_id in self._read:
-            return
-        self._read.add(node_id)
-        row = self.view.find(node_id)
-        if row is None:
-            return
-        for inwards in (False, True):
-            arcs = self.view.arcs(np.array([row], dtype=np.int64), EdgeType.SAME_AS, inwards=inwards)
-            for target, weight in zip(arcs.target.tolist(), arcs.weight.tolist(), strict=True):
-                other = self.view.ids[target]
-                self._keep((other, node_id) if inwards else (node_id, other), weight)
-
-    def _keep(self, pair: _Pair, weight: float) -> None:
-        if pair in self._stored:
-            return
-        self._stored[pair] = weight
-        if weight == _SEPARATED:
-            self.separate(*pair)
-        else:
-            self._link(*pair, weight)

@@ -226,7 +226,10 @@ def _cut(found: Found, k: int, ids: Sequence[str]) -> Found:
     tied = (scores[1:] == scores[:-1]).nonzero()[0]
     if tied.size:
         places = np.union1d(tied, tied + 1)
-        in_order = sorted(places.tolist(), key=lambda place: (-scores[place], ids[int(rows[place])]))
+        names = [ids[row] for row in rows[places].tolist()]
+        in_order = [
+            place for _, _, place in sorted(zip((-scores[places]).tolist(), names, places.tolist(), strict=True))
+        ]
         rows = rows.copy()
         rows[places] = rows[in_order]
     return rows[:k], scores[:k]

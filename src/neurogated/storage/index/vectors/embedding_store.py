@@ -135,7 +135,7 @@ def nearest(
         admitted = np.sort(admitted[admitted >= 0])
         count = admitted.size
         if _SCATTERED * count < slots.size:
-            return [_best_of(state, query, min(k, count), admitted) for query in queries]
+            return _best_of(state, queries, min(k, count), admitted)
         eligible = np.zeros_like(slots.alive)
         eligible[admitted] = True
     k = min(k, count)
@@ -174,9 +174,8 @@ def _exact_cosines(state: VectorState, query: Floats, slots: Rows) -> NDArray[np
 def _exact(state: VectorState, queries: Floats, k: int, eligible: NDArray[np.bool_], count: int) -> list[Found]:
     size = state.slots.size
     if 2 * count < size:
-        slots = np.flatnonzero(eligible)
-        return [_best_of(state, query, k, slots) for query in queries]
-    scores = state.matrix.scan(np.stack([_unit(query) for query in queries]), 0, size)
+        return _best_of(state, queries, k, eligible.nonzero()[0])
+    scores = state.matrix.scan(_units(queries), 0, size)
     if count < size:
         scores[:, ~eligible] = -np.inf
     return [_best(state, query, k, _promising(row, k).nonzero()[0]) for query, row in zip(queries, scores, strict=True)]
@@ -184,19 +183,19 @@ def _exact(state: VectorState, queries: Floats, k: int, eligible: NDArray[np.boo
 
 def _approximate(state: VectorState, query: Floats, k: int, eligible: NDArray[np.bool_]) -> Found:
     """Return the `k` best and all ties that were found, by as many proposals as their errors demand."""
-    codes, size, unit = state.codes, state.slots.size, _unit(query)
+    codes, size, unit = state.codes, state.slots.size, _units(query[None])
     assert codes is not None  # noqa: S101 - the caller checked it
     # The index omits vectors removed before it was built. If all slots count, searching without a selector is quicker.
     whole = state.slots.living == size and eligible is state.slots.alive
     chosen = None if whole else np.packbits(eligible, bitorder="little")
     newest = codes.end + np.flatnonzero(eligible[codes.end :])
-    newest_scores = state.matrix.scan(unit[None], codes.end, size)[0, newest - codes.end]
+    newest_scores = state.matrix.scan(unit, codes.end, size)[0, newest - codes.end]
     few = _PROPOSED + 2 * k
     for count in (few, _MORE * few):
         if _GATHERING * count >= size:
             break
-        slots, rough = codes.search(unit, count, chosen)
-        scores = state.matrix.cosines(unit, slots)
+        slots, rough = codes.search(unit[0], count, chosen)
+        scores = state.matrix.cosines(unit, slots)[0]
         error = math.sqrt(float(np.mean(np.square(scores - rough)))) if slots.size else 0.0
         slots, scores = np.concatenate((slots, newest)), np.concatenate((scores, newest_scores))
         is_sure = rough.size < count or np.partition(scores, scores.size - k)[-k] >= rough[-1] + _ERRORS * error
@@ -205,13 +204,14 @@ def _approximate(state: VectorState, query: Floats, k: int, eligible: NDArray[np
     return _exact(state, query[None], k, eligible, int(np.count_nonzero(eligible)))[0]
 
 
-def _best_of(state: VectorState, query: Floats, k: int, slots: Rows) -> Found:
-    """Return the `k` best of `slots` and all ties; `slots` has at least `k`."""
+def _best_of(state: VectorState, queries: Floats, k: int, slots: Rows) -> list[Found]:
+    """Return for each query the `k` best of `slots` and all ties; `slots` has at least `k`."""
     if k < 1:
-        return np.empty(0, dtype=np.int64), np.empty(0)
-    if slots.size > _FEW * k:
-        slots = slots[_promising(state.matrix.cosines(_unit(query), slots), k)]
-    return _best(state, query, k, slots)
+        return [(np.empty(0, dtype=np.int64), np.empty(0))] * len(queries)
+    if slots.size <= _FEW * k:
+        return [_best(state, query, k, slots) for query in queries]
+    scores = state.matrix.cosines(_units(queries), slots)
+    return [_best(state, query, k, slots[_promising(row, k)]) for query, row in zip(queries, scores, strict=True)]
 
 
 def _promising(rough: Floats, k: int) -> NDArray[np.bool_]:
@@ -229,9 +229,13 @@ def _best(state: VectorState, query: Floats, k: int, slots: Rows) -> Found:
     return state.slots.keys_of(slots[wanted]), scores[wanted]
 
 
-def _unit(query: Floats) -> Floats:
-    norm = float(np.linalg.norm(query.astype(np.float64)))
-    return query / np.float32(norm) if norm else query
+def _units(queries: Floats) -> Floats:
+    """Return queries (q, dimension) of unit length; those of zeros stay."""
+    wide = queries.astype(np.float64)
+    norms = np.sqrt(np.vecdot(wide, wide))
+    norms[norms == 0] = 1
+    units: Floats = queries / norms.astype(np.float32)[:, None]
+    return units
 
 
 _log = logging.getLogger(__name__)

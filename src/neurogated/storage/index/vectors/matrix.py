@@ -142,7 +142,7 @@ class VectorMatrix(NamedTuple):
         if len(self.blocks) == 1 or np.maximum.reduce(slots, initial=0) < self.blocks[1].begin:
             return self.blocks[0].content.take(slots)
         found = Vectors.room(slots.size, self.dimension)
-        places = np.searchsorted([block.begin for block in self.blocks], slots, side="right") - 1
+        places = np.array([block.begin for block in self.blocks]).searchsorted(slots, side="right") - 1
         for place, block in enumerate(self.blocks):
             (here,) = (places == place).nonzero()
             if here.size == slots.size:
@@ -164,13 +164,12 @@ class VectorMatrix(NamedTuple):
             scores[:, first - begin : first - begin + len(content.rows)] = content.cosines(queries)
         return scores
 
-    def cosines(self, query: Floats, slots: Rows) -> Floats:
-        """Return the cosine of a query (dimension,) of unit length with each of `slots`, up to rounding errors."""
-        scores = np.empty(slots.size, dtype=np.float32)
-        for begin in range(0, slots.size, _AT_ONCE):
-            chosen = slots[begin : begin + _AT_ONCE]
-            scores[begin : begin + _AT_ONCE] = self.vectors(chosen).cosines(query[None])[0]
-        return scores
+    def cosines(self, queries: Floats, slots: Rows) -> Floats:
+        """Return the cosines (q, n) of queries (q, dimension) of unit length with `slots`, up to rounding errors."""
+        if slots.size <= _AT_ONCE:
+            return self.vectors(slots).cosines(queries)
+        chunks = [slots[begin : begin + _AT_ONCE] for begin in range(0, slots.size, _AT_ONCE)]
+        return np.concatenate([self.vectors(chunk).cosines(queries) for chunk in chunks], axis=1)
 
     def gathered(self, slots: Rows) -> VectorMatrix:
         """Return a new matrix with copies of the vectors of `slots`, in this order."""
