@@ -120,36 +120,31 @@ class Deduplicator:
     def _leave(self, groups: Groups, leaving: Collection[str], known: Mapping[str, MemoryNode]) -> None:
         for members in groups.without(leaving):
             nodes = self._nodes(groups.view, members, known)
-            front = min(nodes.values(), key=_age).id
-            for member in nodes:
-                groups.lead(front, member)
+            groups.lead(min(nodes.values(), key=_age).id, nodes)
 
     def _join(self, groups: Groups, pairs: Sequence[_Pair], known: Mapping[str, MemoryNode]) -> None:
         """Join the groups of each pair, if the pair and the fronts of its groups are equal."""
         groups.load({name for pair in pairs for name in pair})
         ahead = groups.ahead
         # A text that was told often has many neighbours in one group, of which one is read.
-        first = {(ahead[source], ahead[target]): (source, target) for source, target in reversed(pairs)}
-        read = {**known, **self._nodes(groups.view, {name for pair in first.values() for name in pair}, known)}
+        first = {(ahead[one], ahead[other]): (one, other) for one, other in reversed(pairs)}
+        read = self._nodes(groups.view, {name for names in first.items() for pair in names for name in pair}, known)
         for pair in pairs:
             heads = ahead[pair[0]], ahead[pair[1]]
             if heads[0] == heads[1]:
                 continue
-            if pair[0] not in read or pair[1] not in read:
-                read |= self._nodes(groups.view, pair, read)
-            ends = [read[name] for name in pair if name in read]
+            names = {*pair, *heads}
+            if not names <= read.keys():
+                read |= self._nodes(groups.view, names, known)
+            nodes = [read[name] for name in names if name in read]
             # Few similar memories are equal, and only these need their groups.
-            if len(ends) < len(pair) or not _say_the_same(ends) or groups.are_separate(*heads):
-                continue
-            nodes = self._nodes(groups.view, heads, read)
-            read |= nodes
-            if len(nodes) < len(heads) or not _say_the_same([*ends, *nodes.values()]):
+            if len(nodes) < len(names) or not _say_the_same(nodes) or groups.are_separate(*heads):
                 continue
             # A message without a name may equal those of two persons, who stay apart.
-            are_named_differently = len({node.speaker for node in (*ends, *nodes.values())}) > 1
+            are_named_differently = len({node.speaker for node in nodes}) > 1
             members = {name for head in heads for name in groups.group(head)} if are_named_differently else ()
-            if _have_one_speaker(self._nodes(groups.view, members, read).values()):
-                front, behind = sorted(heads, key=lambda head: _age(nodes[head]))
+            if _have_one_speaker(self._nodes(groups.view, members, known).values()):
+                front, behind = sorted(heads, key=lambda head: _age(read[head]))
                 groups.merge(front, behind, _SURE)
 
     def _nodes(
@@ -277,10 +272,11 @@ class Groups:
             if members:
                 yield members
 
-    def lead(self, front: str, member: str) -> None:
-        """Put a memory that lost its front behind another one."""
-        if member != front:
-            self._link(member, front, self._weights[member])
+    def lead(self, front: str, members: Iterable[str]) -> None:
+        """Put memories that lost their front behind one of them."""
+        for member in members:
+            if member != front:
+                self._link(member, front, self._weights[member])
 
     def separate(self, one: str, other: str) -> None:
         """Record that two memories stay apart."""

@@ -199,21 +199,17 @@ def _edges_to_nearest(
     vectors = [np.asarray(node.embedding) for node in new_nodes]
     # One more than needed, since the search may find the node itself: an old version, or the same node that another
     # thread has stored.
-    found = nearest(vectors, neighbors + 1)
-    # Every comparison needs double precision, so this converts once.
-    exact = np.array(vectors, dtype=np.float64)
-    for position, (node, stored) in enumerate(zip(new_nodes, found, strict=True)):
-        candidates = dict(stored)
-        if position:
-            among_new = exact_cosines(exact[:position], exact[position])
-            least = np.partition(among_new, -neighbors)[-neighbors] if position > neighbors else -1.0
-            likely = np.flatnonzero(among_new >= least).tolist()
-            candidates.update((new_nodes[row].id, float(among_new[row])) for row in likely)
-        candidates.pop(node.id, None)
-        best = sorted(candidates.items(), key=lambda pair: (-pair[1], pair[0]))[:neighbors]
-        for neighbor_id, cosine in best:
-            weight = cosine if 0.0 <= cosine <= 1.0 else _weight(cosine)
-            yield MemoryEdge(node.id, neighbor_id, EdgeType.SIM, weight, created_at=at)
+    found, exact, size = nearest(vectors, neighbors + 1), np.array(vectors, dtype=np.float64), len(vectors)
+    cosines = np.where(np.tri(size, k=-1), exact_cosines(exact, exact[:, None]), -np.inf) if size > 1 else exact
+    least = (np.partition(cosines, -neighbors)[:, -neighbors] if size > neighbors else np.full(size, -np.inf)).tolist()
+    for position, (node, stored, among_new) in enumerate(zip(new_nodes, found, cosines.tolist(), strict=True)):
+        earlier = zip(new_nodes[:position], among_new, strict=False)
+        candidates = {**dict(stored), **{one.id: near for one, near in earlier if near >= least[position]}}
+        for opposite, name in sorted([(-near, name) for name, near in candidates.items() if name != node.id])[
+            :neighbors
+        ]:
+            weight = -opposite if 0.0 <= -opposite <= 1.0 else _weight(-opposite)
+            yield MemoryEdge(node.id, name, EdgeType.SIM, weight, created_at=at)
 
 
 def fitted(edges: Iterable[MemoryEdge], nodes: Sequence[MemoryNode]) -> Iterator[MemoryEdge]:
