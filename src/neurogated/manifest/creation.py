@@ -9,11 +9,11 @@ from __future__ import annotations
 import logging
 import math
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from itertools import islice
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -30,23 +30,16 @@ from neurogated.errors import LLMError
 from neurogated.manifest.model import Bridge, Community, GraphManifest, KeyNode, ManifestTopology, TemporalLayers
 from neurogated.manifest.structure import Algorithms, Structure, Values, structure_of
 from neurogated.prompts.prompt_manager import PromptTemplateManager
-from neurogated.text.dates import MONTHS, NUMBERS, UNITS, WEEKDAYS, any_of
-from neurogated.text.keywords import ENGLISH_STOP_WORDS, fold, split_keywords
-from neurogated.text.language import FUNCTION_WORDS, language_of, table_of
-from neurogated.text.names import COMMON_WORDS
+from neurogated.text.dates import NUMBERS
+from neurogated.text.keywords import CHINESE_STOP, ENGLISH_STOP_WORDS, RUN_CHARACTERS, fold, split_keywords, words_of
+from neurogated.text.language import FUNCTION_WORDS, table_of
 
-# Words that name no subject: days, months, numbers and units of time in each language, and English verbs in the past.
-_NO_SUBJECT = re.compile(
-    any_of(*(lists[language] for lists in (MONTHS, WEEKDAYS, NUMBERS) for language in lists))
-    + f"|{any_of(*(tuple(units.values()) for units in UNITS.values()))}"
-    + r"|(?:hour|minute|morning|evening|night|weekend|thing|lot)s?|(?:any|every|no|some)(?:body|one|thing|where)|\w+ed"
-    + f"|{table_of('neurogated.text', 'past_forms')['en']['past'][0]}"
-)
-_COMMON = COMMON_WORDS.union(*FUNCTION_WORDS.values())
-# A name says more than a word.
-_NAME = 2
-_LEAST_LETTERS = 3
-_MOST_LETTERS = 40
+_BEFORE_NOUNS = words_of(table_of("neurogated.text", "language")["before_nouns"])
+_COMMON = ENGLISH_STOP_WORDS.union(_BEFORE_NOUNS, *FUNCTION_WORDS.values(), *NUMBERS.values())
+_ELIDED = re.compile(r"\b[dl]['’](?=\w)", re.IGNORECASE)
+_TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[^\s\w'’]")
+_RUN = re.compile(f"[{RUN_CHARACTERS}]+")
+_LEAST_BESIDE = 0.4  # of the score of the first subject of a name
 
 
 @dataclass(slots=True)
@@ -59,78 +52,106 @@ class Words:
     """How many of them were read."""
     counts: Counter[str]
     """How many memories have each word, by its stem; those that name it count twice."""
+    nouns: Counter[str]
+    """How many memories have it where a noun stands."""
     shown: dict[str, str]
-    """A form of each word as it stands in a text."""
-    repeated: set[str]
-    """The shown forms of words in more than one memory."""
+    """A form of each word as it stands in a text, of a noun if there is one."""
 
 
-def words_in(nodes: Iterable[MemoryNode], size: int) -> Words:
+def words_in(nodes: Sequence[MemoryNode], size: int) -> Words:
     """Return the words, names and tags of memories of a community of `size`."""
-    found, seen = Words(size, 0, Counter(), {}, set()), set[str]()
-    for node in nodes:
-        found.memories += 1
-        names = {_clean(name) for name in (*node.found.entities, *node.found.names, *node.tags, node.title or "")}
-        names |= {part for name in names for part in name.split()}
-        weights = dict.fromkeys(_stems(names, found.shown), _NAME)
-        words = _clean(node.content).split()
-        if language_of(node.content) != "de":
-            # The first word of a sentence has a capital, which is not its own.
-            words = [word.lower() if word.istitle() else word for word in words]
-        for stem in _stems(words, found.shown):
-            weights.setdefault(stem, 1)
-        for stem, weight in weights.items():
-            found.counts[stem] += weight
-        found.repeated.update(found.shown[stem] for stem in seen & weights.keys())
-        seen |= weights.keys()
+    found = Words(size, len(nodes), Counter(), Counter(), {})
+    texts = [_without_times(node) for node in nodes]
+    for node, text, inside in zip(nodes, texts, _words_of_runs(map(_RUN.findall, texts)), strict=True):
+        labels = {_clean(label) for label in (*node.found.names, *node.tags, node.title or "")}
+        names = labels.union(map(_clean, node.found.entities))
+        words, nouns = _words_and_nouns(_ELIDED.sub("de ", _RUN.sub(" ", text)))
+        named = _stems(names.union(*map(str.split, names)), found.shown)
+        forms = dict(zip(inside, inside, strict=True))
+        found.nouns.update(_stems(labels | nouns | {name for name in names if " " in name}, forms) | inside)
+        found.counts.update(dict.fromkeys(_stems(words, found.shown) | inside, 1) | dict.fromkeys(named, 2))
+        found.shown |= forms
     return found
 
 
-def keywords_of(communities: Sequence[Words], most: int, chosen: Sequence[Words]) -> list[tuple[str, ...]]:
-    """Return at most `most` words of each chosen one of the communities, the most distinctive first."""
-    if not chosen:
-        return []
-    total = Counter[str]()
-    spread = Counter[str]()
+def _without_times(node: MemoryNode) -> str:
+    text = plain(node.content)
+    for time in node.found.times:
+        text = text.replace(time, ".")
+    return text
+
+
+def _words_and_nouns(text: str) -> tuple[set[str], set[str]]:
+    """Return the words of a text, and those that follow an article or have a capital within a sentence."""
+    words, nouns = set[str](), set[str]()
+    tokens = [".", ".", *(token.removesuffix("'s").removesuffix("’s") for token in _TOKEN.findall(text)), "."]
+    for earlier, before, word, after in zip(tokens, tokens[1:], tokens[2:], tokens[3:], strict=False):
+        if word[0].isalnum():
+            # In "Thanks Ana!", the name is of whoever is spoken to.
+            named = word[0].isupper() and before[0].isalnum() and (earlier[0].isalnum() or after[0].isalnum())
+            words.add(word if named else word.lower())
+            ends = not after[0].isalnum() or after.lower() in _COMMON
+            article = earlier if ends and before.lower() not in _COMMON else before
+            if (named or article.lower() in _BEFORE_NOUNS) and word.lower() not in _COMMON:
+                nouns.add(word)
+    return words, nouns
+
+
+def _words_of_runs(texts: Iterable[list[str]]) -> list[set[str]]:
+    """Return the words of texts without spaces: strings of 2 to 4 characters that stand beside different ones.
+
+    H. Feng et al.: Accessor variety criteria for Chinese word extraction (2004).
+    """
+    before, after, inside = defaultdict[str, set[object]](set), defaultdict[str, set[object]](set), []
+    for place, runs in enumerate(texts):
+        inside.append(found := set[str]())
+        for part in (part for run in runs for part in CHINESE_STOP.split(run)):
+            for begin, size in product(range(len(part)), (2, 3, 4)):
+                if len(word := part[begin : begin + size]) == size:
+                    found.add(word)
+                    before[word].add(part[begin - 1 : begin] or place)
+                    after[word].add(part[begin + size : begin + size + 1] or place)
+    return [{word for word in found if min(len(before[word]), len(after[word])) > 1} for found in inside]
+
+
+def keywords_and_names(communities: Sequence[Words], chosen: Sequence[Words]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the keywords of each chosen one of the communities, the most distinctive first, and its name.
+
+    A name has the subjects with the largest shares in the divergence of the community's words from those of all
+    (Kullback and Leibler).
+    """
+    total, spread, nouns = Counter[str](), Counter[str](), Counter[str]()
     for one in communities:
         total.update(one.counts)
         spread.update(one.counts.keys())
+        nouns.update(one.nouns)
     mean = sum(total.values()) / max(1, len(communities))
-    keywords = []
+    memories = sum(one.memories for one in communities)
     for one in chosen:
-        scores = {
-            stem: count
-            / max(1, one.memories)
-            * math.log1p(mean / total[stem])
-            * math.log1p(len(communities) / spread[stem])
-            for stem, count in one.counts.items()
-        }
-        best = sorted(scores, key=lambda stem: (-scores[stem], stem))
-        keywords.append(tuple(one.shown[stem] for stem in islice(_without_repetition(best), most)))
-    return keywords
+        scores, subjects = dict[str, float](), dict[str, float]()
+        for stem, count in one.counts.items():
+            share = count / one.memories
+            scores[stem] = share * math.log1p(mean / total[stem]) * math.log1p(len(communities) / spread[stem])
+            if stem in one.nouns:
+                noun = min(nouns[part] / total[part] for part in (stem, *stem.split()) if total[part])
+                subjects[stem] = (count - 1) * math.log(share * memories / total[stem]) * noun**0.5
+        best = _without_repetition(subjects)
+        name = [one.shown[stem] for stem in best if subjects[stem] >= _LEAST_BESIDE * subjects[best[0]]]
+        keywords = tuple(one.shown[stem] for stem in _without_repetition(scores)[:KEYWORDS])
+        yield keywords, ", ".join(name[:_IN_NAME] or keywords[:1])
 
 
-def name_of(keywords: Sequence[str], repeated: Collection[str]) -> str:
-    """Return the first keywords that are repeated and that a person would choose as a name; without such, the first."""
-    chosen = [word for word in keywords if fold(word) not in _COMMON and not _NO_SUBJECT.fullmatch(fold(word))]
-    often = [word for word in chosen if word in repeated]
-    return ", ".join((often or chosen or list(keywords))[:_IN_NAME])
-
-
-def _without_repetition(stems: Iterable[str]) -> Iterator[str]:
-    """Yield the names and words that have a new word."""
-    seen = set[str]()
-    for stem in stems:
-        words = set(stem.split())
-        if not words <= seen:
-            seen |= words
-            yield stem
+def _without_repetition(scores: Mapping[str, float]) -> list[str]:
+    """Return the names and words that have a new word, the best first."""
+    best = sorted(scores, key=lambda stem: (-scores[stem], stem))
+    first = set({word: stem for stem in reversed(best) for word in stem.split()}.values())
+    return [stem for stem in best if stem in first]
 
 
 def _stems(words: Iterable[str], shown: dict[str, str]) -> set[str]:
     found = set()
     for word in words:
-        if not _LEAST_LETTERS <= len(word) <= _MOST_LETTERS or fold(word) in ENGLISH_STOP_WORDS:
+        if len(word) not in range(3, 41) or fold(word) in ENGLISH_STOP_WORDS:
             continue
         stem = " ".join(split_keywords(word))
         if stem and not stem.isdigit():
@@ -198,15 +219,10 @@ class _Named:
     ids: tuple[str, ...]
     words: Words
     keywords: tuple[str, ...] = ()
+    name: str = ""
+    """Its subjects."""
     title: str | None = None
     """By a language model; empty if it gave none, None if it was not asked."""
-
-
-class _Bridging(NamedTuple):
-    """The memory of a bridge of some weight."""
-
-    weight: float
-    node_id: str
 
 
 class Created(NamedTuple):
@@ -216,8 +232,8 @@ class Created(NamedTuple):
     structure: Structure
     named: dict[int, _Named]
     """By label."""
-    bridging: dict[tuple[int, int], _Bridging]
-    """By two labels."""
+    bridging: dict[tuple[int, int], tuple[float, str]]
+    """The weight of a bridge and the id of its memory, by two labels."""
     betweenness: tuple[WeightedGraph, Values] | None
     """Of the links between communities when these were last found; None without algorithms."""
     sequence: int
@@ -297,7 +313,6 @@ class ManifestCreator:
         """Return a manifest whose first communities have names by the language model, which is asked once for each."""
         first = {one.keywords for one in created.manifest.communities[: CommunityNamer.most]}
         new = [one for one in created.named.values() if one.title is None and one.keywords and one.keywords in first]
-        new = new[: CommunityNamer.most]
         if self.namer is None or not new:
             return created
         for one, title in zip(new, self.namer.names([one.keywords for one in new]), strict=True):
@@ -330,8 +345,8 @@ class ManifestCreator:
             named[label] = _Named(members, ids if before is None else before.ids + ids, read)
         unnamed = [one for one in named.values() if not one.keywords]
         words = [one.words for one in named.values()]
-        for one, keywords in zip(unnamed, keywords_of(words, KEYWORDS, [one.words for one in unnamed]), strict=True):
-            one.keywords = keywords
+        for one, chosen in zip(unnamed, keywords_and_names(words, [one.words for one in unnamed]), strict=True):
+            one.keywords, one.name = chosen
         return named
 
     def _layers(self, scoped: _Scoped, now: int) -> TemporalLayers:
@@ -359,7 +374,7 @@ def _communities(scoped: _Scoped, named: dict[int, _Named]) -> tuple[tuple[Commu
     return tuple(
         Community(
             number,
-            (one := named[label]).title or name_of(one.keywords, one.words.repeated),
+            (one := named[label]).title or one.name,
             one.keywords,
             len(one.ids),
             float(importance[label]),
@@ -374,8 +389,8 @@ def _bridges(
     scoped: _Scoped,
     labels: Sequence[int],
     betweenness: tuple[WeightedGraph, Values] | None,
-    known: dict[tuple[int, int], _Bridging],
-) -> tuple[tuple[Bridge, ...], dict[tuple[int, int], _Bridging]]:
+    known: dict[tuple[int, int], tuple[float, str]],
+) -> tuple[tuple[Bridge, ...], dict[tuple[int, int], tuple[float, str]]]:
     """Return the heaviest links between communities, and the memories on them by labels."""
     between, bridges, bridging = scoped.structure.between, [], {}
     number = {label: place for place, label in enumerate(labels)}
@@ -385,11 +400,11 @@ def _bridges(
             break
         pair, weight = (int(between.source[link]), int(between.target[link])), float(between.weight[link])
         before = known.get(pair)
-        if before is None or abs(weight - before.weight) > _CHANGED * before.weight:
-            before = _Bridging(weight, _heaviest(scoped, *pair))
+        if before is None or abs(weight - before[0]) > _CHANGED * before[0]:
+            before = weight, _heaviest(scoped, *pair)
         bridging[pair] = before
         low, high = sorted((number[pair[0]], number[pair[1]]))
-        bridges.append(Bridge(low, high, weight, _passing(betweenness, *pair), before.node_id))
+        bridges.append(Bridge(low, high, weight, _passing(betweenness, *pair), before[1]))
     return tuple(bridges), bridging
 
 
@@ -397,8 +412,7 @@ def _passing(betweenness: tuple[WeightedGraph, Values] | None, first: int, secon
     if betweenness is None:
         return None
     graph, values = betweenness
-    (found,) = ((graph.source == first) & (graph.target == second)).nonzero()
-    return float(values[found[0]]) if found.size else 0.0
+    return float(values[(graph.source == first) & (graph.target == second)][:1].sum())
 
 
 def _heaviest(scoped: _Scoped, first: int, second: int) -> str:
@@ -427,6 +441,4 @@ def _top(score: NDArray[np.float64], most: int) -> Rows:
 def _beginning(content: str) -> str:
     """Return the beginning of a text on one line, up to the end of a word."""
     line = " ".join(plain(content).split())
-    if len(line) <= _CONTENT:
-        return line
-    return f"{line[:_CONTENT].rsplit(' ', 1)[0]}…"
+    return line if len(line) <= _CONTENT else f"{line[:_CONTENT].rsplit(' ', 1)[0]}…"

@@ -19,7 +19,7 @@ class Community:
     number: int
     """Its place among the communities of the manifest, from 0."""
     name: str
-    """Its first keywords that name a subject, or the name that a language model gave it in the background."""
+    """Its subjects, or the name that a language model gave it in the background."""
     keywords: tuple[str, ...]
     """What distinguishes it from the others, best first."""
     size: int

@@ -66,12 +66,12 @@ _CHINESE = """
 我们 我們 你们 你們 他们 他們 她们 她們 它们 这个 這個 那个 那個 这些 這些 那些 的 了 吗 嗎 呢 吧 啊 是 在
 """
 # Longer alternatives come first; otherwise 什么时候 would leave 时候.
-_CHINESE_STOP = re.compile("|".join(sorted(_CHINESE.split(), key=len, reverse=True)))
+CHINESE_STOP = re.compile("|".join(sorted(_CHINESE.split(), key=len, reverse=True)))
 # Han, kana, Hangul and the scripts of South-East Asia: no spaces separate words, or particles attach to words.
-_RUN_CHARACTERS = rf"\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff{UNSPACED}"
-_LETTERS = rf"[^\W_{_RUN_CHARACTERS}]+(?:[{MARKS}]+[^\W_{_RUN_CHARACTERS}]*)*"
-_TOKEN = re.compile(rf"[{_RUN_CHARACTERS}]+|{_LETTERS}(?:'{_LETTERS})*")
-_RUN_START = re.compile(f"[{_RUN_CHARACTERS}]")
+RUN_CHARACTERS = rf"\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff{UNSPACED}"
+_LETTERS = rf"[^\W_{RUN_CHARACTERS}]+(?:[{MARKS}]+[^\W_{RUN_CHARACTERS}]*)*"
+_TOKEN = re.compile(rf"[{RUN_CHARACTERS}]+|{_LETTERS}(?:'{_LETTERS})*")
+_RUN_START = re.compile(f"[{RUN_CHARACTERS}]")
 _HAN = re.compile("[\u3400-\u9fff\U00020000-\U0003ffff]")
 # Accents, and the points and the letter stretcher that Hebrew and Arabic may leave out.
 _ACCENT = re.compile(
@@ -141,7 +141,7 @@ def _split(text: str, of_run: Callable[[str], Iterable[str]]) -> list[str]:
 
 
 def _keywords_of_run(run: str) -> Iterator[str]:
-    for part in _CHINESE_STOP.split(run):
+    for part in CHINESE_STOP.split(run):
         yield from [part] if len(part) == 1 else map("".join, pairwise(part))
 
 
