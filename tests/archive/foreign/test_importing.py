@@ -1,5 +1,6 @@
 """Files of other systems are imported into a memory once, however often and however interrupted."""
 
+import asyncio
 import json
 import signal
 import sqlite3
@@ -8,14 +9,21 @@ import sys
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
+from agents import SQLiteSession
+from langchain_core.messages import AIMessage, HumanMessage
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.postgres import PostgresSaver
+from langgraph.graph import START, MessagesState, StateGraph
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.errors import DatasetError, InputError
 from neurogated.testing import ManualClock
-from tests.archive.foreign.files import BEGIN, chatgpt, chatgpt_node, claude, written
+from tests.archive.foreign.files import BEGIN, both, chatgpt, chatgpt_node, claude, records, written
+from tests.postgres_server import Postgres
 
 _SAID = [("user", "I moved to Lyon."), ("assistant", "How is it?"), ("user", "Sunny.")]
 _CHILD = """
@@ -258,3 +266,32 @@ def test_items_of_langgraph_expire_after_their_lifetime(plain: MemoryConfig, tmp
             "always": None,
         }
         assert (done.texts, done.faults) == (4, 3)
+
+
+def test_a_database_in_use_is_read_with_what_its_log_still_holds(tmp_path: Path) -> None:
+    with closing(SQLiteSession("ana", str(tmp_path / "agents.db"))) as session:
+        asyncio.run(session.add_items([{"role": "user", "content": "I moved to Lyon."}]))
+        assert (tmp_path / "agents.db-wal").stat().st_size
+        for path in (tmp_path, tmp_path / "agents.db"):
+            assert [one.text for one in records(None, path)] == ["I moved to Lyon."]
+
+
+def test_checkpoints_of_postgresql_are_imported_by_the_copy_that_the_page_shows(
+    postgres: Postgres, tmp_path: Path
+) -> None:
+    def answer(state: MessagesState) -> dict[str, list[AIMessage]]:
+        return {"messages": [AIMessage(f"On {state['messages'][-1].content}")]}
+
+    page = Path("docs/formats/langgraph.md").read_text(encoding="utf-8")
+    recipe: dict[str, Any] = {}
+    exec(page.split("```py\n")[1].split("```")[0], recipe)  # noqa: S102 - a page of this project
+    with PostgresSaver.from_conn_string(postgres.database()) as saver:
+        saver.setup()
+        agent = StateGraph(MessagesState).add_node(answer).add_edge(START, "answer").compile(saver)
+        thread: RunnableConfig = {"configurable": {"thread_id": "t"}}
+        for said in ("tea", "coffee"):
+            agent.invoke({"messages": [HumanMessage(said)]}, thread)
+        began = next(one for one in agent.get_state_history(thread) if len(one.values["messages"]) == 2)
+        agent.invoke({"messages": [HumanMessage("milk")]}, began.config)
+        recipe["copy"](saver, str(tmp_path / "copied.db"))
+    assert both(None, tmp_path / "copied.db") == (["tea", "On tea", "milk", "On milk"], [])

@@ -28,7 +28,7 @@ PAM = "pam"
 EXPORTS = (PAM, "graphml", "cytoscape")
 """The formats that are written: one of those, and graphs for programs that draw them."""
 
-_READABLE = re.compile(r"(?:\.(?:json|jsonl|ndjson|af|txt|csv|md|markdown|db|sqlite|mbox))?")
+_READABLE = re.compile(r"(?:\.(?:json|jsonl|ndjson|af|txt|csv|md|markdown|db|sqlite3?|mbox))?")
 _LOOKED_AT = 100
 """Entries of a file that may show its format."""
 _UNSAID = {"system": "instructions", "developer": "instructions", "tool": "results of tools"}

@@ -11,7 +11,7 @@ from contextlib import closing
 from functools import partial
 from typing import Any
 
-from neurogated.archive.foreign.incoming import Branches, Format, Found, Incoming, Left, each_entry, read_one
+from neurogated.archive.foreign.incoming import NO_WORDS, Branches, Format, Found, Incoming, Left, each_entry, read_one
 from neurogated.archive.foreign.stream import MALFORMED, Fault, File, FileEntry, fault_of
 from neurogated.archive.foreign.values import (
     digest,
@@ -73,17 +73,21 @@ def _claude_code_message(value: Mapping[str, Any], place: str, *, branches: Bran
     if _COMMAND.match(words_of(body)):
         return Left(place, "commands")
     if kind == "user":
-        body = _typed(body) if isinstance(body, str) else [_typed(one) for one in body]
+        body = _typed(body, _ADDED)
     time, about = moment(value.get("timestamp")), given(folder=value.get("cwd"), git_branch=value.get("gitBranch"))
-    details = given(session_id=f"claude-code-{value['sessionId']}", timestamp=time, metadata=about)
+    # A fork repeats the messages before it.
+    session = mapping(value.get("forkedFrom")).get("sessionId") or value["sessionId"]
+    details = given(session_id=f"claude-code-{session}", timestamp=time, metadata=about)
     return Incoming(place, key, "", message.get("role") or kind, details, content=body, **branches.of(key))
 
 
-def _typed(part: object) -> object:
-    """Return a part of a message of the user without what the program added to his words."""
-    if isinstance(part, dict) and isinstance(part.get("text"), str):
-        return {**part, "text": _ADDED.sub("", part["text"])}
-    return _ADDED.sub("", part) if isinstance(part, str) else part
+def _typed(body: object, added: re.Pattern[str]) -> object:
+    """Return the body of a message of the user, or a part of it, without what a program added to his words."""
+    if isinstance(body, list):
+        return [_typed(one, added) for one in body]
+    if isinstance(body, dict) and isinstance(body.get("text"), str):
+        return {**body, "text": added.sub("", body["text"])}
+    return added.sub("", body) if isinstance(body, str) else body
 
 
 CLAUDE_CODE = Format(
@@ -98,7 +102,13 @@ for _kind in ("function_call", "custom_tool_call", "local_shell_call"):
     _ITEMS |= {_kind: _CALLS, f"{_kind}_output": _RESULTS}
 _INJECTED = re.compile(
     r"\s*(?:# AGENTS\.md instructions|<(?:environment_context|user_instructions|permissions|turn_aborted|skill|"
-    r"INSTRUCTIONS|user_shell_command|subagent_notification|collaboration_mode)\b)"
+    r"INSTRUCTIONS|user_shell_command|subagent_notification|collaboration_mode|hook_prompt|goal_context|"
+    r"codex_internal_context|recommended_plugins)\b)"
+)
+# What an editor puts before the words of the user: the open files, or those that are attached.
+_SURROUNDING = re.compile(
+    r"\s*# (?:Context from my IDE setup|Files mentioned by the user):\n.*?^## My request for Codex:\s*",
+    re.DOTALL | re.MULTILINE,
 )
 
 
@@ -118,8 +128,10 @@ def _codex(file: File) -> Found:
         if kind != "message":
             return Left(place, _ITEMS.get(str(kind), f"entries of the type {kind or line.get('record_type')}"))
         body, words = payload.get("content") or "", words_of(payload.get("content"))
-        if payload.get("role") == "user" and _INJECTED.match(words):
-            return Left(place, "context that the program added")
+        if payload.get("role") == "user":
+            if _INJECTED.match(words):
+                return Left(place, "context that the program added")
+            body = _typed(body, _SURROUNDING)
         key = digest(line.get("timestamp"), payload["role"], words)
         repeats[key] += 1
         details = given(session_id=f"codex-{session or digest(file.name)}", timestamp=moment(line.get("timestamp")))
@@ -249,7 +261,9 @@ def _unpacked(kind: str | None, blob: bytes) -> Any:  # noqa: ANN401 - JSON
 
 # --- LangSmith -------------------------------------------------------------------------------------------------------
 _THREADS = ("thread_id", "session_id", "conversation_id")
-_TEXTS = ("input", "question", "query", "text", "output", "answer", "content", "result")
+_HELD = ("messages", "generations", "choices", "message", "input", "question", "query", "output", "answer", "result")
+"""Where inputs and outputs have messages or texts, unless they are a message or a text themselves."""
+_OF_MESSAGE = frozenset({"role", "lc", "kwargs", "data", "content"})
 
 
 def _langsmith(entry: FileEntry) -> Found:
@@ -269,30 +283,27 @@ def _langsmith(entry: FileEntry) -> Found:
         new = said[-1:] if thread or name == "outputs" else said
         if earlier := len(said) - len(new):
             yield Left(f"{place}.{name}", "messages of earlier runs", earlier)
+        if run.get(name) and not said:
+            yield Left(f"{place}.{name}", NO_WORDS)
         for number, message in enumerate(new):
             where, key = f"{place}.{name}[{number}]", f"{run['id']}-{name}-{number}"
             yield Incoming(where, key, details=given(session_id=session, timestamp=moment(time)), content=message)
 
 
 def _turns(value: object, role: str) -> list[dict[str, Any]]:
-    """Return the messages of the inputs or outputs of a run."""
+    """Return the messages of the inputs or outputs of a run, or of a part of them."""
+    if isinstance(value, str):
+        return [{"role": role, "content": value}]
+    if isinstance(value, list):
+        # A list in a list has the messages of one of several calls.
+        listed = value[0] if value and isinstance(value[0], list) else value
+        return [message for one in listed for message in _turns(one, role)]
     if not isinstance(value, dict):
-        return [{"role": role, "content": value}] if isinstance(value, str) else []
-    for name in ("messages", "generations"):
-        listed = value.get(name)
-        while isinstance(listed, list) and listed and isinstance(listed[0], list):
-            listed = listed[0]
-        if isinstance(listed, list) and listed:
-            return [_turn(one, role) for one in listed]
-    found = next((value[name] for name in _TEXTS if isinstance(value.get(name), str)), None)
-    return [] if found is None else [{"role": role, "content": found}]
-
-
-def _turn(item: object, role: str) -> dict[str, Any]:
-    if not isinstance(item, dict):
-        return {"role": role, "content": item}
-    is_message = bool(item.keys() & {"role", "lc", "kwargs", "data", "content"})
-    return item if is_message else _turn(item.get("message", item.get("text")), role)
+        return []
+    if value.keys() & _OF_MESSAGE:
+        return [value if value.keys() & {"role", "lc", "kwargs", "data", "type"} else {"role": role, **value}]
+    found = next((found for name in _HELD if (found := _turns(value.get(name), role))), [])
+    return found or _turns(value.get("text"), role)
 
 
 LANGSMITH = Format("langsmith", "runs of LangSmith", has_keys("run_type inputs"), _langsmith)

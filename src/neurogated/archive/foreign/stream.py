@@ -30,6 +30,8 @@ _HEAD = 1 << 12
 """Bytes at the beginning of a file that show its kind."""
 _LISTS = frozenset({"results", "memories", "items", "edges", "sessions", "episodes", "conversations", "data"})
 """The lists of an object at the top of a file whose items are read one by one."""
+_EPISODES = "episodes"
+"""The one of them that may also be the ids of the episodes of an edge of Graphiti."""
 _CHAT = {"channel", "guild"}, {"id", "name", "type"}
 """Keys before a list of messages that is read one by one: in a file of Discord, and of Telegram."""
 _DATE = re.compile(rb"\[\d+[./-]")
@@ -38,6 +40,8 @@ _SIGN = re.compile(r'\\.|["\[\]{},]', re.DOTALL)
 _DECODER = json.JSONDecoder()
 _TOKEN = 12
 """A value that the end of a piece cuts fails at most this many characters before it, unless it is a string."""
+_BESIDE = frozenset({"-wal", "-shm"})
+"""Ends of the names of files that belong to a database in use: what is not in the database yet, and an index of it."""
 _UNREADABLE = OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error
 
 
@@ -84,12 +88,12 @@ class File:
         """Its path inside the folder or zip file, or its name."""
         self.folder = folder
         """All files beside it by their names."""
-        self._opened = opened
+        self.opened = opened
 
     @cached_property
     def head(self) -> bytes:
         """The first 4 KB."""
-        with self._opened() as raw:
+        with self.opened() as raw:
             return raw.read(_HEAD)
 
     def first(self, count: int) -> Iterator[FileEntry]:
@@ -114,7 +118,7 @@ class File:
     @contextmanager
     def text(self) -> Iterator[TextIO]:
         """Open it as text."""
-        with self._opened() as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="") as text:
+        with self.opened() as raw, io.TextIOWrapper(raw, encoding="utf-8-sig", errors="replace", newline="") as text:
             yield text
 
     def entries(self) -> Iterator[FileEntry | Fault]:
@@ -141,8 +145,11 @@ class File:
         """Give the path of a copy of it: a file may be inside a zip file, and readers of a database change it."""
         with tempfile.TemporaryDirectory(prefix="neurogated-") as folder:
             path = Path(folder) / "file"
-            with self._opened() as raw, path.open("wb") as copy:
-                shutil.copyfileobj(raw, copy)
+            # The write-ahead log first: what it has may be in the file already, but the file has nothing before it.
+            for end in ("-wal", ""):
+                if (one := self.folder.get(self.name + end)) is not None:
+                    with one.opened() as raw, Path(f"{path}{end}").open("wb") as copy:
+                        shutil.copyfileobj(raw, copy)
             yield path
 
 
@@ -166,7 +173,7 @@ def files_of(path: Path) -> Iterator[list[File]]:
                     found |= {prefix + each: File(prefix + each, partial(archive.open, each), found) for each in inner}
                 else:
                     found[name] = File(name, partial(_opened, one), found)
-            yield [found[name] for name in sorted(found)]
+            yield [found[name] for name in sorted(found) if name[-4:] not in _BESIDE or name[:-4] not in found]
     except _UNREADABLE as error:
         raise DatasetError(f"{path} cannot be read ({error})") from error
 
@@ -177,7 +184,7 @@ def _opened(path: Path) -> IO[bytes]:
 
 def _paths(path: Path) -> list[tuple[str, Path]]:
     if not path.is_dir():
-        return [(path.name, path)]
+        return [(one.name, one) for one in (path, path.with_name(f"{path.name}-wal")) if one == path or one.exists()]
     inside = ((one.relative_to(path), one) for one in path.rglob("*") if one.is_file())
     return [(name.as_posix(), one) for name, one in inside if not any(part.startswith(".") for part in name.parts)]
 
@@ -241,7 +248,7 @@ class _Stream:
             key = self._value()
             self._take(":")
             is_streamed = key in lists or (key == "messages" and any(keys <= head.keys() for keys in _CHAT))
-            if is_streamed and self._sign() == "[":
+            if is_streamed and self._sign() == "[" and (key != _EPISODES or not self._has_ids()):
                 has_lists = True
                 yield from self._items(f"{self._name if lists is _LISTS else place}: {key}", head)
             elif key in {"chats", "left_chats"} and self._sign() == "{":
@@ -271,6 +278,12 @@ class _Stream:
                 return self._text[self._at]
             if not self._more():
                 return ""
+
+    def _has_ids(self) -> bool:
+        """Return whether the list that follows has texts, or nothing."""
+        while (end := _SPACE.match(self._text, self._at + 1).end()) == len(self._text) and self._more():  # type: ignore[union-attr]
+            pass
+        return self._text[end : end + 1] in {'"', "]"}
 
     def _take(self, sign: str) -> None:
         if (found := self._sign()) != sign:
