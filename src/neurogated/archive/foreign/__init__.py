@@ -63,7 +63,8 @@ def read_file(source: str | None, path: Path, words: Words) -> Iterator[Incoming
         name = source or _detected(path, files)
         wanted, count, left = FORMATS[name], 0, 0
         for file in files:
-            if name in _formats_of(file) or (len(files) == 1 and wanted.matches and _is_hollow(file)):
+            is_hollow = wanted.matches and file.is_json and all(entry.is_rest for entry in file.first(1))
+            if name in _formats_of(file) or (len(files) == 1 and is_hollow):
                 for one in _records(wanted, file):
                     if isinstance(one, FileEntry):
                         count += 1
@@ -97,11 +98,6 @@ def _formats_of(file: File) -> list[str]:
     if sniffed := [name for name, wanted in FORMATS.items() if wanted.sniff(file)]:
         return sniffed
     return [name for entry in file.first(_LOOKED_AT) for name, wanted in FORMATS.items() if _matches(wanted, entry)]
-
-
-def _is_hollow(file: File) -> bool:
-    """Return whether a JSON file has no entry."""
-    return file.is_json and all(entry.is_rest for entry in file.first(1))
 
 
 def _matches(wanted: Format, entry: FileEntry) -> bool:

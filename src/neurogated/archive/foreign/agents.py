@@ -13,15 +13,7 @@ from typing import Any
 
 from neurogated.archive.foreign.incoming import NO_WORDS, Branches, Format, Found, Incoming, Left, each_entry, read_one
 from neurogated.archive.foreign.stream import MALFORMED, Fault, File, FileEntry, fault_of
-from neurogated.archive.foreign.values import (
-    digest,
-    given,
-    has_keys,
-    mapping,
-    moment,
-    moment_or_none,
-    words_of,
-)
+from neurogated.archive.foreign.values import digest, given, has_keys, mapping, moment, moment_or_none, words_of
 from neurogated.core.extras import import_extra
 
 _CALLS, _RESULTS, _THOUGHTS = "calls of tools", "results of tools", "thoughts"
@@ -261,7 +253,7 @@ def _unpacked(kind: str | None, blob: bytes) -> Any:  # noqa: ANN401 - JSON
 
 # --- LangSmith -------------------------------------------------------------------------------------------------------
 _THREADS = ("thread_id", "session_id", "conversation_id")
-_HELD = ("messages", "generations", "choices", "message", "input", "question", "query", "output", "answer", "result")
+_HELD = "messages generations choices message input question query output answer result text".split()
 """Where inputs and outputs have messages or texts, unless they are a message or a text themselves."""
 _OF_MESSAGE = frozenset({"role", "lc", "kwargs", "data", "content"})
 
@@ -302,8 +294,7 @@ def _turns(value: object, role: str) -> list[dict[str, Any]]:
         return []
     if value.keys() & _OF_MESSAGE:
         return [value if value.keys() & {"role", "lc", "kwargs", "data", "type"} else {"role": role, **value}]
-    found = next((found for name in _HELD if (found := _turns(value.get(name), role))), [])
-    return found or _turns(value.get("text"), role)
+    return next((found for name in _HELD if (found := _turns(value.get(name), role))), [])
 
 
 LANGSMITH = Format("langsmith", "runs of LangSmith", has_keys("run_type inputs"), _langsmith)

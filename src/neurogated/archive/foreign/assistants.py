@@ -44,7 +44,7 @@ def _chatgpt(entry: FileEntry) -> Found:
     branches = Branches(parents, times, conversation.get("current_node"), keeps_lost=False)
     time = _time_of({"message": conversation})
     unseen = (key for key in nodes if key in branches.left or key not in parents)
-    for key in (*_path(parents, branches.last), *unseen):
+    for key in (*branches.seen, *unseen):
         place = f"{entry.place}.mapping.{key}"
         if isinstance(nodes[key], dict) and nodes[key].get("message") is None:
             continue
@@ -64,15 +64,6 @@ def _chatgpt_name(conversation: Mapping[str, Any], nodes: Mapping[str, Any]) -> 
     first = next((one["message"] for one in nodes.values() if isinstance(one, dict) and one.get("message")), None)
     unnamed = digest(conversation.get("create_time"), json.dumps(first, sort_keys=True))
     return conversation.get("conversation_id") or conversation.get("id") or unnamed
-
-
-def _path(parents: Mapping[str, Any], last: str | None) -> list[str]:
-    """Return the keys of the nodes from the root to the last one."""
-    branch: dict[str, None] = {}
-    while isinstance(last, str) and last in parents and last not in branch:
-        branch[last] = None
-        last = parents[last]
-    return list(reversed(branch))
 
 
 def _time_of(node: Mapping[str, Any]) -> datetime | None:

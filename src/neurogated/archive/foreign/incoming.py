@@ -158,8 +158,12 @@ class Branches:
             leaves = [name for name in parents if name not in inner] or list(parents)
             oldest = datetime.min.replace(tzinfo=UTC)
             last = max(reversed(leaves), key=lambda name: times.get(name) or oldest, default=None)
-        self.last = last
-        self.left = _left(parents, last, keeps_lost=keeps_lost)
+        seen: dict[str, Any] = {}
+        while isinstance(last, str) and last in parents and last not in seen:
+            seen[last], last = parents[last], parents[last]
+        self.seen = list(reversed(seen))
+        """The messages of the seen branch, from the first to the last."""
+        self.left = _left(parents, seen, keeps_lost=keeps_lost)
         """The messages outside the seen branch, each with the first one of its own branch."""
         # When the last sibling of each branch began.
         latest: dict[object, datetime] = {}
@@ -173,12 +177,8 @@ class Branches:
         return {"branch": self.left.get(key), "ended_at": self._ends.get(key)}
 
 
-def _left(parents: Mapping[str, Any], last: str | None, *, keeps_lost: bool) -> dict[str, str]:
-    """Return the messages that have a sibling in the branch that ends with `last`, or follow one that has."""
-    seen: dict[str, Any] = {}
-    while last is not None and last in parents and last not in seen:
-        seen[last] = parents[last]
-        last = parents[last] if isinstance(parents[last], str) else None
+def _left(parents: Mapping[str, Any], seen: Mapping[str, Any], *, keeps_lost: bool) -> dict[str, str]:
+    """Return the messages that have a sibling in the seen branch, or follow one that has."""
     forks = {parent for parent in seen.values() if isinstance(parent, str | None)}
     found: dict[str, str] = {}
     for name in parents:

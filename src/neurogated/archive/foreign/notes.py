@@ -120,15 +120,10 @@ MBOX = Format("mbox", "a mailbox", sniff=lambda file: file.head.startswith(b"Fro
 # --- MCP server-memory -----------------------------------------------------------------------------------------------
 def _graph(entry: FileEntry) -> Found:
     """Yield the observations and relations of entities. An entity may be in several lines."""
-    for name in ("entities", "relations"):
-        for number, one in enumerate(objects(entry.value.get(name))):
-            yield from _thing(one, f"{entry.place}.{name}[{number}]")
-    if "entities" not in entry.value:
-        yield from _thing(entry.value, entry.place)
-
-
-def _thing(value: Mapping[str, Any], place: str) -> Found:
-    yield from read_one(value, place, _relation) if "relationType" in value else _entity(value, place)
+    lists = {name: objects(entry.value.get(name)) for name in ("entities", "relations")}
+    things = {f"{entry.place}.{name}[{number}]": one for name, of in lists.items() for number, one in enumerate(of)}
+    for place, value in (things if "entities" in entry.value else {entry.place: entry.value}).items():
+        yield from read_one(value, place, _relation) if "relationType" in value else _entity(value, place)
 
 
 def _entity(entity: Mapping[str, Any], place: str) -> Found:

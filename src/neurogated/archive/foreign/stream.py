@@ -30,8 +30,6 @@ _HEAD = 1 << 12
 """Bytes at the beginning of a file that show its kind."""
 _LISTS = frozenset({"results", "memories", "items", "edges", "sessions", "episodes", "conversations", "data"})
 """The lists of an object at the top of a file whose items are read one by one."""
-_EPISODES = "episodes"
-"""The one of them that may also be the ids of the episodes of an edge of Graphiti."""
 _CHAT = {"channel", "guild"}, {"id", "name", "type"}
 """Keys before a list of messages that is read one by one: in a file of Discord, and of Telegram."""
 _DATE = re.compile(rb"\[\d+[./-]")
@@ -40,8 +38,6 @@ _SIGN = re.compile(r'\\.|["\[\]{},]', re.DOTALL)
 _DECODER = json.JSONDecoder()
 _TOKEN = 12
 """A value that the end of a piece cuts fails at most this many characters before it, unless it is a string."""
-_BESIDE = frozenset({"-wal", "-shm"})
-"""Ends of the names of files that belong to a database in use: what is not in the database yet, and an index of it."""
 _UNREADABLE = OSError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error
 
 
@@ -173,7 +169,12 @@ def files_of(path: Path) -> Iterator[list[File]]:
                     found |= {prefix + each: File(prefix + each, partial(archive.open, each), found) for each in inner}
                 else:
                     found[name] = File(name, partial(_opened, one), found)
-            yield [found[name] for name in sorted(found) if name[-4:] not in _BESIDE or name[:-4] not in found]
+            # A database in use has a log and an index of it beside it.
+            yield [
+                one
+                for name, one in sorted(found.items())
+                if name[-4:] not in {"-wal", "-shm"} or name[:-4] not in found
+            ]
     except _UNREADABLE as error:
         raise DatasetError(f"{path} cannot be read ({error})") from error
 
@@ -248,7 +249,7 @@ class _Stream:
             key = self._value()
             self._take(":")
             is_streamed = key in lists or (key == "messages" and any(keys <= head.keys() for keys in _CHAT))
-            if is_streamed and self._sign() == "[" and (key != _EPISODES or not self._has_ids()):
+            if is_streamed and self._sign() == "[" and (key != "episodes" or not self._has_ids()):
                 has_lists = True
                 yield from self._items(f"{self._name if lists is _LISTS else place}: {key}", head)
             elif key in {"chats", "left_chats"} and self._sign() == "{":
@@ -280,7 +281,7 @@ class _Stream:
                 return ""
 
     def _has_ids(self) -> bool:
-        """Return whether the list that follows has texts, or nothing."""
+        """Return whether the list that follows has texts, or nothing, as the episodes of an edge of Graphiti."""
         while (end := _SPACE.match(self._text, self._at + 1).end()) == len(self._text) and self._more():  # type: ignore[union-attr]
             pass
         return self._text[end : end + 1] in {'"', "]"}
