@@ -158,6 +158,6 @@ def from_micros(micros: int) -> datetime:
     return _EPOCH + timedelta(microseconds=int(micros))
 
 
-def moments(micros: Iterable[int]) -> list[datetime]:
-    """Return the aware UTC datetimes so many microseconds after 1970-01-01."""
-    return [_EPOCH + timedelta(microseconds=one) for one in micros]
+def moments(micros: Iterable[int | None]) -> list[datetime | None]:
+    """Return the aware UTC datetimes so many microseconds after 1970-01-01; None for None."""
+    return [None if one is None else _EPOCH + timedelta(microseconds=one) for one in micros]

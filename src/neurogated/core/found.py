@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta, timezone
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from neurogated.core.clock import checked_moment
-from neurogated.core.read_only import filled
+from neurogated.core.read_only import filled_all
 from neurogated.errors import InputError
 from neurogated.text.strings import checked_name, checked_names, repaired_text
 from neurogated.text.times import Zone
@@ -171,15 +171,20 @@ class Found:
         return cls(**values) if values else NOTHING_FOUND
 
     @classmethod
-    def restored(cls, values: Mapping[str, Any]) -> Found:
-        """Read the values of `to_json` that a store kept; it does not check names again."""
-        if not values.keys() <= _PLAIN:
-            return cls.from_json(values)
-        fields = {**_DEFAULTS, **values}
-        for name in _TUPLES:
-            if name in values:
-                fields[name] = tuple(values[name])
-        return filled(cls, fields)
+    def restored(cls, each: Sequence[Mapping[str, Any]]) -> list[Found]:
+        """Read several results of `to_json` that a store kept, at least one; it does not check names again.
+
+        Raises:
+            TypeError: one has an unknown field.
+        """
+        if unknown := set().union(*each) - _DEFAULTS.keys():
+            raise TypeError(f"found has no {', '.join(unknown)}")
+        rows = map(_VALUES, [{**_DEFAULTS, **values} for values in each])
+        columns: dict[str, Sequence[Any]] = dict(zip(_DEFAULTS, zip(*rows, strict=True), strict=True))
+        columns |= {name: [one if one is None else tuple(one) for one in columns[name]] for name in _TUPLES}
+        columns["statement"] = [one and Statement(**one) for one in columns["statement"]]
+        columns["given"] = [one and tuple(map(_read_moment, one)) for one in columns["given"]]
+        return filled_all(cls, columns)
 
 
 class Said(NamedTuple):
@@ -218,7 +223,6 @@ def _is_signed_unit(value: object) -> bool:
 _FIELDS = attrgetter(*Found.__slots__)
 _TUPLES = (*_LISTS, "part")
 NOTHING_FOUND = Found()
-_DEFAULTS = {name: getattr(NOTHING_FOUND, name) for name in Found.__slots__}
-_PLAIN = frozenset((*_LISTS, *_SIGNED, "part", "document_id", "place", "label", "offset"))
-"""The fields whose JSON values need no conversion besides that of lists to tuples."""
 """The value for a text about which nothing is known."""
+_DEFAULTS = {name: getattr(NOTHING_FOUND, name) for name in Found.__slots__}
+_VALUES = itemgetter(*_DEFAULTS)

@@ -81,7 +81,8 @@ class GraphState:
         columns: dict[str, list[Any]] = dict(zip(_OF_NODES, taken, strict=True))
         columns |= {name: moments(columns[name]) for name in _TIMES}
         columns["kind"] = [view.kinds[kind] for kind in columns["kind"]]
-        columns["scope"] = [view.scopes[scope] for scope in columns["scope"]]
+        scopes = {scope: view.scopes[scope] for scope in {*columns["scope"]}}
+        columns["scope"] = [scopes[scope] for scope in columns["scope"]]
         columns["id"] = [view.ids[row] for row in rows.tolist()]
         columns["embedding"] = self.form.vectors.get_all(rows)
         fields = zip(*map(RECORD_FIELDS, self.records.nodes(rows)), strict=True)

@@ -356,11 +356,10 @@ class EmbeddingStore:
             return found
         slots = state.slots.of(keys)
         (there,) = (slots >= 0).nonzero()
-        # Copies, so that whoever keeps one vector does not keep all.
-        copies = map(np.ndarray.copy, state.matrix.vectors(slots[there]).rows)
-        for place, vector in zip(there.tolist(), copies, strict=True):
-            vector.setflags(write=False)
-            found[place] = vector
+        # Copies, so that whoever keeps one vector does not keep all; bytes are read-only.
+        copies = map(np.ndarray.tobytes, state.matrix.vectors(slots[there]).rows)
+        for place, copy in zip(there.tolist(), copies, strict=True):
+            found[place] = np.frombuffer(copy, dtype=np.float32)
         return found
 
     def mean(self, keys: Rows) -> NDArray[np.float32]:

@@ -36,7 +36,7 @@ from neurogated.storage.log.sqlite.rows import (
     node_values,
     operators_from_json,
     operators_to_json,
-    record_of,
+    records_of,
     scope_from_json,
 )
 from neurogated.storage.log.sqlite.schema import register_types
@@ -537,4 +537,4 @@ def _node(row: Sequence[Any]) -> MemoryNode:
     if values["embedding"] is not None:
         values["embedding"] = vector = np.frombuffer(values["embedding"], dtype="<f4").astype(np.float32)
         vector.setflags(write=False)
-    return MemoryNode.restored(**values, **record_of(row[len(_NODE) :]).fields())
+    return MemoryNode.restored(**values, **records_of([row[len(_NODE) :]])[0].fields())

@@ -238,7 +238,7 @@ def embedded_versions(file: SqliteFile) -> Iterator[EmbeddedVersion]:
             return
         for node, since, content, title, speaker, found in rows:
             last = (node, since)
-            yield EmbeddedVersion(last, content, title, speaker, found_from_json(found))
+            yield EmbeddedVersion(last, content, title, speaker, found_from_json([found])[0])
 
 
 def replace_vectors(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -16,10 +16,10 @@ from neurogated.core.clock import from_micros, moments, to_micros
 from neurogated.core.columns import NODE_COLUMNS
 from neurogated.core.delta import LATEST, Decay
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.found import NOTHING_FOUND, Found, Said, zone_of
+from neurogated.core.found import Found, Said, zone_of
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import register_kind
-from neurogated.core.read_only import filled
+from neurogated.core.read_only import filled_all
 from neurogated.core.scope import Scope
 from neurogated.core.view import Rows
 from neurogated.errors import CorruptMemoryError, InputError
@@ -36,7 +36,7 @@ Keys = NDArray[np.int64]
 Columns = dict[str, NDArray[Any]]
 
 RECORD = ", ".join(f"v.{name}" for name in NodeRecord.__slots__)
-"""The columns of a version `v` that `record_of` turns into a record."""
+"""The columns of a version `v` that `records_of` turns into a record."""
 VALUES = ", ".join((*NodeRecord.__slots__, "base_energy", "energy_at", "importance", "kind", "scope"))
 """The columns of `node_versions` that `node_values` fills."""
 _TIMES = ("created_at", "valid_from", "valid_to", "expires_at", "timestamp")
@@ -120,29 +120,37 @@ def access_values(node: MemoryNode, sequence: int) -> tuple[object, ...]:
     return to_micros(node.last_accessed), node.uses, sequence, node.charge, charged_at
 
 
-def found_from_json(text: str | None) -> Found:
-    """Return the findings stored in the file for a text."""
-    return NOTHING_FOUND if text is None else Found.restored(_JSON.raw_decode(text)[0])
+def found_from_json(texts: Iterable[str | None]) -> list[Found]:
+    """Return the findings stored in the file for some texts, at least one."""
+    return Found.restored(_decoded(texts, "{}"))
 
 
-def record_of(values: Iterable[Any]) -> NodeRecord:
-    """Return the record from the columns `RECORD`."""
-    record = dict(zip(NodeRecord.__slots__, values, strict=True))
-    given = [name for name in _TIMES if record[name] is not None]
-    record |= zip(given, moments([record[name] for name in given]), strict=True)
-    text = record["metadata"]
-    record["metadata"] = {} if text == "{}" else _JSON.raw_decode(text)[0]
-    record["tags"] = tuple(_JSON.raw_decode(record["tags"])[0]) if record["tags"] else ()
-    record["found"] = found_from_json(record["found"])
-    if (given := record["found"].given) is not None:
-        # Files of older versions hold computed valid times beside the given ones.
-        record |= {"valid_from": given[0], "valid_to": given[1], "found": replace(record["found"], given=None)}
-    return filled(NodeRecord, record)
+def _decoded(texts: Iterable[str | None], empty: str) -> list[Any]:
+    """Return JSON values, which are read as one list; `empty` stands for None."""
+    decoded: list[Any] = _JSON.raw_decode(f"[{','.join([text or empty for text in texts])}]")[0]
+    return decoded
+
+
+def records_of(rows: Iterable[Sequence[Any]]) -> list[NodeRecord]:
+    """Return the records from rows of the columns `RECORD`."""
+    columns: dict[str, Any] = dict(zip(NodeRecord.__slots__, map(list, zip(*rows, strict=True)), strict=False))
+    if not columns:
+        return []
+    columns |= {name: moments(columns[name]) for name in _TIMES}
+    columns["metadata"] = _decoded(columns["metadata"], "{}")
+    columns["tags"] = list(map(tuple, _decoded(columns["tags"], "[]")))
+    columns["found"] = found_from_json(columns["found"])
+    for place, found in enumerate(columns["found"]):
+        if found.given is not None:
+            # Files of older versions hold computed valid times beside the given ones.
+            columns["valid_from"][place], columns["valid_to"][place] = found.given
+            columns["found"][place] = replace(found, given=None)
+    return filled_all(NodeRecord, columns)
 
 
 def given_micros(found: str, times: tuple[int | None, int | None]) -> tuple[int | None, int | None]:
     """Return the valid time that a memory had without conflicts in a file of an older version, else `times`."""
-    given = found_from_json(found).given
+    given = found_from_json([found])[0].given
     return times if given is None else (micros_or_none(given[0]), micros_or_none(given[1]))
 
 
@@ -448,7 +456,7 @@ class SqliteRecords:
     sequence: int
 
     def nodes(self, rows: Rows) -> list[NodeRecord]:
-        return list(map(record_of, self._select(_NODES, self.node_keys[rows])))
+        return records_of(self._select(_NODES, self.node_keys[rows]))
 
     def said(self, rows: Rows) -> list[Said]:
         found = self._select(_SAID, self.node_keys[rows])
