@@ -113,7 +113,7 @@ class ContextBuilder:
             alone = {place for place, others in later.items() if not there.issuperset(others)}
             places = [place for place in turn if place not in alone]
             left = budget - frame - sum([one.tokens for one in picked])
-            picked += self._pack(recall, (items, said), places, left, cuts)
+            picked += self._pack(recall, (items, said, marks), places, left, cuts)
         lines = {one.place: cuts.get(one.place, said[one.place]) for one in picked}
         while lines and self._tokens(list(lines.values())) > budget:
             # A text can have more tokens than its lines together. No memory stays without its later one.
@@ -149,7 +149,7 @@ class ContextBuilder:
     def _pack(
         self,
         recall: Recall,
-        items: tuple[Sequence[RecalledMemory], Sequence[str]],
+        items: tuple[Sequence[RecalledMemory], Sequence[str], Mapping[str, Sequence[str]]],
         places: Sequence[int],
         budget: int,
         cuts: dict[int, str],
@@ -177,13 +177,14 @@ class ContextBuilder:
             if (room < _LEAST_CUT and cuts) or len(cuts) >= _MOST_CUTS:
                 return 0
             node, may_split = some[place].node, room == budget
-            marks = recall.remarks.get(node.id, ())
             sentences = sentences_of(node.content)
             order: list[int] | None = None
             if len(sentences) > 1:
                 vectors = self._embedder.embed_documents(sentences)
                 order = np.argsort(-(vectors @ self._embedder.embed_queries([recall.query])[0]), kind="stable").tolist()
-            line = cut_memory(node, marks, room, self._count, order, may_split=may_split, zone=recall.zone)
+            line = cut_memory(
+                node, items[2].get(node.id, ()), room, self._count, order, may_split=may_split, zone=recall.zone
+            )
             if line is None:
                 return 0
             cuts[places[place]] = line

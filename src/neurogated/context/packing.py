@@ -145,14 +145,14 @@ def pack(candidates: Candidates, budget: int, cut: Callable[[int, int], int] = l
     sizes = candidates.sizes.copy()
     relevance = candidates.relevance * np.maximum(1.0, sizes / _LONG) ** -_LENGTH_COST
     repetition, repeats = np.zeros(sizes.size), np.full(sizes.size, -1)
-    free, chosen = np.ones(sizes.size, dtype=np.bool_), np.zeros(sizes.size, dtype=np.bool_)
+    free, chosen = np.ones(sizes.size, dtype=np.bool_), set[int]()
     least = np.full(sizes.size, -np.inf)
     picked: list[Picked] = []
-    while free.any():
+    while np.logical_or.reduce(free):
         value = np.where(free, np.maximum(least, relevance - REPETITION_COST * repetition), -np.inf)
         best = int(value.argmax())
-        group = standing_beside(best, candidates.later, {*np.flatnonzero(chosen).tolist()})
-        needed = int(sizes[group].sum())
+        group = standing_beside(best, candidates.later, chosen)
+        needed = int(np.add.reduce(sizes[group]))
         if needed > budget:
             # The later ones stay whole.
             room = budget - needed + int(sizes[best])
@@ -166,7 +166,8 @@ def pack(candidates: Candidates, budget: int, cut: Callable[[int, int], int] = l
             repeated = int(repeats[place]) if repeats[place] >= 0 else None
             tokens = int(sizes[place])
             picked.append(Picked(place, float(value[best]), float(repetition[place]), repeated, tokens))
-            budget, free[place], chosen[place] = budget - tokens, False, True
+            chosen.add(place)
+            budget, free[place] = budget - tokens, False
             closer = candidates.likeness[place] > repetition
             repetition[closer], repeats[closer] = candidates.likeness[place][closer], place
             if least[place] == -np.inf:

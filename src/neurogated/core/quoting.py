@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from neurogated.core.clock import day_in
+from neurogated.core.clock import local
+from neurogated.core.contexts import remembered
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import EVENT, FACT
 from neurogated.core.tokens import TokenCounter, cut_to
@@ -152,7 +153,7 @@ def quoted_memory(node: MemoryNode, marks: Iterable[str] = (), content: str | No
         content: replaces its text.
         zone: the zone of the day.
     """
-    name = _inline(node.speaker or node.role or "", _NO_BRACKETS_AND_COLONS)
+    name = _name(node.speaker or node.role or "")
     outcome = outcome_of(node) if node.kind == EVENT else None
     # A name could hide that a tool or an assistant speaks.
     role = node.role if node.speaker and node.role != "user" else None
@@ -180,7 +181,7 @@ def _joined(sentences: Sequence[str], places: Sequence[int]) -> str:
 
 def day_of(moment: datetime, zone: Zone = None) -> str:
     """Return the day of a time in a zone in words, such as `3 May 2026`."""
-    day = day_in(moment, zone)
+    day = local(moment, zone)
     return f"{day.day} {day:%B %Y}"
 
 
@@ -219,6 +220,12 @@ def _inline(text: str, without: Mapping[int, str]) -> str:
     return " ".join(plain(text).translate(without).split())
 
 
+@remembered(1024)
+def _name(text: str) -> str:
+    """Return a name on one line, without signs that could end it; many lines have the same."""
+    return _inline(text, _NO_BRACKETS_AND_COLONS)
+
+
 def outcome_of(node: MemoryNode) -> str | None:
     """Return the outcome of an event: `success`, `fail`, or a number between 1 and -1; None if it is unknown or 0."""
     if node.kind != EVENT:
@@ -231,6 +238,8 @@ def outcome_of(node: MemoryNode) -> str | None:
 
 def quoted(text: str) -> str:
     """Return `text` with a bar before its later lines, and without tags of the frame, so that it cannot end it."""
+    if text.isascii() and text.isprintable() and "<" not in text:
+        return text
     shown = plain(text)
     if ("<" in shown or not shown.isascii()) and any(map(_opens_tag, {*"".join(_BEFORE_WORD.findall(shown))})):
         shown = _BEFORE_WORD.sub(_without_frame, shown)
