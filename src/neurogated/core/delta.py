@@ -12,6 +12,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from neurogated.core.clock import from_micros, to_micros, to_utc, utc_now
 from neurogated.core.model import MOST_COUNTED, EdgeKey, MemoryEdge, MemoryNode, checked_count, checked_unit
+from neurogated.core.read_only import filled
 from neurogated.errors import InputError
 from neurogated.text.strings import checked_text
 
@@ -141,7 +142,7 @@ class Access:
     @classmethod
     def of(cls, nodes: Iterable[str], edges: Iterable[EdgeKey] = ()) -> Access:
         """Return one access of each node and edge."""
-        return cls(dict.fromkeys(nodes, 1), frozenset(edges))
+        return filled(cls, {"nodes": dict.fromkeys(nodes, 1), "edges": frozenset(edges), "charges": {}})
 
     def __post_init__(self) -> None:
         for node_id, count in self.nodes.items():

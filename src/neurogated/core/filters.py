@@ -254,7 +254,10 @@ def filter_of(options: FilterOptions, unasked: Collection[str] = frozenset()) ->
 
 def recallable(options: FilterOptions) -> Filter:
     """Return the filter of a recall for these keyword arguments; it admits placeholders only if `kinds` names them."""
-    return filter_of(options, frozenset({PLACEHOLDER}))
+    return filter_of(options, _ALL_RECALLABLE.except_kinds) if options else _ALL_RECALLABLE
+
+
+_ALL_RECALLABLE = filter_of({}, frozenset({PLACEHOLDER}))
 
 
 def memories_among(options: FilterOptions) -> Filter:

@@ -21,7 +21,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from neurogated.core.ports import GraphReader
 from neurogated.core.scope import ANY_USER, UserChoice
@@ -65,7 +64,13 @@ def evidence_of(reader: GraphReader, query: str, known: Similarities) -> Evidenc
     if not (size := known.rows.size):
         return None
     keywords, cosines = list(dict.fromkeys(split_keywords(query))), sorted(known.cosine.tolist())
-    measured = {"coverage": _coverage(reader.has_tags(keywords, known.rows))} if keywords else {}
+    measured = dict[str, float]()
+    if keywords:
+        held = reader.has_tags(keywords, known.rows)
+        count = np.add.reduce(held, axis=1)
+        rarity = np.log1p((size - count + 0.5) / (count + 0.5))
+        # The largest share of the keywords that one memory has.
+        measured["coverage"] = float(np.maximum.reduce(rarity @ held) / np.add.reduce(rarity))
     if size > 1:
         # Sorted as lists, which takes a third of NumPy's calls.
         second, first = sorted(known.similarity.tolist())[-2:]
@@ -73,13 +78,6 @@ def evidence_of(reader: GraphReader, query: str, known: Similarities) -> Evidenc
         measured["margin"] = cosines[-1] - sum(following) / len(following)
         measured["lead"] = first - second
     return Evidence(cosines[-1], **measured)
-
-
-def _coverage(held: NDArray[np.bool_]) -> float:
-    """Return the largest share of the keywords that one memory has; `held`: (keywords, memories)."""
-    count, size = held.sum(axis=1), held.shape[1]
-    rarity = np.log1p((size - count + 0.5) / (count + 0.5))
-    return float((rarity @ held).max() / rarity.sum())
 
 
 def confidence(evidence: Evidence | None, embedder: str) -> float:

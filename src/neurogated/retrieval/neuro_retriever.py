@@ -6,8 +6,8 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from itertools import islice, repeat
 from typing import Unpack
@@ -26,7 +26,7 @@ from neurogated.core.ports import Embedder, GraphReader, GraphStorePort, KernelS
 from neurogated.core.read_only import Deferred
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.trace import Recall, RecalledMemory
-from neurogated.core.view import Rows, best_places
+from neurogated.core.view import best_places
 from neurogated.retrieval.activation import Activation, Gate, SpreadingActivation
 from neurogated.retrieval.confidence import confidence, evidence_of, withheld
 from neurogated.retrieval.dimensions import Dimensions
@@ -35,9 +35,8 @@ from neurogated.retrieval.formula import FORMULA, Formula
 from neurogated.retrieval.kernel_generator import UNIFORM, UniformKernelSource
 from neurogated.retrieval.queries import (
     Asked,
-    checked_confidence,
+    checked_number,
     checked_queries,
-    checked_score,
     checked_top,
     first_phase,
     plain_query,
@@ -54,12 +53,13 @@ from neurogated.retrieval.ranking import (
     relays_of,
     trust_in_graph,
 )
-from neurogated.retrieval.replaced import in_present_order, with_later
+from neurogated.retrieval.replaced import in_present_order, may_replace, with_later
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.turns import Samples
 from neurogated.retrieval.wording import corrected, each_question, merged, rare_words, without_request
 from neurogated.text.strings import checked_names
 from neurogated.text.time_spans import without_times
+from neurogated.text.times import Zone
 
 Values = NDArray[np.float64]
 
@@ -191,52 +191,81 @@ class NeuroRetriever:
         zone = zone_of(timezone, now, self._config.zone)
         then, held = checked_version(as_of, zone), checked_moment("valid_at", valid_at, zone)
         present = to_micros(checked_moment("now", now, zone) or self._clock())
-        day, surest = local(from_micros(present), zone), checked_confidence(min_confidence)
-        least, wanted_nodes = checked_score(min_score), recallable(filters)
+        day, surest = local(from_micros(present), zone), checked_number("min_confidence", min_confidence, 0, 1)
+        least, wanted_nodes = checked_number("min_score", min_score, -np.inf), recallable(filters)
         if not queries:
             return []
         given, sizes = (queries, [1] * len(queries)) if self._classic else each_question(queries)
-        depth = max(wanted, self._config.retrieval.candidates)
         left_out = frozenset(checked_names("except_ids", except_ids, exact=True))
         store = self._store if then is None else self._store.as_of(then)
         reader = store.reader(valid_at=held, filters=wanted_nodes, without=left_out)
         view = reader.view
-        plain, queries = self._worded(reader, given)
         law = self._law if as_of is None and not include_dormant else None
         is_short = as_of is None and not include_duplicates
         groups = is_short and self._config.metabolism.find_duplicates
-        admissions = [Admission(view, present, law, groups, is_short) for _ in queries]
+        admission = partial(Admission, view, present, law, groups, is_short)
+        asked, found, shared = self._found(reader, given, admission, wanted, (present, zone, day))
+        memories = memories_of(reader, found, least)
+        shared.lap("rank")
+        share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
+        recalls = merged(map(self._recall, asked, found, memories, repeat(share)), sizes, wanted)
+        shown = view if valid_at is None else store.reader(filters=wanted_nodes, without=left_out).view
+        recalls = in_present_order(store, view, shown, recalls, wanted, present=day, held=held)
+        left, embed = iter(found), self._embedder.embed_documents
+        following = [np.concatenate([one.ranking.following for one in islice(left, size)]) for size in sizes]
+        recalls = with_later(reader, embed, recalls, following, wanted, present=day)
+        return [withheld(recall, surest, filters.get("user_id")) for recall in recalls]
+
+    def scores(self, query: str, *, top_n: int, **filters: Unpack[FilterOptions]) -> list[tuple[str, float]]:
+        """Return the ids and scores of a recall with `include_duplicates` of memories that nobody has said, best first.
+
+        It reads no texts. A recall puts what was said later, and what holds, before what it replaces: only if somebody
+        states facts beside such memories, as items are, may this concern them.
+        """
+        reader = self._store.reader(filters=recallable(filters))
+        if self._classic or may_replace(reader.view) or len(each_question([query])[0]) > 1:
+            recall = self.recall(query, top_n=top_n, include_duplicates=True, **filters)
+            return [(one.id, one.score) for one in recall]
+        present, zone, ids = to_micros(self._clock()), self._config.zone, reader.view.ids
+        admission = partial(Admission, reader.view, present, self._law)
+        times = present, zone, local(from_micros(present), zone)
+        _, (found,), _ = self._found(reader, checked_queries([query]), admission, top_n, times, rates=False)
+        rows, values = found.ranking.likeness.rows.tolist(), found.ranking.score.tolist()
+        return [(ids[row], value) for row, value in zip(rows, values, strict=True)]
+
+    def _found(
+        self,
+        reader: GraphReader,
+        given: Sequence[str],
+        admission: Callable[[], Admission],
+        wanted: int,
+        times: tuple[int, Zone, datetime],
+        *,
+        rates: bool = True,
+    ) -> tuple[list[Asked], list[RankedNodes], Stopwatch]:
+        """Search for questions; `times` are the present in microseconds, the zone, and the present in the zone."""
+        depth, (present, zone, day) = max(wanted, self._config.retrieval.candidates), times
+        plain, queries = self._worded(reader, given)
+        admissions = [admission() for _ in queries]
         samples, shared = Samples(reader, self._similarity_config, self._formula), Stopwatch()
         keywords = [without_times(query, day) for query in queries]
         searches = samples.few_rows is None
         search = partial(first_phase, reader, self._similarity_config, keywords, depth=depth) if searches else None
         vectors, kernels, found_first = self._read(queries, search, shared)
-        with self._turn():
-            shared.skip()
+        # More recalls at once than cores would compete for the interpreter lock.
+        has_turn = self._turns.acquire(timeout=_MAX_WAIT)
+        try:
+            shared.lap("other")
             closest = reader.nearest(list(vectors), depth) if searches else repeat(None)
             first, when = found_first() if found_first else repeat(None), map(repeat, (present, zone))
             asked = list(map(Asked, given, plain, queries, vectors, kernels, closest, *when, keywords, first))
             shared.lap("search")
-            found = list(map(self._find, asked, admissions, repeat(samples), repeat(wanted)))
-            shared.skip()
-            memories = memories_of(reader, found, least)
-            shared.lap("rank")
-        share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
-        recalls = merged(map(self._recall, asked, found, memories, repeat(share)), sizes, wanted)
-        shown = view if valid_at is None else store.reader(filters=wanted_nodes, without=left_out).view
-        recalls = in_present_order(store, view, shown, recalls, wanted, present=day, held=held)
-        later, embed = _following(found, sizes), self._embedder.embed_documents
-        recalls = with_later(reader, embed, recalls, later, wanted, present=day)
-        return [withheld(recall, surest, filters.get("user_id")) for recall in recalls]
-
-    @contextmanager
-    def _turn(self) -> Iterator[None]:
-        """Let a block wait for a core: more recalls at once than cores would compete for the interpreter lock."""
-        taken = self._turns.acquire(timeout=_MAX_WAIT)
-        try:
-            yield
+            find = partial(self._find, samples=samples, wanted=wanted, rates=rates)
+            found = list(map(find, asked, admissions))
+            shared.lap("other")
+            return asked, found, shared
         finally:
-            if taken:
+            if has_turn:
                 self._turns.release()
 
     def _worded(self, reader: GraphReader, given: Sequence[str]) -> tuple[list[str], list[str]]:
@@ -268,8 +297,11 @@ class NeuroRetriever:
         watch.lap("kernel")
         return vectors, kernels, finish
 
-    def _find(self, asked: Asked, admission: Admission, samples: Samples, wanted: int) -> RankedNodes:
-        """Spread activation from the most similar nodes, and rank those and the nodes that it reaches."""
+    def _find(self, asked: Asked, admission: Admission, samples: Samples, wanted: int, *, rates: bool) -> RankedNodes:
+        """Spread activation from the most similar nodes, and rank those and the nodes that it reaches.
+
+        The confidence is 0 unless it `rates` them.
+        """
         _, _, query, vector, kernel, nearest, present, zone, keywords, first = asked
         view, own = admission.view, Stopwatch()
         likeness = QuestionSimilarity(
@@ -296,11 +328,12 @@ class NeuroRetriever:
             ranking = self._by_activation(activation, likeness, wanted, admission)
         else:
             ranking = self._by_score(activation, likeness, wanted, admission, dimensions)
-        sure = confidence(evidence_of(samples.reader, query, likeness.admitted), self._embedder.name)
+        known = likeness.admitted if rates else None
+        sure = known and confidence(evidence_of(samples.reader, query, known), self._embedder.name)
         own.lap("rank")
         raised = likeness.keyword_weight > self._similarity_config.retrieval.keyword_weight
         note = f"the texts have similar vectors, so keywords have the weight {likeness.keyword_weight:.2f}"
-        return RankedNodes(tuple(anchors), activation, ranking, own.seconds, (note,) * raised, sure)
+        return RankedNodes(tuple(anchors), activation, ranking, own.seconds, (note,) * raised, sure or 0.0)
 
     def _recall(
         self, asked: Asked, found: RankedNodes, memories: tuple[RecalledMemory, ...], share: Mapping[str, float]
@@ -406,12 +439,6 @@ class NeuroRetriever:
         return Ranking(ranked, score[best], parts, terms, trust, share, scales[best], activated, following)
 
 
-def _following(found: Sequence[RankedNodes], sizes: Sequence[int]) -> list[Rows]:
-    """Return the nodes that longer recalls would have next, for each text."""
-    left = iter(found)
-    return [np.concatenate([one.ranking.following for one in islice(left, size)]) for size in sizes]
-
-
 class Stopwatch:
     """The seconds of consecutive stages."""
 
@@ -423,7 +450,3 @@ class Stopwatch:
         """Count the time since the last call for this stage."""
         begin, self._begin = self._begin, time.perf_counter()
         self.seconds[stage] = self._begin - begin
-
-    def skip(self) -> None:
-        """Count the time since the last call for no stage."""
-        self._begin = time.perf_counter()

@@ -137,19 +137,10 @@ def checked_top(top_n: int) -> int:
     return top_n
 
 
-def checked_confidence(confidence: object) -> float:
-    """Return the minimum confidence, 0 if it is None; raise InputError if it is no number from 0 to 1."""
-    if confidence is None:
-        return 0.0
-    if isinstance(confidence, bool) or not isinstance(confidence, int | float) or not 0 <= confidence <= 1:
-        raise InputError(f"min_confidence is {confidence!r}, but must be a number from 0 to 1")
-    return confidence
-
-
-def checked_score(score: object) -> float:
-    """Return the minimum score, -∞ if `score` is None; raise InputError if it is no number."""
-    if score is None:
-        return -np.inf
-    if isinstance(score, bool) or not isinstance(score, int | float) or score != score:  # noqa: PLR0124 - NaN
-        raise InputError(f"min_score is {score!r}, but must be a number")
-    return score
+def checked_number(name: str, value: object, least: float, most: float = np.inf) -> float:
+    """Return a number, `least` if it is None; raise InputError if it is no number between both."""
+    if value is None:
+        return least
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= most:
+        raise InputError(f"{name} is {value!r}, but must be a number{' from 0 to 1' if most == 1 else ''}")
+    return value

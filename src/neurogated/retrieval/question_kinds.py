@@ -66,7 +66,9 @@ class QuestionReading:
     @cached_property
     def cues(self) -> tuple[Cue, ...]:
         """In the order of the rules; the first takes precedence."""
-        return tuple(_cues(self.part, self.language))
+        part = self.part
+        latin = _matches(part, _GROUPS[self.language]) if _LATIN.search(part) else ()
+        return (*latin, *(_matches(part, _GROUPS["zh"]) if _HAN.search(part) else ()))
 
     @property
     def features(self) -> NDArray[np.float32]:
@@ -186,23 +188,14 @@ def interrogatives_of(text: str) -> list[int]:
 
 def read_question(text: str) -> QuestionReading:
     """Return the cues of a text."""
-    whole = _ends(" ".join(text.replace("’", "'").lower().split()))
+    whole = " ".join(text.replace("’", "'").lower().split())
+    if len(whole) > 2 * _LONGEST_END:
+        whole = f"{whole[:_LONGEST_END]} {whole[-_LONGEST_END:]}"
     asking = " ".join(s.strip() for s in _SENTENCE.findall(whole) if _QUESTION_MARK.search(s))
     language = language_of(whole)
     part = asking if _ASKING.get(language, _INTERROGATIVE).search(asking) else whole
     # Many questions for the next event begin with a sentence that describes the scene.
     return QuestionReading(part, language, has_scene=len(part) < len(whole))
-
-
-def _ends(text: str) -> str:
-    return text if len(text) <= 2 * _LONGEST_END else f"{text[:_LONGEST_END]} {text[-_LONGEST_END:]}"
-
-
-def _cues(part: str, language: Language) -> Iterator[Cue]:
-    if _LATIN.search(part):
-        yield from _matches(part, _GROUPS[language])
-    if _HAN.search(part):
-        yield from _matches(part, _GROUPS["zh"])
 
 
 def _matches(part: str, groups: tuple[_Group, ...]) -> Iterator[Cue]:

@@ -111,7 +111,7 @@ def in_present_order(
         held: the time at which facts hold, if it is not the present.
     """
     at = held or present
-    if EdgeType.CONFLICT not in every_time.edge_types and {CLAIM, FACT}.isdisjoint(every_time.kinds):
+    if not may_replace(every_time):
         return list(recalls)
     found = []
     for recall in recalls:
@@ -131,6 +131,11 @@ def in_present_order(
         read_in = {name: getattr(claims, name) for name in ("states", "facts", "former", "profiles")}
         found.append(replace(recall, memories=ordered, conflicts=tuple(listed), **read_in))
     return found
+
+
+def may_replace(view: GraphView) -> bool:
+    """Return whether a graph has facts or conflicts, so that memories may hold no longer."""
+    return EdgeType.CONFLICT in view.edge_types or not {CLAIM, FACT}.isdisjoint(view.kinds)
 
 
 def _last_question(query: str) -> str:
@@ -249,7 +254,11 @@ def _recalled_claims(
     parts = [(node, node.found.statement, names) for node, names in own if names]
     facts = [(node, fact_of(node, statement, names)) for node, statement, names in parts if statement]
     return recalled._replace(
-        facts=tuple(fact for node, fact in facts if not (_is_past(node, present) or _only_ends(node))),
+        facts=tuple(
+            fact
+            for node, fact in facts
+            if not (_is_past(node, present) or node.metadata.get("change") == Change.ENDS.value)
+        ),
         former=tuple(fact for node, fact in facts if _is_ended(node, present)),
         profiles=_profiles(store, shown, claims),
         states=_states(recall, groups, recalled),
@@ -265,11 +274,6 @@ def _profiles(store: GraphStorePort, view: GraphView, claims: Sequence[str]) -> 
     return tuple(
         Profile(node, facts.get(node.id, ())) for node in nodes if supported.issuperset(facts.get(node.id, ()))
     )
-
-
-def _only_ends(node: MemoryNode) -> bool:
-    """Return whether a claim only says that another value holds no longer."""
-    return node.metadata.get("change") == Change.ENDS.value
 
 
 def _is_past(node: MemoryNode, moment: datetime | None) -> bool:
@@ -455,7 +459,8 @@ def _links(reader: GraphReader, embed: Embed, nodes: Sequence[MemoryNode]) -> di
 def _may_change(earlier: MemoryNode, later: MemoryNode, speakers: set[str], *, is_rare: bool) -> bool:
     """Return whether a memory that is like another one was said later by the same speaker, and shares words with it."""
     # A question says nothing that could change what was said.
-    if _day(later) <= _day(earlier) or not _is_said(later) or asks(later.content):
+    before, said = earlier.timestamp, later.timestamp
+    if before is None or said is None or said <= before or not _is_said(later) or asks(later.content):
         return False
     if not (is_rare or not {*map(fold, earlier.found.entities)}.isdisjoint(map(fold, later.found.entities))):
         return False

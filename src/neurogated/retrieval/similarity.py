@@ -157,29 +157,27 @@ class QuestionSimilarity:
 
         `nearest` and `by_keywords` are the results of these searches, if the caller has them.
         """
-        if self._few is not None:
-            self._admission.decide(self._few)
-        few = self._few
-        nearest = self._admission.best(count, self._nearest if few is None else self._nearest_of_few(few), nearest)
+        few, reader, admission = self._few, self._reader, self._admission
+        if few is None:
+            nearest = admission.best(count, lambda most: reader.nearest([self._vector], most)[0], nearest)
+        else:
+            admission.decide(few)
+            nearest = admission.best(count, self._nearest_of_few(few))
         if self.keyword_weight:
-            search = self._with_keywords if few is None else self._with_keywords_of_few(few)
-            by_keywords = self._admission.best(count, search, by_keywords)
+            whole = partial(reader.keyword_search, self._asked_words)
+            by_keywords = admission.best(count, whole if few is None else self._with_keywords_of_few(few), by_keywords)
             # A fact has the words of several memories, so its BM25 is no measure for theirs.
             originals = ~is_derived(self._view, by_keywords[0])
             self._best_keywords = float(by_keywords[1].max(initial=0.0, where=originals))
         else:
             by_keywords = NOTHING
-        self._rows = distinct(np.concatenate((nearest[0], by_keywords[0], self._admission.replaced)))
-        if self._few is None:
+        self._rows = distinct(np.concatenate((nearest[0], by_keywords[0], admission.replaced)))
+        if few is None:
             self._cosine.add(*nearest)
             self._keyword.add(*by_keywords)
-        self._measured = self._measure(self._rows if self._few is None else self._few, self._rows)
+        self._measured = self._measure(self._rows if few is None else few, self._rows)
         self._scale()
         return self.known
-
-    def _nearest(self, count: int) -> Scored:
-        (found,) = self._reader.nearest([self._vector], count)
-        return found
 
     def _nearest_of_few(self, rows: Rows) -> Callable[[int], Scored]:
         """Measure the cosines of all nodes that the recall may find, and return the search among them."""
@@ -197,9 +195,6 @@ class QuestionSimilarity:
         scores = self._keyword.of(rows)
         (found,) = scores.nonzero()
         return partial(_best_of, self._view, (rows[found], scores[found]))
-
-    def _with_keywords(self, count: int) -> Scored:
-        return self._reader.keyword_search(self._asked_words, count)
 
     @property
     def known(self) -> Similarities:
@@ -255,7 +250,9 @@ class QuestionSimilarity:
             for share, tagged in zip(self._traits.values(), held[len(self._subjects) :], strict=True):
                 tags[tagged] = np.maximum(tags[tagged], share)
         own = cosine + self.keyword_weight * keywords
-        turns = self._turns.measure(rows, own, self._own_similarity, candidates)
+        turns = self._turns.measure(
+            rows, own, lambda some: self._cosine.of(some) + self.keyword_weight * self._keywords(some), candidates
+        )
         message = turns.message
         if formula.fact_cost and EdgeType.DERIVED_FROM in self._view.edge_types:
             message = message - formula.fact_cost * shares_of_sources(self._view, rows, self._admission.admits)
@@ -264,10 +261,6 @@ class QuestionSimilarity:
         ) / self._total
         parts = (similarity, cosine, keywords, turns.neighbours, message, subject, tags, turns.shares)
         return Similarities(rows, np.array(parts))
-
-    def _own_similarity(self, rows: Rows) -> Values:
-        """Return the weighted sum of cosine and keywords (n,)."""
-        return self._cosine.of(rows) + self.keyword_weight * self._keywords(rows)
 
     def _keywords(self, rows: Rows) -> Values:
         if not self._best_keywords:

@@ -157,7 +157,8 @@ def _in_turn(recalls: Sequence[Recall]) -> Iterator[RecalledMemory]:
     """Yield the first memories of all, then the second of all, each memory once."""
     yielded = set[str]()
     if len(recalls) > _ALONE:
-        turns = list(map(iter, sorted(recalls, key=_best_score, reverse=True)))
+        in_order = sorted(recalls, key=lambda recall: max((one.score for one in recall), default=0.0), reverse=True)
+        turns = list(map(iter, in_order))
     else:
         # The words around a single question say less than the question, so it has two of three places.
         whole, question = map(iter, recalls)
@@ -166,10 +167,6 @@ def _in_turn(recalls: Sequence[Recall]) -> Iterator[RecalledMemory]:
         if memory is not None and memory.id not in yielded:
             yielded.add(memory.id)
             yield memory
-
-
-def _best_score(recall: Recall) -> float:
-    return max((memory.score for memory in recall), default=0.0)
 
 
 Rare = Callable[[Collection[str]], Mapping[str, Collection[int]]]

@@ -183,20 +183,23 @@ class ItemEntry:
 
     def item(self) -> Item:
         """Return the item as LangGraph has it, with a copy of the value."""
-        return Item(**self._fields())
+        return Item(**self.fields(json.loads(json.dumps(self.value))))
 
-    def found(self, score: float | None) -> SearchItem:
-        """Return the item as a search returns it."""
-        return SearchItem(**self._fields(), score=score)
-
-    def _fields(self) -> dict[str, Any]:
+    def fields(self, value: Value) -> dict[str, Any]:
+        """Return the fields of the item as LangGraph has it, with a copy of its value."""
         return {
-            "value": json.loads(json.dumps(self.value)),
+            "value": value,
             "key": self.key,
             "namespace": self.namespace,
             "created_at": from_micros(self.created_at),
             "updated_at": from_micros(self.updated_at),
         }
+
+
+def found_items(entries: Sequence[ItemEntry], scores: Mapping[str, float | None]) -> list[SearchItem]:
+    """Return items as a search returns them, with copies of the values."""
+    pairs = zip(entries, json.loads(json.dumps([entry.value for entry in entries])), strict=True)
+    return [SearchItem(**entry.fields(value), score=scores.get(entry.id)) for entry, value in pairs]
 
 
 def checked_key(key: object) -> str:

@@ -40,6 +40,7 @@ from neurogated.integrations.langgraph.items import (
     checked_fields,
     checked_op,
     compiled,
+    found_items,
     listed,
 )
 from neurogated.integrations.langgraph.table import ORDERS, ItemTable, Lifetimes, Order, ranked
@@ -224,7 +225,7 @@ class NeuroStore(BaseStore):
             found.update((name, self._scale(score)) for name, score in islice(ordered, end))
         entries = self._table.page(prefix, check, first=found, most=end)[op.offset :]
         self._lifetimes.refresh(entries, wanted=op.refresh_ttl)
-        return [entry.found(found.get(entry.id)) for entry in entries]
+        return found_items(entries, found)
 
     def _scale(self, score: float) -> float:
         """Return a score as the distance that the index names; the vectors have length 1."""

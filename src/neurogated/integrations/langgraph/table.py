@@ -84,9 +84,10 @@ class ItemTable:
             return [entry.id for entry in found] + others
 
     def has_items(self, prefix: Namespace) -> bool:
-        """Return whether a namespace that begins with `prefix` has an item, perhaps an expired one."""
+        """Return whether a namespace that begins with `prefix` has an item, perhaps one that is gone meanwhile."""
         with self._lock:
-            self._catch_up()
+            if not any(name[: len(prefix)] == prefix for name in self._namespaces):
+                self._catch_up()
             return any(name[: len(prefix)] == prefix for name in self._namespaces)
 
     def namespaces(self) -> list[Namespace]:
@@ -117,13 +118,13 @@ class ItemTable:
         now = self._now()
         return {entry.id for entry in self._mortal.values() if not entry.is_alive(now)}
 
-    def _catch_up(self) -> GraphView:
-        """Read the changes since the last call; return the view that has the same items."""
+    def _catch_up(self) -> None:
+        """Read the changes since the last call."""
         store = self._store
         while True:
             view = store.view()
             if self._known is not None and self._known[1] is view:
-                return view
+                return
             identity = None if self._identified is None else self._identified.identity
             if self._known is None or self._known[0] != identity or self._known[1].sequence > view.sequence:
                 self._clear()
@@ -197,7 +198,8 @@ def ranked(
         sizes = sorted({min(most, session.config.retrieval.candidates), session.config.retrieval.candidates})
         steps = [_recalled(session, query, given, sizes), *steps]
     seen, lowest = set[str](), float("inf")
-    for name, score in chain.from_iterable(steps):
+    for node_id, score in chain.from_iterable(steps):
+        name = item_id(node_id)
         if name not in seen:
             seen.add(name)
             lowest = min(score, lowest)
@@ -205,22 +207,20 @@ def ranked(
 
 
 def _recalled(session: Session, query: str, given: FilterOptions, sizes: Sequence[int]) -> Iterator[Scored]:
-    """Yield the items of recalls of these sizes. A larger recall begins with the memories of a smaller one."""
+    """Yield the nodes of recalls of these sizes. A larger recall begins with the memories of a smaller one."""
     for size in sizes:
-        recall = session.retriever.recall(query, top_n=size, include_duplicates=True, **given)
-        yield from ((item_id(memory.id), memory.score) for memory in recall)
-        if len(recall) < size:
+        yield from (found := session.retriever.scores(query, top_n=size, **given))
+        if len(found) < size:
             return
 
 
 def _by_cosine(session: Session, query: str, given: FilterOptions, most: int) -> Iterator[Scored]:
     store = session.store
-    view = store.view(filters=filter_of(given))
     (vector,) = session.parts.embedder.embed_queries([query])
-    read, count = 0, most
+    view, read, count = store.view(filters=filter_of(given)), 0, most
     while True:
         found = store.nearest(vector, count, view)
-        yield from ((item_id(name), score) for name, score in found[read:])
+        yield from found[read:]
         if len(found) < count:
             return
         read, count = len(found), 4 * count

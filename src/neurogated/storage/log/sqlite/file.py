@@ -7,9 +7,9 @@ import logging
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import apsw
 
@@ -219,9 +219,8 @@ class SqliteFile:
             with begun(self._connection, "DEFERRED"):
                 yield self._connection
 
-    @contextlib.contextmanager
-    def reader(self) -> Iterator[apsw.Connection]:
-        """Give a connection for one query, without waiting for a transaction of another thread.
+    def fetch(self, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a query, without waiting for a transaction of another thread.
 
         A thread in a transaction reads its own writes; the other threads read the last commit.
         """
@@ -229,14 +228,13 @@ class SqliteFile:
         try:
             if take(self.lock, taken, -1 if self.read_only else 0):
                 with self._unclosed():
-                    yield self._connection
-                return
+                    return fetch(self._connection, statement, values)
         finally:
             if True in taken:
                 self.lock.release()
         with self._reader_lock, self._unclosed():
             self._reader = self._reader or connect(self.path, read_only=True)
-            yield self._reader
+            return fetch(self._reader, statement, values)
 
     def _unclosed(self) -> contextlib.AbstractContextManager[None]:
         if self._closed:

@@ -475,10 +475,10 @@ class SqliteRecords:
 
     def _select(self, statement: str, keys: Keys) -> list[list[Any]]:
         """Return the rows of a statement for `keys`, in their order; its first column is the key."""
-        with self.file.reader() as connection:
-            rows = fetch(connection, statement, {"keys": str(keys.tolist()), "now": self.sequence})
+        wanted = keys.tolist()
+        rows = self.file.fetch(statement, {"keys": str(wanted), "now": self.sequence})
         by_key = {key: rest for key, *rest in rows}
         try:
-            return [by_key[key] for key in keys.tolist()]
+            return [by_key[key] for key in wanted]
         except KeyError as error:
             raise RecordsErasedError from error

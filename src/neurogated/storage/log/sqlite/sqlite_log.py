@@ -109,8 +109,7 @@ class SqliteEngine:
             )
 
     def is_frozen(self) -> bool:
-        with self.file.reader() as connection:
-            return bool(fetch(connection, "SELECT 1 FROM settings WHERE name = 'frozen'"))
+        return bool(self.file.fetch("SELECT 1 FROM settings WHERE name = 'frozen'"))
 
     def record_frozen(self, *, frozen: bool) -> None:
         change = "INSERT OR IGNORE INTO settings VALUES (?, '1')" if frozen else "DELETE FROM settings WHERE name = ?"
