@@ -10,7 +10,7 @@ from langgraph.store.base import GetOp, Op, PutOp, SearchOp
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.core.node_kind import ITEM
-from neurogated.core.trace import Recall
+from neurogated.core.scope import ANY_USER
 from neurogated.errors import InputError
 from neurogated.integrations.langgraph import NeuroStore
 from neurogated.integrations.langgraph.table import Order
@@ -34,15 +34,26 @@ def test_an_item_is_a_memory_with_the_namespace_as_path(store: NeuroStore) -> No
 
 def test_a_search_that_finds_all_items_recalls_once(store: NeuroStore, monkeypatch: pytest.MonkeyPatch) -> None:
     store.batch([PutOp(NOTES, str(number), {"text": f"tea {number}"}) for number in range(3)])
-    sizes, recall = list[object](), store.memory.session.retriever.recall
+    sizes, scores = list[object](), store.memory.session.retriever.scores
 
-    def counted(query: str, **options: Any) -> Recall:  # noqa: ANN401 - those of a recall
+    def counted(query: str, **options: Any) -> list[tuple[str, float]]:  # noqa: ANN401 - those of a recall
         sizes.append(options["top_n"])
-        return recall(query, **options)
+        return scores(query, **options)
 
-    monkeypatch.setattr(store.memory.session.retriever, "recall", counted)
+    monkeypatch.setattr(store.memory.session.retriever, "scores", counted)
     assert len(store.search(NOTES, query="tea", limit=20)) == 3
     assert sizes == [20]
+
+
+@pytest.mark.parametrize("query", ["tea in Lyon", "Who drinks tea? Where does Ana live?"])
+def test_a_search_has_the_scores_of_a_recall(store: NeuroStore, query: str) -> None:
+    store.batch([PutOp(NOTES, str(number), {"text": f"Ana drinks tea {number}."}) for number in range(3)])
+    for _ in range(2):
+        recall = store.memory.recall(query, path=NOTES, kinds=(ITEM,), user_id=ANY_USER, include_duplicates=True)
+        found = store.search(NOTES, query=query)
+        assert [one.score for one in found] == pytest.approx([one.score for one in recall], abs=1e-6)
+        assert [one.value["text"] for one in found] == [one.content for one in recall]
+        store.memory.facts.add("Ana", "city", "Lyon")
 
 
 def test_a_store_shares_a_memory_with_other_memories() -> None:
