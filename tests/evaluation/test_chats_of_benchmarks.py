@@ -11,7 +11,7 @@ import pytest
 from neurogated import MemoryConfig
 from neurogated.errors import DatasetError
 from neurogated.evaluation.datasets import load_dataset
-from neurogated.evaluation.runner import run
+from tests.evaluation.measured import run
 
 _BATCH = {
     "batch_number": 1,

@@ -12,7 +12,7 @@ import pytest
 from neurogated import MemoryConfig
 from neurogated.errors import DatasetError
 from neurogated.evaluation.datasets import load_dataset
-from neurogated.evaluation.runner import run
+from tests.evaluation.measured import run
 
 
 def _entry(name: str, question: str, **changes: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON

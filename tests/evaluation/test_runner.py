@@ -10,9 +10,15 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from neurogated import MemoryConfig
+from neurogated.cli import main
+from neurogated.errors import ConfigError
 from neurogated.evaluation.datasets import Dataset, load_dataset
 from neurogated.evaluation.report import write_report
-from neurogated.evaluation.runner import RunReport, run
+from neurogated.evaluation.runner import RunReport
+from tests.evaluation.measured import run
+from tests.llm.conftest import Handler, Server, server
+
+__all__ = ["server"]
 
 ROOT = Path(__file__).parents[2]
 
@@ -131,3 +137,49 @@ def test_a_run_without_gold_passages_has_a_page(tmp_path: Path, config: MemoryCo
     (tmp_path / "plain.json").write_text(json.dumps([{"question": "Who hums?", "answer": "bees"}]), encoding="utf-8")
     report = run(load_dataset("plain", tmp_path, "hipporag"), config, baselines=("bm25",))
     assert "<svg" in write_report(report.folder).read_text(encoding="utf-8")
+
+
+def _judging(server: Server) -> None:
+    """Answer each question with "a kayak", and grade it by the words; the first grade is no JSON."""
+
+    def act(handler: Handler) -> None:
+        asked = server.requests[-1]["messages"][-1]["content"]
+        said: dict[str, Any] = {"thought": "Bo said so.", "answer": "a kayak", "sources": [1]}
+        if asked.startswith("Attributes:"):
+            said = {"claims": [], "names": [], "causes": []}
+        elif "Answer to grade: " in asked:
+            right = "- a kayak\n" in asked
+            said = {"reason": "It is compared.", "grade": "right" if right else "wrong"}
+        text = "Bees hum." if "- bees" in asked else json.dumps(said)
+        handler.send(200, handler.message(text, None, (7, 3)))
+
+    server.script.append(act)
+
+
+def test_a_model_answers_and_grades_over_http_and_failures_and_tokens_are_counted(
+    tmp_path: Path, config: MemoryConfig, server: Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = _locomo_file(tmp_path)
+    talks = json.loads(path.read_text(encoding="utf-8"))
+    talks[0]["qa"].append({"question": "Who paints?", "category": 1, "evidence": ["D1:2"], "answer": "the sister"})
+    path.write_text(json.dumps(talks), encoding="utf-8")
+    _judging(server)
+    flags = ("--dataset", "talk", "--dataset_dir", str(tmp_path), "--format", "locomo", "--save_dir", config.save_dir)
+    told = ("--embedding_name", "hash", "--llm_base_url", server.url, "--llm_name", "m")
+    assert main(["bench", "run", "--judge", "--json", *flags, *told, "--set", "llm.kernel_sure=0"]) == 0
+    done = json.loads(capsys.readouterr().out)
+    graded = {
+        kind: (row["questions"], round(row["graded"]), round(row["right"])) for kind, row in done["answers"].items()
+    }
+    assert graded == {"all": (3, 67, 33), "category 1": (1, 100, 0), "category 4": (2, 50, 50)}
+    lines = map(json.loads, (Path(done["folder"]) / "rankings.jsonl").read_text(encoding="utf-8").splitlines())
+    assert {row["id"]: row.get("right") for row in lines} == {
+        "first:0": True, "first:2": None, "first:3": False, "second:0": None
+    }  # fmt: skip
+    assert sum(value for name, value in done["use"].items() if "tokens" in name) == 10 * len(server.requests)
+
+
+def test_a_judge_without_a_model_is_refused_before_anything_is_indexed(tmp_path: Path, config: MemoryConfig) -> None:
+    _locomo_file(tmp_path)
+    with pytest.raises(ConfigError, match="no language model"):
+        run(load_dataset("talk", tmp_path, "locomo"), config, judge=True)

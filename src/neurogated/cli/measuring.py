@@ -103,7 +103,8 @@ def bench() -> None:
 @top_n
 @click.option("--baseline", default="", metavar="NAMES", help=f"plain searches beside it: {','.join(BASELINES)}")
 @click.option("--report", is_flag=True, help="also write a page with plots, report.html; needs matplotlib")
-def bench_run(flags: Flags, *, baseline: str, report: bool) -> None:
+@click.option("--judge", is_flag=True, help="ask the language model whether its answers are right")
+def bench_run(flags: Flags, *, baseline: str, report: bool, judge: bool) -> None:
     config = flags.config()
     plain = list(filter(None, map(str.strip, baseline.split(","))))
     if unknown := [name for name in plain if name not in BASELINES]:
@@ -113,7 +114,7 @@ def bench_run(flags: Flags, *, baseline: str, report: bool) -> None:
     data = _dataset(flags, str(flags.dataset))
     with NeuroGraphMemory(config_for(data, config)) as memory:
         say_how_it_judges(memory)
-        done = measure(data, memory, baselines=plain)
+        done = measure(data, memory, baselines=plain, judge=judge)
     page = {"report": str(write_report(done.folder))} if report else {}
     flags.emit({**done.metrics(), "folder": str(done.folder), **page}, _report(done))
 
@@ -144,8 +145,11 @@ def _report(report: RunReport) -> str:
     if report.differences:
         against = [[name, *map(str, row.values())] for name, row in report.differences.items()]
         parts += ["\nPoints above a plain search, with the 95 % interval", _table(["", *columns], against)]
-    if report.answers is not None:
-        parts += ["\nAnswers in percent", ", ".join(f"{name} {figure:.1f}" for name, figure in report.answers.items())]
+    if report.answers:
+        answers = [[name, *(f"{figure:.1f}" for figure in row.values())] for name, row in report.answers.items()]
+        parts += ["\nAnswers in percent", _table(["", *report.answers["all"]], answers)]
+    if report.use:
+        parts += ["\nModel: " + ", ".join(f"{name} {figure:,}" for name, figure in report.use.items())]
     return "\n".join((*parts, f"\nWritten to {report.folder}"))
 
 

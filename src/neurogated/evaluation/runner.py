@@ -29,6 +29,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.ports import LanguageModel
 from neurogated.core.trace import Recall
 from neurogated.errors import ConfigError, DatasetError, LLMError, StorageError
 from neurogated.evaluation.gold import (
@@ -48,6 +49,7 @@ from neurogated.evaluation.gold import (
 )
 from neurogated.memory import NeuroGraphMemory
 from neurogated.progress import show_progress
+from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.strings import without_passwords
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")
@@ -90,6 +92,8 @@ class _Result(NamedTuple):
     recall: Recall
     answer: str | None
     """The language model's answer; None if there is no model or it failed."""
+    right: bool | None
+    """The language model's grade of the answer; None if it was not asked or failed."""
     plain: dict[str, list[Hashable]]
     """The ranking of each baseline."""
 
@@ -104,8 +108,10 @@ class RunReport:
     indexing_seconds: float
     nodes: int
     edges: int
-    answers: dict[str, float] | None
-    """Exact match and F1 in percent; None without a language model."""
+    answers: Table
+    """Exact match, F1, and with a judge graded and right answers, in percent by kind; {} without a model."""
+    use: dict[str, int | float]
+    """Calls and tokens of the language model, reading while indexing and judging included."""
     baselines: dict[str, Table] = dataclasses.field(default_factory=dict)
     """The recall of each baseline, in the form of `recall`."""
     differences: dict[str, dict[str, Interval]] = dataclasses.field(default_factory=dict)
@@ -116,21 +122,6 @@ class RunReport:
         figures = dataclasses.asdict(self)
         del figures["folder"]
         return figures
-
-
-def run(
-    dataset: Dataset, config: MemoryConfig, *, baselines: Sequence[str] = (), progress: bool | None = None
-) -> RunReport:
-    """Open the memory of `dataset` and `measure` it.
-
-    Args:
-        dataset: documents and questions.
-        config: settings; `save_dir` is the root of all files.
-        baselines: plain searches to compare with; see `BASELINES`.
-        progress: show progress bars; None shows them if the output is a terminal.
-    """
-    with NeuroGraphMemory(config_for(dataset, config)) as memory:
-        return measure(dataset, memory, baselines=baselines, progress=progress)
 
 
 def config_for(dataset: Dataset, config: MemoryConfig) -> MemoryConfig:
@@ -188,7 +179,7 @@ def _passages(metadata: Iterable[Mapping[str, Any]]) -> list[Hashable]:
 
 
 def measure(
-    dataset: Dataset, memory: NeuroGraphMemory, *, baselines: Sequence[str] = (), progress: bool | None = None
+    dataset: Dataset, memory: NeuroGraphMemory, *, baselines: Sequence[str] = (), judge: bool = False
 ) -> RunReport:
     """Index `dataset` into `memory`, ask every question, and write rankings, metrics and settings.
 
@@ -196,19 +187,23 @@ def measure(
     `<save_dir>/<UTC time>` of the memory's settings.
 
     Raises:
+        ConfigError: there is no language model that could judge.
         DatasetError: the memory holds passages of an earlier version of the data set.
         StorageError: the folder cannot be created.
     """
+    model = memory.session.parts.language_model
+    if judge and model is None:
+        raise ConfigError("no language model is configured, so none can judge; set llm_name or llm_base_url")
     begin = time.perf_counter()
-    memories = index(dataset, memory, progress=progress)
+    memories = index(dataset, memory)
     for one in memories:
-        one.learning.resume(progress=progress)
+        one.learning.resume()
     indexing_seconds = time.perf_counter() - begin
     asked = [
         (one, question) for one, part in zip(memories, dataset.collections, strict=True) for question in part.questions
     ]
-    shown = show_progress(asked, "asking", "question", progress=progress)
-    results = [_ask(one, question, baselines) for one, question in shown]
+    shown = show_progress(asked, "asking", "question", progress=None)
+    results = [_ask(one, question, baselines, judge=judge) for one, question in shown]
     views = [one.store.view() for one in memories]
     root = Path(memory.config.save_dir)
     name = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
@@ -231,7 +226,8 @@ def measure(
         indexing_seconds=indexing_seconds,
         nodes=sum(view.live_nodes().size for view in views),
         edges=sum(view.live_edges().size + view.computed_edges()[0].size for view in views),
-        answers=_answers(results),
+        answers={} if model is None else _answers(results, judge=judge),
+        use=memory.usage(),
         baselines={name: recall_table(theirs, golds, kinds, RECALL_CUTOFFS) for name, theirs in rankings.items()},
         differences={name: _differences(ours, theirs, golds) for name, theirs in rankings.items()},
     )
@@ -239,18 +235,28 @@ def measure(
     return report
 
 
-def _ask(memory: NeuroGraphMemory, question: Question, baselines: Sequence[str]) -> _Result:
+def _ask(memory: NeuroGraphMemory, question: Question, baselines: Sequence[str], *, judge: bool) -> _Result:
     ranked, recall = rank(memory, question.text, question.asked_at)
+    model, answer, right = memory.session.parts.language_model, None, None
     try:
-        answer = memory.answer(recall) if memory.session.parts.language_model else None
+        if model:
+            answer = memory.answer(recall)
+            with memory.session.runtime.reading():
+                right = _is_right(model, question, answer) if judge and question.answers else None
     except LLMError as error:
-        _log.warning("question %s has no answer: %s", question.id, error)
-        answer = None
+        _log.warning("question %s has no answer, or no grade: %s", question.id, error)
     plain = {}
     for name in baselines:
         nodes = memory.store.get_nodes(searched(memory, question.text, name, most=10 * _LEAST_DEPTH))
         plain[name] = _passages(node.metadata for node in nodes)
-    return _Result(question, ranked, recall, answer, plain)
+    return _Result(question, ranked, recall, answer, right, plain)
+
+
+def _is_right(model: LanguageModel, question: Question, answer: str) -> bool:
+    """Return whether the model finds an answer right, as the judges of LoCoMo and LongMemEval do."""
+    prompts, listed = PromptTemplateManager(), "\n".join(f"- {one}" for one in question.answers)
+    asked = prompts.render("grade", kind=question.kind, question=question.text, answers=listed, given=answer)
+    return bool(model.infer_json(asked, prompts.schema("grade"))["grade"] == "right")
 
 
 def _differences(
@@ -269,15 +275,18 @@ def _differences(
     }
 
 
-def _answers(results: Sequence[_Result]) -> dict[str, float] | None:
-    """Return exact match and F1 in percent over the questions with answers; a missing prediction scores 0."""
-    asked = [result for result in results if result.question.answers]
-    if not asked or all(result.answer is None for result in asked):
-        return None
-    scores = {"exact match": exact_match, "F1": f1_score}
+def _answers(results: Sequence[_Result], *, judge: bool) -> Table:
+    """Return the figures over the questions with answers; a missing prediction or grade scores 0."""
+    table: dict[str, list[dict[str, float]]] = {}
+    for one in results:
+        given, answers = one.answer or "", one.question.answers
+        figures = {"exact match": exact_match(given, answers), "F1": f1_score(given, answers)}
+        figures |= {"graded": float(one.right is not None), "right": float(one.right or 0)} if judge else {}
+        for kind in {one.question.kind, "all"} if answers else ():
+            table.setdefault(kind, []).append(figures)
     return {
-        name: PERCENT * fmean(score(result.answer or "", result.question.answers) for result in asked)
-        for name, score in scores.items()
+        kind: {"questions": len(rows), **{name: PERCENT * fmean(row[name] for row in rows) for name in rows[0]}}
+        for kind, rows in sorted(table.items())
     }
 
 
@@ -298,7 +307,8 @@ def _write(report: RunReport, results: Sequence[_Result], config: MemoryConfig, 
             }
             scores = scores_of(result.ranked, asked.gold, RECALL_CUTOFFS) if asked.gold else {}
             line |= scores | ({"baselines": result.plain} if result.plain else {})
-            line |= {} if result.answer is None else {"answer": result.answer}
+            said = (("answer", result.answer), ("right", result.right))
+            line |= {name: value for name, value in said if value is not None}
             lines.write(json.dumps(line, ensure_ascii=False) + "\n")
             rows.append({"id": asked.id, "kind": asked.kind, "question": asked.text, "ms": line["ms"], **scores})
     with (report.folder / "questions.csv").open("w", encoding="utf-8", newline="") as file:
@@ -323,10 +333,8 @@ _DIED = (
 )
 
 
-class _Job(NamedTuple):
-    config: MemoryConfig
-    part: Dataset
-    """A data set of one collection."""
+_Job = tuple[MemoryConfig, Dataset]
+"""Settings, and a data set of one collection."""
 
 
 def index_in_processes(
@@ -354,7 +362,7 @@ def index_in_processes(
     config = memory.config.replace(force_index_from_scratch=False)
     # The longest first, so that no process works alone at the end.
     parts = sorted(dataset.collections, key=lambda part: -len(part.documents))
-    jobs = [_Job(config, replace(dataset, collections=(part,))) for part in parts]
+    jobs: list[_Job] = [(config, replace(dataset, collections=(part,))) for part in parts]
     done = _on_ray(jobs) if os.environ.get(_RAY_CLUSTER) and importlib.util.find_spec("ray") else _here(jobs, workers)
     for _ in show_progress(done, "indexing", "collection", total=len(jobs), progress=progress):
         pass
@@ -362,8 +370,9 @@ def index_in_processes(
 
 
 def _index(job: _Job) -> None:
-    with NeuroGraphMemory(job.config) as memory:
-        index(job.part, memory, progress=False)
+    config, part = job
+    with NeuroGraphMemory(config) as memory:
+        index(part, memory, progress=False)
 
 
 def _here(jobs: Sequence[_Job], workers: int) -> Iterator[None]:
