@@ -253,7 +253,10 @@ def _unpacked(kind: str | None, blob: bytes) -> Any:  # noqa: ANN401 - JSON
 
 # --- LangSmith -------------------------------------------------------------------------------------------------------
 _THREADS = ("thread_id", "session_id", "conversation_id")
-_HELD = "messages generations choices message input question query output answer result text".split()
+_HELD = (
+    *("messages", "generations", "choices", "message", "input", "question", "query", "output", "answer", "result"),
+    "text",
+)
 """Where inputs and outputs have messages or texts, unless they are a message or a text themselves."""
 _OF_MESSAGE = frozenset({"role", "lc", "kwargs", "data", "content"})
 

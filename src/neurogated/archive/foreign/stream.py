@@ -169,12 +169,9 @@ def files_of(path: Path) -> Iterator[list[File]]:
                     found |= {prefix + each: File(prefix + each, partial(archive.open, each), found) for each in inner}
                 else:
                     found[name] = File(name, partial(_opened, one), found)
-            # A database in use has a log and an index of it beside it.
-            yield [
-                one
-                for name, one in sorted(found.items())
-                if name[-4:] not in {"-wal", "-shm"} or name[:-4] not in found
-            ]
+            # Those of a database in use belong to it.
+            beside = {name + end for name in found for end in ("-wal", "-shm")}
+            yield [found[name] for name in sorted(found.keys() - beside)]
     except _UNREADABLE as error:
         raise DatasetError(f"{path} cannot be read ({error})") from error
 
