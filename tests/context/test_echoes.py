@@ -32,7 +32,7 @@ def hear(memory: NeuroGraphMemory, text: str = BARN, **about: Any) -> str:  # no
 def echoed(memory: NeuroGraphMemory, text: str, role: str = "assistant", **about: Any) -> list[str]:  # noqa: ANN401 - arguments of `add`
     """Store a message, and return the ids of the memories that it echoes. Its text is stored as it is."""
     (name, *_) = memory.add({"role": role, "content": text}, **about)
-    assert memory.get(name).content == text.strip()
+    assert memory.get(name).content == text.rstrip()
     found = {
         edge.target_id: edge.weight
         for edge in memory.store.all_edges()

@@ -50,9 +50,9 @@ def test_a_message_of_each_format_has_the_right_role_and_text(
 @pytest.mark.parametrize(
     ("message", "named"),
     [
-        ({"role": "user", "content": [{"type": "hologram", "data": "A"}]}, "part 0 .* the type 'hologram'"),
-        ({"role": "user", "content": ["", {"glyphs": 3}]}, "part 1 .* no type .* 'glyphs'"),
-        ({"role": "user", "content": [7]}, "part 0 .* 7"),
+        ({"role": "user", "content": [{"type": "hologram", "data": "A"}]}, "part 1 .* the type 'hologram'"),
+        ({"role": "user", "content": ["", {"glyphs": 3}]}, "part 2 .* no type .* 'glyphs'"),
+        ({"role": "user", "content": [7]}, "part 1 .* 7"),
         ({"role": "user", "parts": [{"type": "hologram"}]}, "'hologram'"),
         ({"lc": 1, "id": {"a": 1}, "kwargs": {"data": "x"}}, "no role"),
         ({"type": "hologram", "words": "Hello."}, "type 'hologram' has no role and no content; .* 'words'"),
@@ -78,7 +78,7 @@ def test_what_is_not_known_is_refused_by_name_and_costs_no_other_message(
     named: str,
 ) -> None:
     count = kept.count()
-    for alone, place in ((message, ""), ([message], "content 0: "), ({"messages": [" ", message]}, "messages 1: ")):
+    for alone, place in ((message, ""), ([message], "content 1: "), ({"messages": [" ", message]}, "messages 2: ")):
         with pytest.raises(InputError, match=f"^{place}.*{named}"):
             kept.add(alone)
     assert kept.count() == count
@@ -86,7 +86,8 @@ def test_what_is_not_known_is_refused_by_name_and_costs_no_other_message(
     assert [kept.get(one).content for one in added] == [HERON, HERON]
     assert (added.refused, added.skipped, len(added.notes)) == (2, 0, 1)
     assert re.match(
-        f"messages that cannot be read, .*: 2, content 1: .*{named}.*; content 3: messages 0: ", added.notes[0]
+        f"messages that cannot be read or stored, .*: 2, content 2: .*{named}.*; content 4: messages 1: ",
+        added.notes[0],
     )
 
 
@@ -101,10 +102,10 @@ def test_the_words_beside_a_part_that_is_not_known_are_stored_and_the_part_is_to
     node = kept.get(added[-1])
     assert (node.content, node.metadata["message"]["parts"]) == (HERON, [odd, {"glyphs": 3}])
     (note,) = added.notes
-    place = "content 1: " if several else ""
+    place = "content 2: " if several else ""
     assert note.startswith("parts that are not known, and are kept beside their messages: 2, ")
-    assert f", {place}part 0 of a message has the type 'hologram'" in note
-    assert f"; {place}part 2 of a message has no type and no key that is known; its keys are 'glyphs'" in note
+    assert f", {place}part 1 of a message has the type 'hologram'" in note
+    assert f"; {place}part 3 of a message has no type and no key that is known; its keys are 'glyphs'" in note
     assert added.refused == 0
 
 

@@ -115,7 +115,7 @@ def test_a_word_for_a_role_is_stored_as_the_role(word: str, role: str) -> None:
 @pytest.mark.parametrize("word", ["customer", "users", "", "humans"])
 def test_an_unknown_role_is_refused_and_the_known_ones_are_named(word: str) -> None:
     with memory() as kept:
-        with pytest.raises(InputError, match=r"content 1: the role '.*' is unknown; known are user, human → user; "):
+        with pytest.raises(InputError, match=r"content 2: the role '.*' is unknown; known are user, human → user; "):
             kept.add([" ", {"role": word, "content": "Hi."}], session_id="s")
         with pytest.raises(InputError, match="is unknown"):
             Passage("Hi.", role=word)

@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import httpx
 import pytest
@@ -77,10 +78,10 @@ def test_a_body_of_more_values_than_any_request_needs_is_refused_unread(post: Po
     ("body", "told"),
     [
         (b'{"content": 5}', "'content': must be a text, a message, or a list of them"),
-        (b'{"content": [5]}', "content 0: 5 is neither text nor a message"),
+        (b'{"content": [5]}', "content 1: 5 is neither text nor a message"),
         (filled('{"content":[', "1", "]}", 90_000), "at most 1000 items"),
         (filled('{"content":[', '"a"', "]}", 90_000), "at most 1000 items"),
-        (b'{"content": [{"a": 1}]}', "content 0: a message has no role and no content; its keys are 'a'"),
+        (b'{"content": [{"a": 1}]}', "content 1: a message has no role and no content; its keys are 'a'"),
         (filled('{"content":"a","tags":[', "1", "]}", 90_000), "'tags': input should be a valid string"),
         (filled('{"content":"a","tags":[', '"a"', "]}", 90_000), "at most 1000 items"),
         (filled('{"content":"a","path":[', '"a"', "]}", 90_000), "at most 1000 items"),
@@ -150,6 +151,8 @@ def test_a_message_of_a_text_alone_is_of_the_user(memory: NeuroGraphMemory, post
         {"choices": [{"message": {"role": "user", "content": "Four herons.", "id": "taken"}}], "id": "c"},
         {"choices": [{"message": {"lc": 1, "kwargs": {"id": "taken"}, "content": "Four herons."}}], "id": "c"},
         {"candidates": [{"content": {"type": "human", "data": {"id": "taken"}, "parts": [{"text": "4."}]}}], "id": "g"},
+        {"system": {"id": "taken", "content": "Be terse."}, "messages": [("user", "Four herons.")]},
+        {"values": {"messages": [{"role": "user", "content": "4.", "id": "taken"}]}, "next": [], "tasks": []},
     ],
 )
 def test_an_id_of_a_message_says_nothing_of_the_memories_of_others(
@@ -160,6 +163,24 @@ def test_an_id_of_a_message_says_nothing_of_the_memories_of_others(
     assert answer["ids"] != ["taken"]
     assert answer["notes"] == ["ids of messages are left out; these are the new ones"]
     assert memory.get("taken").content == "Ben's secret."
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"type": "function_call_output", "call_id": "c", "output": [{"id": 7, "name": "Ana"}]},
+        {"type": "function_call_output", "call_id": "c", "output": {"data": {"id": 7}}},
+        {"role": "tool", "content": {"messages": [{"id": 7}], "output": {"id": 7}}},
+        {"role": "TOOL", "tool_results": [{"outputs": [{"id": 7}]}], "output": {"id": 7}, "data": {"id": 7}},
+        {"role": "user", "content": "Hi.", "metadata": {"id": 7}},
+    ],
+)
+def test_the_ids_in_what_a_tool_returned_stay(memory: NeuroGraphMemory, post: Post, message: dict[str, Any]) -> None:
+    answer = post("/v1/memories", json.dumps({"content": message}).encode()).json()
+    node, (twin,) = memory.get(answer["ids"][0]), memory.add([message], user_id="twin")
+    assert (node.content, node.metadata) == (memory.get(twin).content, memory.get(twin).metadata)
+    assert "7" in f"{node.content}{node.metadata}"
+    assert "notes" not in answer
 
 
 def test_half_an_emoji_is_replaced(post: Post) -> None:

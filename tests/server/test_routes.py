@@ -60,8 +60,8 @@ def test_a_message_that_cannot_be_read_costs_no_other_and_is_told(ana: httpx.Cli
     assert answer.status_code == 201, answer.text
     told = answer.json()
     assert (len(told["ids"]), told["refused"], len(told["notes"])) == (2, 1, 2)
-    assert "content 1: " in told["notes"][0]
-    assert "content 2: part 1 of a message has the type 'hologram'" in told["notes"][1]
+    assert "content 2: " in told["notes"][0]
+    assert "content 3: part 2 of a message has the type 'hologram'" in told["notes"][1]
     assert ana.post("/v1/memories", json={"content": [{"words": "hi"}]}).status_code == 400
 
 
@@ -208,7 +208,7 @@ def test_the_history_of_a_user_tells_the_last_text_of_what_she_deleted(ana: http
     ("path", "body", "words"),
     [
         ("memories", {}, ["'content' is missing"]),
-        ("memories", {"content": [{"words": "hi"}]}, ["content 0: a message has no role", "'words'"]),
+        ("memories", {"content": [{"words": "hi"}]}, ["content 1: a message has no role", "'words'"]),
         ("memories", {"content": 5}, ["'content'", "must be a text, a message, or a list of them"]),
         ("feedback", {"ids": ["a"], "outcome": "great"}, ["'outcome'", "'success' or 'fail'"]),
         ("recall", ["x"], ["JSON object"]),

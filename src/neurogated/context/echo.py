@@ -263,7 +263,7 @@ def _may_repeat(message: Scope, memory: Scope) -> bool:
 
 def _is_part(node: MemoryNode, owner: Scope, said: EchoedText) -> bool:
     """Return whether a memory is a message, or a piece of it."""
-    is_whole = node.content == said.text.strip()
+    is_whole = node.content.strip() == said.text.strip()
     is_piece = node.found.part is not None and node.content in said.text
     return (node.scope, node.role) == (owner, said.role) and (is_whole or is_piece)
 

@@ -238,8 +238,8 @@ class Chunker:
     """Packs sentences into chunks of at most `size` tokens. Each chunk repeats the end of the previous chunk.
 
     A sentence longer than `size` is cut between words, and its overlap consists of words. A word longer than `size` is
-    cut between graphemes, so that only a single grapheme can be longer than `size`. Only white space around chunks is
-    dropped.
+    cut between graphemes, so that only a single grapheme can be longer than `size`. Only blank lines before chunks and
+    white space after them are dropped.
 
     Of a Markdown text, a heading is in the chunk of the text under it. Lists, tables and code stay whole if they fit;
     else they are cut between items, rows and lines. Every chunk of a table begins with its header.
@@ -272,13 +272,13 @@ class Chunker:
         """
         if len(frame) + len(text) + _SPECIAL <= self._size and text.isascii() and frame.isascii():
             # A token has at least one character.
-            return [whole] if (whole := text.strip()) else []
+            return [whole] if (whole := _trimmed(text)) else []
         if frame:
             (tokens,) = self._count_tokens([frame])
             size = max(self._size - tokens, self._size // 2, 1)
             return Chunker(size, min(self._overlap, size - 1), self._count_tokens).split(text, markdown=markdown)
         if self._fits(text):
-            return [whole] if (whole := text.strip()) else []
+            return [whole] if (whole := _trimmed(text)) else []
         if is_markdown(text) if markdown is None else markdown:
             unread = self._blocks(blocks(text))
         else:
@@ -383,4 +383,9 @@ class Chunker:
 
 
 def _joined(pieces: Sequence[_Piece]) -> str:
-    return (pieces[0].head + "".join(piece.text for piece in pieces)).strip()
+    return _trimmed(pieces[0].head + "".join(piece.text for piece in pieces))
+
+
+def _trimmed(text: str) -> str:
+    """Return a text without blank lines before it and white space after it; an indented line stays as it is."""
+    return re.sub(r"\A\s*[\r\n]", "", text).rstrip()

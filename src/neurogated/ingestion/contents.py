@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import reprlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from enum import Enum
 from itertools import groupby
 from typing import Any, Required, Self, TypedDict
 from uuid import UUID
@@ -80,7 +82,8 @@ class AddReport(list[str]):
         self.skipped = skipped
         """The number of messages that gave no memory, because they are blank."""
         self.refused = refused
-        """The number of messages that gave no memory, because they are refused; `notes` has their places."""
+        """The number of messages that gave no memory, because they are refused; `notes` has their places,
+        which count from 1: `content 2` is the second message, and `part 1 of a message` its first part."""
 
     def __repr__(self) -> str:
         """Return the ids, and how many messages are refused, so that nobody overlooks them."""
@@ -190,10 +193,10 @@ def _is_pair(item: object, role_map: Mapping[str, str] | None) -> bool:
     Raises:
         InputError: the first one of two texts in a tuple is no known role.
     """
-    if not isinstance(item, tuple) or len(item) != 2 or not all(isinstance(part, str) for part in item):  # noqa: PLR2004 - a pair
+    if type(item) is not tuple or [isinstance(one, str | Enum) for one in item] != [True, True]:
         return False
     try:
-        return bool(known_role(item[0], role_map))
+        return bool(known_role(getattr(item[0], "value", item[0]), role_map))
     except InputError as error:
         raise InputError(
             f"a tuple of two texts is a role and what it says, but {error}; give texts as a list"
@@ -224,7 +227,9 @@ def _read(
         item = dict(zip(("role", "content"), item, strict=True))
     opened = as_mapping(item)
     if opened is None:
-        raise InputError(f"{item!r:.80} is neither text nor a message such as {{'role': 'user', 'content': 'Hello.'}}")
+        raise InputError(
+            f"{reprlib.repr(item)} is neither text nor a message such as {{'role': 'user', 'content': 'Hello.'}}"
+        )
     message = read_message(opened)
     role, name, original = known_role(message.role, role_map), message.name, opened.get(ORIGINAL)
     if not isinstance(name, str | None):
@@ -273,15 +278,13 @@ def _messages_in(content: object) -> tuple[list[tuple[str, object]], list[str]] 
     """
     if isinstance(content, str | bytes):
         return None
-    if isinstance(content, list | tuple) or (
-        not isinstance(content, dict) and isinstance(content, Sequence | Iterator)
-    ):
+    if isinstance(content, Sequence | Iterator) and not hasattr(content, "_asdict"):
         every, left_out = list[tuple[str, object]](), dict[str, None]()
-        for position, item in enumerate(content):
+        for position, item in enumerate(content, 1):
             place = f"content {position}"
             # A tuple in a list is a message.
             try:
-                inside = None if isinstance(item, list | tuple) else _messages_in(item)
+                inside = None if isinstance(item, list) or type(item) is tuple else _messages_in(item)
             except InputError as error:
                 inside = [("", error)], []
             found, beside = ([("", item)], []) if inside is None else inside
@@ -289,6 +292,8 @@ def _messages_in(content: object) -> tuple[list[tuple[str, object]], list[str]] 
             left_out |= dict.fromkeys(beside)
         return every, list(left_out)
     opened = as_mapping(content)
+    if opened is not None and {"values", "next", "tasks"} <= opened.keys():  # a snapshot of LangGraph
+        opened = {**opened, "values": None, **(as_mapping(opened["values"], HELD_IN) or {})}
     if opened is None or "role" in opened:
         return None
     held = next((key for key in HELD_IN if isinstance(opened.get(key), list | tuple)), None)
@@ -296,13 +301,13 @@ def _messages_in(content: object) -> tuple[list[tuple[str, object]], list[str]] 
         said = _messages_of_completion(opened)
         return None if said is None else (said, [])
     messages = list[tuple[str, object]]()
-    others = {key: value for key, value in opened.items() if key != held and value not in (None, "", [], {})}
+    others = {key: value for key, value in opened.items() if key != held and value not in (None, "", [], {}, ())}
     for key in SYSTEM:
         if (said := others.pop(key, None)) is not None:
             inner = as_mapping(said)
             message = {"content": said} if inner is None or "type" in inner else inner
             messages.append((key, {**message, "role": "system"}))
-    messages += [(f"{held} {position}", one) for position, one in enumerate(opened[held])]
+    messages += [(f"{held} {position}", one) for position, one in enumerate(opened[held], 1)]
     return messages, [str(key) for key in others]
 
 
@@ -318,7 +323,7 @@ def _messages_of_completion(opened: Mapping[str, Any]) -> list[tuple[str, object
         held = opened.get(key)
         several = held if isinstance(held, list | tuple) else None
         if several is not None and key.startswith("output"):
-            return [(f"{key} {position}", one) for position, one in enumerate(several)]
+            return [(f"{key} {position}", one) for position, one in enumerate(several, 1)]
         found = as_mapping(several[0] if several is not None and len(several) == 1 else held, ("role", inner))
         message = as_mapping(found.get(inner)) if inner and found is not None else found
         if several is None and (message is None or "role" not in message):

@@ -1,9 +1,9 @@
 """Messages of chat models and agent frameworks: their texts, calls of tools, results of tools, and other parts.
 
 A message is opened first: it is a mapping with a role and bodies, whatever envelope it comes in. Then each part of its
-bodies is identified by its type, or by its telling key where the format has no types, and read as its kind says. Names
-of types and keys are compared in one spelling, so `toolUse`, `tool-use` and `tool_use` are one. `formats.py`
-and `_ENVELOPES` hold what is known; all else is refused by name.
+bodies is identified by its type, or by its telling key where the format has no types, and read as its kind says.
+`formats.toml` and `_without_envelope` hold what is known; all else is refused by name. What a tool returned is a value
+of its own, which no key makes a part.
 """
 
 from __future__ import annotations
@@ -12,27 +12,25 @@ import dataclasses
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from string import whitespace
 from typing import Any, NamedTuple
 
 from neurogated.core.clock import read_expiration, read_moment
+from neurogated.core.model import json_metadata
 from neurogated.errors import InputError
 from neurogated.ingestion import formats
 from neurogated.ingestion.document import NOW, ROLES
-from neurogated.ingestion.formats import BODIES, KIND_OF, kind_of, listed, normalised, spelled
+from neurogated.ingestion.formats import BODIES, KIND_OF, Part, identified, kind_of, listed, normalised, spelled
 from neurogated.text.strings import is_blank, one_line, repaired
 
 KEPT_ASIDE = "message"
 """The metadata key of the parts of a message that are no text, such as its calls of tools."""
-
 ORIGINAL = "original"
 """The metadata key of the `original` of a message."""
-
 TIMES = ("timestamp", "created_at", "createdAt", "time", "date")
 """The keys that may hold the time of a message; the first one that has a value does."""
-
 _EXPIRATION_DATE = "expiration_date"
 _LIFETIMES = ("ttl", "expires_at", "valid_from", "valid_to", _EXPIRATION_DATE)
 """The keys, in one spelling, that say until when a message is found, and from when until when it is true."""
@@ -92,26 +90,25 @@ class ReadMessage(NamedTuple):
         return None if is_none else name
 
 
-class _Part(NamedTuple):
-    """A part of a message."""
-
-    kind: str
-    """One of `_KINDS`."""
-    tag: str
-    body: Mapping[str, Any]
-    """Its values that are not None, by keys in one spelling."""
-
-
 def as_mapping(item: object, telling: Collection[str] = ("role", "type")) -> Mapping[str, Any] | None:
-    """Return a message, a part or a state as a mapping; None if it is no mapping and no object of `telling` fields."""
+    """Return a message, a part or a state as a mapping; None if it is no mapping and no object of `telling` fields.
+
+    Raises:
+        InputError: it is an object that cannot be read or shown.
+    """
     if isinstance(item, dict | Mapping):
         return item
-    for method in ("model_dump", "to_dict"):
-        if callable(dump := getattr(item, method, None)) and not isinstance(item, type):
-            return dict(dump())
-    if dataclasses.is_dataclass(item) and not isinstance(item, type):
-        return {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
-    fields = {} if isinstance(item, type | Enum) else getattr(item, "__dict__", {})
+    if isinstance(item, str | list | int | float | bytes | type | Enum | None) or type(item) is tuple:
+        return None
+    try:
+        for method in ("model_dump", "to_dict", "_asdict"):
+            if callable(dump := getattr(item, method, None)) and isinstance(found := dump(), Mapping):
+                return found
+        if dataclasses.is_dataclass(item):
+            return {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
+        fields, _ = getattr(item, "__dict__", {}), repr(item)
+    except Exception as error:
+        raise InputError(f"a {type(item).__name__} cannot be read: it raised {type(error).__name__}") from error
     return None if fields.keys().isdisjoint(telling) else fields
 
 
@@ -123,22 +120,20 @@ def read_message(item: Mapping[str, Any]) -> ReadMessage:
     """
     item = _opened(item)
     reading = _Reading(is_kept=item.get(ORIGINAL) is not None)
+    if not isinstance(original := item.get(ORIGINAL), str | None):
+        json_metadata({ORIGINAL: _Reading().plain(original, is_own=False)})  # refuses what cannot be stored
     item = {key: value if key == ORIGINAL else reading.plain(value, is_own=key in _READ) for key, value in item.items()}
-    role, content = item["role"], item.get("content")
-    if not isinstance(content, str | list | dict | None):
-        raise InputError(f"the content of a message must be text or parts, not {type(content).__name__}")
-    sources = [reading, *_sources(item, reading)]
-    said = _joined([source.said for source in sources])
+    role, content, refusal = item["role"], item.get("content"), item.get("refusal")
     is_tool = isinstance(role, str) and ROLES.get(role.strip().casefold()) == _TOOL
-    said = [(_TEXT if kind == _RESULT and is_tool else kind, text) for kind, text in said]
-    beside = [(_TEXT, text) for text in _words(item.get("refusal")) + reading.beside]
+    if not is_tool and not isinstance(content, str | list | dict | None):
+        raise InputError(f"the content of a message must be text or parts, not {type(content).__name__}")
+    sources = [reading, *_sources(item, reading, is_tool=is_tool)]
+    joined = _joined([source.said for source in sources])
+    said = [(_TEXT if kind == _RESULT and is_tool else kind, text) for kind, text in joined]
+    beside = [(_TEXT, text) for text in (_own(refusal) if isinstance(refusal, str) else []) + reading.beside]
     said += [one for one in beside if one not in said]
     own = {*_OWN_KEYS, _time_key(item), *(key for key in item if spelled(key) in _LIFETIMES)}
-    aside = {
-        str(key): reading.bounded(value)
-        for key, value in item.items()
-        if key not in own and (value if isinstance(value, str | list | dict) else value is not None)
-    }
+    aside = {str(key): reading.bounded(value) for key, value in item.items() if key not in own and _is_given(value)}
     if others := [part for source in sources for part in source.others]:
         aside["parts"] = [reading.bounded(part) for part in others]
     names = dict.fromkeys(name for source in sources for name in source.names)
@@ -150,38 +145,39 @@ def read_message(item: Mapping[str, Any]) -> ReadMessage:
     return ReadMessage(role, said, aside, others_shown, "\n".join(thoughts), item, sorted(reading.notes), unknown)
 
 
-def _sources(item: Mapping[str, Any], reading: _Reading) -> Iterator[_Reading]:
+def _sources(item: Mapping[str, Any], reading: _Reading, *, is_tool: bool) -> Iterator[_Reading]:
     """Yield a reading of each body and each list of calls of a message; `reading` takes the parts beside them."""
-    for body in filter(None, map(item.get, BODIES)):
-        source = reading.another()
-        source.add(body)
-        yield source
+    for key in BODIES:
+        if _is_given(body := item.get(key)):
+            source = _Reading(reading)
+            source.add(body, is_returned=is_tool and key == "content")
+            yield source
     spoken, beside = {spelled(key): value for key, value in item.items()}, item.get("additional_kwargs")
     for extra in (spoken, as_mapping(beside) or {}) if beside else (spoken,):
         for calls in filter(None, map(extra.get, formats.CALL_LISTS)):
-            source = reading.another()
+            source = _Reading(reading)
             for call in calls if isinstance(calls, list) else [calls]:
                 source.add_call(as_mapping(call) or {})
             yield source
-    for result in item.get("tool_results") or ():  # Cohere
-        reading.say(_RESULT, _words_at(normalised(as_mapping(result) or {}), formats.RESULT_KEYS))
+    reading.add_results(item.get("tool_results") or [])
     for key, tag in () if formats.BESIDE.keys().isdisjoint(item) else formats.BESIDE.items():
         values = item.get(key)
         for part in values if isinstance(values, list) else [values]:
-            if part not in (None, "", {}, []):
+            if _is_given(part):
                 inner = normalised(part) if isinstance(part, Mapping) and tag != "artifact" else {}
-                kind = KIND_OF[tag]
-                reading.say(_TEXT, _words(part) if kind == _TEXT else ())
-                reading.note(_Part(kind, tag, {"text": part} if kind == "aside" and isinstance(part, str) else inner))
+                is_thought = KIND_OF[tag] == "aside" and isinstance(part, str)
+                reading.say(_TEXT, _own(part) if KIND_OF[tag] == _TEXT else ())
+                reading.note(Part(KIND_OF[tag], tag, {"text": part} if is_thought else inner))
+
+
+def _is_given(value: object) -> bool:
+    return bool(value) if isinstance(value, str | list | dict) else value is not None
 
 
 def _joined(sources: Iterable[Sequence[tuple[str, str]]]) -> list[tuple[str, str]]:
     """Return what several sources say, which may tell the same, such as the content and the parts of a message."""
     kept: list[tuple[str, str]] = []
-    for source in filter(None, sources):
-        if not kept:
-            kept = list(source)
-            continue
+    for source in sources:
         known = Counter(kept)
         told = {kind for kind in (_TEXT, _CALL, _RESULT) if _squeezed(source, kind) == _squeezed(kept, kind)}
         for one in source:
@@ -226,17 +222,11 @@ def _opened(item: Mapping[str, Any]) -> Mapping[str, Any]:
     Raises:
         InputError: it has neither a known envelope nor a role and something that may be said.
     """
-    if item.get("role", "") is None:
-        item = {key: value for key, value in item.items() if key != "role"}
-    for is_envelope, opened in _ENVELOPES:
-        if is_envelope(item):
-            item = opened(item)
-    said = {*_READ, *formats.CALL_LISTS, "refusal"}
+    item = _without_envelope({key: value for key, value in item.items() if key != "role" or value is not None})
     missing = [] if "role" in item else ["role"]
-    missing += ["content"] if said.isdisjoint(item) else []
+    missing += ["content"] if {*_READ, *formats.CALL_LISTS, "refusal"}.isdisjoint(item) else []
     if missing:
-        kind = item.get("type")
-        of_type = f" of the type {kind!r}" if kind is not None else ""
+        of_type = f" of the type {item['type']!r}" if item.get("type") is not None else ""
         raise InputError(
             f"a message{of_type} has no {' and no '.join(missing)}; its keys are {listed(item)}; "
             "see docs/how-to/agents.md for the formats that are known"
@@ -244,69 +234,48 @@ def _opened(item: Mapping[str, Any]) -> Mapping[str, Any]:
     return item
 
 
-def _role_of_type(kind: object) -> str | None:
-    """Return the role that the type of a message of LangChain stands for, such as `human` or `AIMessageChunk`."""
-    return ROLES.get(re.sub("message(chunk)?$", "", kind.casefold())) if isinstance(kind, str) else None
-
-
-def _is_item(item: Mapping[str, Any]) -> bool:
-    """Return whether a message is a single part, as of OpenAI's Responses."""
-    kind = kind_of(item.get("type"))
-    return "role" not in item and (
-        kind in {"call", "result", "aside"} or (kind == "media" and _CALL_SUFFIX.search(item["type"]) is not None)
-    )
+def _without_envelope(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    if "lc" in item and isinstance(item.get("kwargs"), Mapping):  # LangChain's `dumpd`
+        item = {"type": item["id"][-1] if item.get("id") and isinstance(item["id"], list) else None, **item["kwargs"]}
+    if "role" not in item and "type" in item and isinstance(item.get("data"), Mapping):  # its `messages_to_dict`
+        item = {"type": item["type"], **item["data"], **{key: item[key] for key in (ORIGINAL,) if key in item}}
+    if "role" in item:
+        is_body = "message" in item and not any(key in item for key in BODIES)  # Cohere 1
+        return {"content" if is_body and key == "message" else key: value for key, value in item.items()}
+    kind = item.get("type")
+    role = ROLES.get(re.sub("message(chunk)?$", "", kind.casefold())) if isinstance(kind, str) else None
+    if role is not None:  # its messages, whose type is a role, as in `human` or `AIMessageChunk`
+        return {**item, "role": role}
+    if {"from", "value"} <= item.keys():
+        return _of_sharegpt(item)
+    is_part = kind_of(kind) in {"call", "result", "aside"} or (kind_of(kind) == "media" and str(kind).endswith("_call"))
+    # Whatever else a framework keeps in a session comes with its original.
+    return _of_item(item) if is_part or (kind is not None and item.get(ORIGINAL) is not None) else item
 
 
 def _of_item(item: Mapping[str, Any]) -> dict[str, Any]:
-    role = _TOOL if kind_of(item.get("type")) == "result" else _ASSISTANT
+    """Return the message that has a single part, as of OpenAI's Responses."""
+    is_result = kind_of(item["type"]) == _RESULT or str(item["type"]).endswith("_output")
     about = {"metadata", ORIGINAL, *TIMES, *(key for key in item if spelled(key) in _LIFETIMES)}
     outside = {key: item[key] for key in ("id", *about) if item.get(key) is not None}
     inside = {key: value for key, value in item.items() if key not in about}
-    return {"role": role, "content": [inside], **outside}
+    return {"role": _TOOL if is_result else _ASSISTANT, "content": [inside], **outside}
 
 
 def _of_sharegpt(item: Mapping[str, Any]) -> dict[str, Any]:
-    rest = {key: value for key, value in item.items() if key not in {"from", "value"}}
-    if item["from"] != "function_call":
-        return {"role": item["from"], "content": item["value"], **rest}
+    rest, role, said = (
+        {key: one for key, one in item.items() if key not in {"from", "value"}},
+        item["from"],
+        item["value"],
+    )
+    if role != "function_call":
+        return {"role": role, "content": said, **rest}
     try:
-        calls = json.loads(item["value"])
+        calls = json.loads(said)
         calls = [{"function": dict(one)} for one in (calls if isinstance(calls, list) else [calls])]
     except (TypeError, ValueError, RecursionError):
-        return {"role": _ASSISTANT, "content": item["value"], **rest}
+        return {"role": _ASSISTANT, "content": said, **rest}
     return {"role": _ASSISTANT, "tool_calls": calls, **rest}
-
-
-_Envelope = tuple[Callable[[Mapping[str, Any]], bool], Callable[[Mapping[str, Any]], Mapping[str, Any]]]
-_ENVELOPES: tuple[_Envelope, ...] = (
-    # LangChain: `dumpd`, then `messages_to_dict`, then the fields of a message, whose type is its role.
-    (
-        lambda item: "lc" in item and isinstance(item.get("kwargs"), Mapping),
-        lambda item: (
-            {"type": item["id"][-1] if item.get("id") and isinstance(item["id"], list) else None} | dict(item["kwargs"])
-        ),
-    ),
-    (
-        lambda item: "role" not in item and "type" in item and isinstance(item.get("data"), Mapping),
-        lambda item: {"type": item["type"], **item["data"], **({ORIGINAL: item[ORIGINAL]} if ORIGINAL in item else {})},
-    ),
-    (
-        lambda item: "role" not in item and _role_of_type(item.get("type")) is not None,
-        lambda item: {**item, "role": _role_of_type(item["type"])},
-    ),
-    (_is_item, _of_item),
-    (lambda item: "role" not in item and {"from", "value"} <= item.keys(), _of_sharegpt),
-    (  # Cohere 1
-        lambda item: "role" in item and "message" in item and not any(key in item for key in BODIES),
-        lambda item: {"content" if key == "message" else key: value for key, value in item.items()},
-    ),
-    # Whatever else a framework keeps in a session comes with its original.
-    (
-        lambda item: "role" not in item and "type" in item and item.get(ORIGINAL) is not None,
-        lambda item: {**_of_item(item), "role": _TOOL if str(item["type"]).endswith("_output") else _ASSISTANT},
-    ),
-)
-"""Tests for envelopes, each with the function that opens it. Each one is tried on what the ones before return."""
 
 
 # --- Parts -----------------------------------------------------------------------------------------------------------
@@ -315,21 +284,16 @@ _ENVELOPES: tuple[_Envelope, ...] = (
 class _Reading:
     """Reads the parts of one source of a message, such as its content, one after another."""
 
-    def __init__(self, *, is_kept: bool, notes: set[str] | None = None) -> None:
+    def __init__(self, first: _Reading | None = None, *, is_kept: bool = False) -> None:
         self.said: list[tuple[str, str]] = []
         self.beside: list[str] = []
         """The texts of parts that stand beside the bodies."""
         self.others: list[object] = []
-        self.names: list[str] = []
-        self.unknown: list[str] = []
-        self.thoughts: list[str] = []
-        self.notes: set[str] = set() if notes is None else notes
+        self.names, self.unknown, self.thoughts = list[str](), list[str](), list[str]()
         self.is_kept = is_kept
-        self._ids: set[object] = set()
-
-    def another(self) -> _Reading:
-        """Return a reading of another source, with the same notes."""
-        return _Reading(is_kept=self.is_kept, notes=self.notes)
+        self.notes: set[str] = set() if first is None else first.notes
+        self.calls: dict[str, tuple[_Reading, set[str]]] = {} if first is None else first.calls
+        """The lines of calls by their ids, with the source that tells them."""
 
     def say(self, kind: str, texts: Iterable[str]) -> None:
         """Add texts, calls of tools or results of tools."""
@@ -341,18 +305,18 @@ class _Reading:
         Raises:
             InputError: it nests too deep.
         """
+        value = value.value if isinstance(value, Enum) else value
         if isinstance(value, str):
             clean = repaired(value)
             self.notes.update([REPAIRED] if clean != value else ())
             return clean
         if depth > _DEEPEST:
             raise InputError(f"a message has more than {_DEEPEST} lists and mappings within each other")
+        if (opened := as_mapping(value, formats.OF_OBJECTS if is_own else ())) is not None:
+            return {key: self.plain(one, is_own=is_own, depth=depth + 1) for key, one in opened.items()}
         if isinstance(value, list | tuple) or (is_own and isinstance(value, Sequence) and not isinstance(value, bytes)):
             return [self.plain(one, is_own=is_own, depth=depth + 1) for one in value]
-        opened = as_mapping(value, formats.OF_OBJECTS) if is_own else value if isinstance(value, Mapping) else None
-        if opened is None:
-            return value
-        return {key: self.plain(one, is_own=is_own, depth=depth + 1) for key, one in opened.items()}
+        return value
 
     def bounded(self, value: object) -> object:
         """Return a part as a JSON value, or its type and length if it is long."""
@@ -367,33 +331,36 @@ class _Reading:
         kind = value.get("type") if isinstance(value, Mapping) else None
         return {"type": str(kind or type(value).__name__), "characters_left_out": len(written)}
 
-    def note(self, found: _Part) -> None:
+    def note(self, found: Part) -> None:
         """Note a part that is no text, and the words that it carries."""
         if found.kind != "text":
             self.names.append(_medium(found) if found.kind == "media" else found.tag)
         self.beside += _words_of(found) if found.kind == "media" else ()
-        if found.kind == "aside" and (words := _words_of(found)):
+        if found.kind == "aside" and (words := _thought(found.body)):
             self.thoughts.append("\n".join((f"[{found.tag}]", *words)))
 
-    def add(self, body: object) -> None:
-        """Read a text, a part or a list of parts."""
-        is_list = not isinstance(body, str | dict | bytes) and isinstance(body, Sequence)
-        parts: Iterable[object] = body if is_list else [body]  # type: ignore[assignment]
-        for position, part in enumerate(parts):
-            if isinstance(part, str):
-                self.say(_TEXT, () if is_blank(part) else (part,))
-            elif part is not None:
-                self._add_part(part, position)
+    def add(self, body: object, *, is_returned: bool = False) -> None:
+        """Read a text, a part or a list of parts; of what a tool returned, all that is no part is said as it is."""
+        parts = body if isinstance(body, list) else [body]
+        if is_returned and not any(isinstance(one, str) or _part_in_result(one, is_typed=True) for one in parts):
+            self.say(_RESULT, _own(body))
+            return
+        for place, whole in enumerate(parts, 1):
+            if isinstance(whole, str) or (is_returned and not _part_in_result(whole, is_typed=True)):
+                self.say(_TEXT, _own(whole))
+            elif whole is not None:
+                for part in formats.split_part(whole):
+                    self._add_part(part, place)
 
-    def _add_part(self, part: object, position: int) -> None:
+    def _add_part(self, part: object, place: int) -> None:
         try:
-            found = _identified(part)
+            found = identified(part)
         except InputError as error:
-            self.unknown.append(f"part {position} of a message {error}")
-            found = _Part("aside", _UNKNOWN, {})
+            self.unknown.append(f"part {place} of a message {error}")
+            found = Part("aside", _UNKNOWN, {})
         if found.kind == _TEXT:
             self.say(_TEXT, _words_of(found))
-            if cited := _cited(found.body):
+            if cited := formats.cited_of(found.body):
                 self.others.append(cited)
             return
         self.others.append(part)
@@ -403,163 +370,179 @@ class _Reading:
         if found.kind == _CALL:
             self.add_call(found.body, found.tag)
         elif found.kind == _RESULT:
-            self.say(_RESULT, _words_of(found))
+            self.say(_RESULT, _returned(found))
 
     def add_call(self, call: Mapping[str, Any], tag: str = "") -> None:
         """Read a call of a tool; some formats put its result into it."""
         call = normalised(call)
         inner = call.get("function") or call.get("custom") or call.get("tool_invocation") or call.get("tool_call")
         named = normalised(inner) if isinstance(inner, Mapping) else call
-        line = _line_of(named, tag)
-        if not line:
+        line, identity = _line_of(named, tag), call.get("id") or call.get("call_id") or call.get("tool_call_id")
+        if line:
+            teller, lines = (self.calls if identity is not None else {}).setdefault(_as_json(identity), (self, set()))
+            self.say(_CALL, [line] if teller is self and line not in lines else ())
+            lines.add(line)
+        else:
             self.names.append("call")
             self.notes.add(_UNNAMED)
-        identity = call.get("id") or call.get("call_id") or call.get("tool_call_id")
-        self.say(_CALL, (one for one in line if identity is None or (identity, one) not in self._ids))
-        self._ids.update((identity, one) for one in line)
-        self.say(_RESULT, _words_at(named, formats.RESULT_KEYS) if tag != "mcp_approval_request" else ())
+        if tag == "file_search_call" and isinstance(files := named.pop("results", None), list):
+            typed = [{**one, "type": "file"} if isinstance(one, Mapping) else one for one in files]
+            self.say(_RESULT, _words(typed, is_typed=True))
+        self.say(_RESULT, _returned(Part(_CALL, tag, named)) if tag != "mcp_approval_request" else ())
+
+    def add_results(self, results: object) -> None:
+        """Read the results beside the message of a tool, as Cohere has them."""
+        if not isinstance(results, list) or not all(isinstance(one, Mapping) for one in results):
+            raise InputError(f"the tool_results of a message are {results!r:.80}, but must be a list of mappings")
+        for result in results:
+            self.say(_RESULT, _returned(Part(_RESULT, "tool_result", normalised(result))))
 
 
-def _identified(part: object) -> _Part:
-    """Return a part with its kind.
+def _part_in_result(value: object, *, is_typed: bool) -> Part | None:
+    """Return a part among what a tool returned; None for a value of the tool's own, whatever keys it has.
 
-    Raises:
-        InputError: it is not known. The message goes on after the name of the part.
+    A part has a type and what this type needs. In a format without types it has one key.
     """
-    opened = as_mapping(part)
-    if opened is None:
-        raise InputError(f"is {part!r:.80}, but must be a text, or a mapping with a type")
-    body = normalised(opened)
-    given = next((body[key] for key in formats.TYPE_KEYS if isinstance(body.get(key), str)), None)
-    if given is not None:
-        kind, tag = kind_of(given), spelled(given)
-        if kind is None:
-            raise InputError(f"has the type {given!r:.80}, which is not known")
-        if any(given.startswith(start) for start in formats.OPEN_TYPES) and tag not in KIND_OF:
-            body.setdefault("tool_name", given.partition("-")[2])
+    try:
+        found = identified(value)
+    except InputError:
+        return None
+    body, is_single = found.body, isinstance(value, Mapping) and len(value) == 1
+    if not found.is_typed and not (is_single and (not is_typed or found.kind == _RESULT)):
+        return None
+    if found.kind == _TEXT:
+        is_part = bool(_words_of(found)) or any(isinstance(body.get(key), str) for key in formats.TEXT_KEYS)
+        is_part &= found.is_typed or found.tag in {"text", "json"}
+    elif found.kind == "media":
+        is_part = not formats.SOURCES.isdisjoint(body) and (found.is_typed or found.tag not in body)
     else:
-        tag = next((key for key in body if key in KIND_OF), "")
-        if not tag:
-            raise InputError(f"has no type and no key that is known; its keys are {listed(opened)}")
-        kind = "aside" if body.get("thought") is True else KIND_OF[tag]
-        inner = body[tag]
-        if kind == "text":
-            body = {"value": inner}
-        elif isinstance(inner, Mapping):
-            body = normalised(inner)
-    return _Part(kind, tag, body)
-
-
-def _cited(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the sources of a text, which stand beside it or in a mapping with it."""
-    inner = next((one for key in formats.TEXT_KEYS if isinstance(one := body.get(key), Mapping)), {})
-    return {key: value for key in formats.CITED if (value := body.get(key) or inner.get(key))}
+        is_part = found.kind == _RESULT or found.tag.startswith("tool_approval")
+    return found if is_part else None
 
 
 # --- Words -----------------------------------------------------------------------------------------------------------
 
 
-def _words(value: object, depth: int = 0) -> list[str]:
-    """Return the texts of a result of a tool or of an inner part; other values as JSON."""
+def _own(value: object) -> list[str]:
+    """Return a value that a tool returned: a text as it is, all else as JSON."""
     if value is None or (isinstance(value, str) and is_blank(value)):
         return []
-    if isinstance(value, str):
-        return [value]
-    several = value if isinstance(value, list | tuple) else ()
-    if several and all(isinstance(one, str) or as_mapping(one) is not None for one in several):
-        return [text for one in several for text in _words(one, depth + 1)]
-    opened = as_mapping(value)
-    if opened is None:
-        return [_as_json(value)]
-    try:
-        found = _identified(opened)
-    except InputError:
-        # Of the values that a tool returned, a single text is shown as it is.
-        ((key, inner), *others) = opened.items() or [("", None)]
-        is_text = not others and isinstance(inner, str | list) and key in {*formats.RESULT_KEYS, "content"}
-        return _words(inner, depth + 1) if is_text else [_as_json(opened)] if opened else []
-    return _words_of(found, depth + 1)
+    return [value if isinstance(value, str) else _as_json(value)]
 
 
-def _words_of(part: _Part, depth: int = 0) -> list[str]:
+def _words(value: object, *, is_typed: bool) -> list[str]:
+    """Return the texts where a format has a text, a part or a list of them; all else as a value of the tool's own."""
+    several = value if isinstance(value, list) else [value]
+    found = [one if isinstance(one, str) else _part_in_result(one, is_typed=is_typed) for one in several]
+    if not any(one is not None for one in found):
+        return _own(value) if _is_given(value) else []
+    pairs = zip(several, found, strict=True)
+    return [text for one, part in pairs for text in (_words_of(part) if isinstance(part, Part) else _own(one))]
+
+
+def _words_at(body: Mapping[str, Any], keys: Sequence[str], *, is_typed: bool) -> list[str]:
+    """Return the texts at the first of some keys that has any."""
+    return next(filter(None, (_words(body.get(key) or None, is_typed=is_typed) for key in keys)), [])
+
+
+def _returned(result: Part) -> list[str]:
+    """Return what a tool returned, what it printed and what failed; of a call, the result that is within it."""
+    found, is_call = list[list[str]](), result.kind == _CALL
+    # Where a format has parts in a result. All else that a tool returned is its own, whatever its keys are.
+    places = () if is_call or result.tag.endswith("tool_return") else ("content", "output")
+    for key in formats.RESULT_KEYS if is_call else (*formats.PRINTED, *formats.RESULT_KEYS):
+        value = result.body.get(key)
+        if key in (places if result.is_typed else ("content", "result")):
+            words = _words(value, is_typed=result.is_typed)
+        elif key in {"response", "outputs"}:  # of objects, for which Gemini and Cohere wrap a text
+            several = value if isinstance(value, list) else [value]
+            words = [word for one in several for word in _own(_unwrapped(one))]
+        else:
+            words = [] if key.startswith("error") and isinstance(value, bool) else _own(value)
+        if words and words not in found and not (found and key == "structured_content"):
+            found.append(words)
+    return [word for words in found for word in words]
+
+
+def _unwrapped(value: object) -> object:
+    is_wrapped = isinstance(value, Mapping) and len(value) == 1 and value.keys() <= {"output", "result"}
+    return next(iter(value.values())) if isinstance(value, Mapping) and is_wrapped else value
+
+
+def _words_of(part: Part) -> list[str]:
     body = part.body
-    if part.kind == "text":
+    if part.kind == _TEXT:
         if part.tag.endswith("json"):
-            return [_as_json(body.get("value", body.get("json")))]
+            return _own(next((body[key] for key in ("value", "json", "text") if key in body), None))
         # Some formats have the text in a mapping of its own, as in `{"text": {"value": "…"}}`.
         while isinstance(inner := next((body[key] for key in formats.TEXT_KEYS if key in body), None), Mapping):
             body = normalised(inner)
-        return _words_at(body, formats.TEXT_KEYS, depth)
-    if part.kind == "result":
-        return _words_at(body, (*formats.RESULT_KEYS, "content", "stdout", "stderr"), depth)
-    if part.kind == "aside":
-        return [word for key in formats.THOUGHT_KEYS for word in _words(body.get(key) or None, depth + 1)]
-    return _words_in_medium(part, depth) if part.kind == "media" else []
+        return _words_at(body, formats.TEXT_KEYS, is_typed=part.is_typed)
+    if part.kind == _RESULT:
+        return _returned(part)
+    return _words_in_medium(part) if part.kind == "media" else []
 
 
-def _words_at(body: Mapping[str, Any], keys: Sequence[str], depth: int = 0) -> list[str]:
-    """Return the texts at the first of some keys that has any."""
-    given = [key for key in keys if body.get(key) not in (None, "")]
-    # An empty list, as of files that code made, says less than what the code printed.
-    found = (_words(body[key], depth + 1) for key in sorted(given, key=lambda key: body[key] == []))
-    return next(filter(None, found), [])
+def _thought(value: object) -> list[str]:
+    """Return the words of a part that nobody says."""
+    if isinstance(value, Mapping):
+        body = normalised(value)
+        value = [body[key] for key in formats.THOUGHT_KEYS if key in body]
+    return [text for one in value for text in _thought(one)] if isinstance(value, list) else _own(value)
 
 
-def _words_in_medium(part: _Part, depth: int) -> list[str]:
+def _words_in_medium(part: Part) -> list[str]:
     """Return the name of a picture or file, as in `[document: Lease]`, and the text that it carries."""
-    nested = part.body.get(part.tag)
+    nested, is_typed = part.body.get(part.tag), part.is_typed
     inner = normalised(nested) if isinstance(nested, Mapping) else part.body
     source = normalised(one) if isinstance(one := inner.get("source"), Mapping) else {}
-    texts = _words_at(inner, ("transcript", "text", "content", "cited_content"), depth)
-    texts = texts or _words_at(source, ("text", "content"), depth)
-    if not texts and source.get("type") == "text":
-        texts = _words(source.get("data"), depth)
+    texts = _words_at(inner, ("transcript", "text", "content", "cited_content"), is_typed=is_typed)
+    keys = ("text", "content", "data") if source.get("type") == "text" else ("text", "content")
+    texts = texts or _words_at(source, keys, is_typed=is_typed)
     if not texts and inner is not part.body and part.tag == "document":  # Cohere
-        texts = _words(inner.get("data"), depth)
-    named = [part.body, *(normalised(one) for one in part.body.values() if isinstance(one, Mapping))]
-    names = [
-        one[key] for key in formats.ALT_TEXTS for one in named if isinstance(one.get(key), str) and one[key].strip()
-    ]
-    names = [name for name in names if name != formats.INVENTED]
+        texts = _own(inner.get("data"))
+    given = [one.get(key) for key in formats.ALT_TEXTS for one in _bodies(part)]
+    names = [name for name in given if isinstance(name, str) and name.strip() and name != formats.INVENTED]
     # What a search found is named by its address, too.
     if "search" in part.tag and isinstance(url := inner.get("url"), str):
         names = [f"{names[0]} ({url})" if names else url]
-    texts = _words(inner.get("context"), depth) + texts  # Anthropic
+    texts = _own(inner.get("context")) + texts  # Anthropic
     return [*([f"[{_medium(part)}: {_line(names[0])}]"] if names else []), *texts]
 
 
-def _medium(part: _Part) -> str:
+def _bodies(part: Part) -> list[Mapping[str, Any]]:
+    return [part.body, *(normalised(one) for one in part.body.values() if isinstance(one, Mapping))]
+
+
+def _medium(part: Part) -> str:
     """Return what a medium is: an image, an audio, a video, a document, or a file of another kind."""
-    values = [part.body, *(normalised(one) for one in part.body.values() if isinstance(one, Mapping))]
-    types = [str(one.get(key, "")) for one in values for key in ("mime_type", "media_type")]
+    types = [str(one.get(key, "")) for one in _bodies(part) for key in ("mime_type", "media_type")]
     found = _MEDIUM.search(part.tag)
     by_type = next(filter(None, map(re.compile("image|audio|video").match, types)), None)
     return found[0] if found and found[0] != "file" else by_type[0] if by_type else "file"
 
 
-def _line_of(call: Mapping[str, Any], tag: str) -> list[str]:
-    """Return a call of a tool as one line; none if it has no name."""
+def _line_of(call: Mapping[str, Any], tag: str) -> str:
+    """Return a call of a tool as one line; "" if it has no name."""
     given = next((call[key] for key in formats.NAME_KEYS if isinstance(call.get(key), str)), None)
     name = given or (_CALL_SUFFIX.sub("", tag) if _CALL_SUFFIX.search(tag) or tag in _NAMED_BY_TYPE else "")
-    if not name:
-        return []
-    arguments: Any = next((call[key] for key in formats.ARGUMENTS if call.get(key) is not None), {})
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments)
-        except (ValueError, RecursionError):
-            return [_line(f"{name}({arguments})")]
+    written: Any = next((one for key in formats.ARGUMENTS if _is_given(one := call.get(key))), {})
+    try:
+        arguments = json.loads(written) if isinstance(written, str) else written
+    except (ValueError, RecursionError):
+        arguments = None
     if isinstance(arguments, Mapping):
         written = ", ".join(f"{key}={_as_json(value)}" for key, value in arguments.items())
-        return [_line(f"{name}({written})")]
-    return [_line(f"{name}({_as_json(arguments)})")]
+    elif arguments is not None:
+        written = _as_json(arguments)
+    return _line(f"{name}({written})") if name else ""
 
 
 def _as_json(value: object) -> str:
     try:
         return json.dumps(value, default=_described, ensure_ascii=False)
     except (TypeError, ValueError, RecursionError):
-        return f"[{type(value).__name__}]"
+        return str(value)  # as with keys that are tuples
 
 
 def _described(value: object) -> object:

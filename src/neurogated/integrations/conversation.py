@@ -213,7 +213,7 @@ def current_turn(memory: NeuroGraphMemory, question: str, owner: ConversationOwn
     if in_session and last and (last[0].role, last[0].kind) == (_ASSISTANT, "turn"):
         return []
     after = list(takewhile(lambda node: node.role != _USER, last))
-    asked = takewhile(lambda node: node.role == _USER and node.content in question, islice(last, len(after), None))
+    asked = takewhile(lambda one: one.role == _USER and one.content.strip() in question, islice(last, len(after), None))
     ids = [node.id for node in asked]
     return [*ids, *(node.id for node in after if in_session)] if ids else []
 

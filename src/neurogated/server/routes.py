@@ -18,6 +18,7 @@ from neurogated.core.extras import needs_extra
 from neurogated.core.filters import FilterOptions
 from neurogated.core.habits import hint
 from neurogated.ingestion.contents import COMPLETIONS, HELD_IN
+from neurogated.ingestion.formats import SYSTEM
 from neurogated.operations import OPERATIONS, REQUIRED, renamings
 from neurogated.plasticity.plasticity_engine import Outcome
 from neurogated.plasticity.undo import latest_of
@@ -92,9 +93,10 @@ def _without_ids(content: Any) -> Any:
         return list(map(_without_ids, content))
     if not isinstance(content, dict):
         return content
-    # The id of an object of LangChain is a list that names its class. An envelope may hold other messages.
+    # The id of an object of LangChain names its class. Envelopes hold messages, but not what a tool returned.
     kept = {key: one for key, one in content.items() if key != "id" or isinstance(one, list)}
-    return kept | {key: _without_ids(kept[key]) for key in ("kwargs", "data", *HELD_IN, *COMPLETIONS) if key in kept}
+    inner = () if "role" in kept else ("values", *HELD_IN, *SYSTEM, *(("data",) if "type" in kept else COMPLETIONS))
+    return kept | {key: _without_ids(kept[key]) for key in (*inner, *["kwargs"] * ("lc" in kept)) if key in kept}
 
 
 @_route()

@@ -1,0 +1,299 @@
+"""What a tool returned is stored as it is, and what is wrong in a message costs this message only."""
+
+# ruff: noqa: ANN401 - values of any kind
+
+from __future__ import annotations
+
+import enum
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import pytest
+from agent_framework import Content as AgentContent
+from agent_framework import Message as AgentMessage
+from hypothesis import given
+from hypothesis import strategies as st
+from langchain_core.messages import HumanMessage
+from langgraph.types import StateSnapshot
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.errors import InputError
+from neurogated.ingestion import formats
+from neurogated.ingestion.contents import read_contents
+
+URL = "https://example.org/boat.png"
+OWN: tuple[Any, ...] = (
+    {"error": "No such city", "code": 404},
+    {"error": "No such city"},
+    {"data": [1, 2], "page": 3},
+    {"source": "bbc", "text": "Rain", "score": 1},
+    {"document": "lease", "pages": 4},
+    {"text": "Rain", "lang": "en"},
+    {"content": "Rain", "path": "x.txt"},
+    {"file": "a.txt", "size": 3},
+    {"image": "i.png", "width": 4},
+    {"url": URL, "title": "A boat", "body": "B"},
+    {"type": "error", "message": "No", "hint": "try"},
+    {"type": "function", "name": "f", "doc": "d"},
+    {"type": "file", "name": "a.txt", "size": 3},
+    {"type": "text", "text": {"a": 1}},
+    {"messages": [{"role": "user", "content": "Hi."}], "id": 7},
+    "Rain",
+    7,
+    False,
+)
+"""Values of tools, whose keys and types are those of parts of messages."""
+
+
+def part(key: str = "content", role: str = "user", **about: Any) -> dict[str, Any]:
+    return {"role": role, key: [about]}
+
+
+Form = Callable[[Any], Mapping[str, Any]]
+FORMS: dict[str, Form] = {
+    "OpenAI": lambda own: {"role": "tool", "tool_call_id": "c", "content": own},
+    "OpenAI, a list": lambda own: {"role": "tool", "tool_call_id": "c", "content": [own]},
+    "Responses": lambda own: {"type": "function_call_output", "call_id": "c", "output": own},
+    "Responses, MCP": lambda own: {"type": "mcp_call", "name": "f", "arguments": "{}", "output": own},
+    "Responses, code": lambda own: {"type": "code_interpreter_call", "code": "1", "outputs": [own]},
+    "Anthropic": lambda own: part(type="tool_result", tool_use_id="c", content=own),
+    "Anthropic, an error": lambda own: part(type="tool_result", tool_use_id="c", content=own, is_error=True),
+    "Anthropic, a server": lambda own: part(role="assistant", type="mcp_tool_result", tool_use_id="c", content=own),
+    "MCP": lambda own: part(type="tool_result", tool_use_id="c", content=[], structuredContent=own),
+    "LangChain": lambda own: {"type": "tool", "content": own, "tool_call_id": "c"},
+    "LangChain, dumpd": lambda own: {"lc": 1, "id": ["ToolMessage"], "kwargs": {"type": "tool", "content": own}},
+    "LangChain, blocks": lambda own: part(role="ai", type="server_tool_result", tool_call_id="c", output=own),
+    "Bedrock": lambda own: part(toolResult={"toolUseId": "c", "content": [{"json": own}]}),
+    "Bedrock, bare": lambda own: part(toolResult={"toolUseId": "c", "content": own, "status": "error"}),
+    "Gemini": lambda own: part("parts", functionResponse={"name": "f", "response": own}),
+    "Gemini, wrapped": lambda own: part("parts", function_response={"name": "f", "response": {"result": own}}),
+    "Gemini, as a tool": lambda own: part("parts", "function", functionResponse={"name": "f", "response": own}),
+    "Vercel UI": lambda own: part("parts", "assistant", type="tool-f", state="output-available", input={}, output=own),
+    "Vercel UI, dynamic": lambda own: part("parts", "assistant", type="dynamic-tool", toolName="f", output=own),
+    "Vercel UI 4": lambda own: {"role": "assistant", "toolInvocations": [{"toolName": "f", "args": {}, "result": own}]},
+    "Vercel 4": lambda own: part(role="tool", type="tool-result", toolName="f", result=own),
+    "Vercel": lambda own: part(role="tool", type="tool-result", toolName="f", output={"type": "json", "value": own}),
+    "Cohere 1": lambda own: {"role": "TOOL", "tool_results": [{"call": {"name": "f"}, "outputs": [own]}]},
+    "Cohere 2": lambda own: part(role="tool", type="document", document={"data": own}),
+    "Mistral": lambda own: {"type": "function.result", "tool_call_id": "c", "result": own},
+    "Haystack": lambda own: part(role="tool", tool_call_result={"result": own, "error": False, "origin": {}}),
+    "Pydantic AI": lambda own: part("parts", part_kind="tool-return", tool_name="f", content=own),
+    "LlamaIndex": lambda own: part("blocks", "tool", block_type="tool_result", content=own),
+    "ShareGPT": lambda own: {"from": "observation", "value": own},
+    "an object": lambda own: vars(SimpleNamespace(role="tool", content=own)),
+}
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NeuroGraphMemory]:
+    folder = str(tmp_path_factory.mktemp("results"))
+    with NeuroGraphMemory(MemoryConfig(save_dir=folder, embedding_name="hash")) as memory:
+        yield memory
+
+
+def said(message: Any) -> list[tuple[str | None, str | None, str]]:
+    """Return the role, the kind and the text of each passage."""
+    return [(one.role, one.kind, one.text) for document in read_contents([message], {}) for one in document.passages]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("own", OWN, ids=str)
+def test_what_a_tool_returned_is_stored_as_it_is(form: str, own: Any) -> None:
+    (role, kind, text) = said(FORMS[form](own))[-1]
+    assert (role, kind) == ("tool", None)
+    if isinstance(own, str):
+        assert text == own
+    else:
+        assert json.loads(text) in (own, [own])
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("own", [None, "", [], {}], ids=str)
+def test_a_tool_that_returned_nothing_says_nothing_of_its_envelope(form: str, own: Any) -> None:
+    try:
+        found = [one for one in said(FORMS[form](own)) if one[0] == "tool" and one[1] is None]
+    except InputError:
+        return
+    assert set(re.findall(r"\w+", "".join(text for *_, text in found))) <= {"null", "type", "json", "value"}
+
+
+_VALUES = st.recursive(
+    st.booleans() | st.integers() | st.text("abc", min_size=1, max_size=3),
+    lambda inner: (
+        st.lists(inner, min_size=1, max_size=2)
+        | st.dictionaries(
+            st.sampled_from([*formats.KIND_OF, *formats.RESULT_KEYS, "name"]), inner, min_size=2, max_size=4
+        )
+    ),
+    max_leaves=6,
+)
+
+
+_NAMES = st.sampled_from([*formats.KIND_OF, *formats.TEXT_KEYS, *formats.RESULT_KEYS, *formats.SOURCES])
+
+
+@given(st.sampled_from([*FORMS]), st.dictionaries(_NAMES, _VALUES, min_size=2, max_size=4))
+def test_no_key_of_a_value_makes_it_a_part(form: str, own: dict[str, Any]) -> None:
+    text = said(FORMS[form](own))[-1][-1]
+    assert json.loads(text) in (own, [own])
+
+
+@pytest.mark.parametrize(
+    ("message", "text"),
+    [
+        (part(type="tool_result", content=[], structured_content={"degrees": 7}), '{"degrees": 7}'),
+        (part(type="tool_result", content="7", structured_content={"degrees": 7}), "7"),
+        (part(type="bash_code_execution_result", stdout="1", stderr="2", return_code=1, content=[]), "1\n2"),
+        (part(role="tool", tool_call_result={"result": "", "error": False}), "[tool_call_result]"),
+        (part(role="tool", tool_call_result={"result": [{"text": "7"}, {"json": [8]}], "error": True}), "7\n[8]"),
+        (part(role="assistant", type="tool_result", output="7", error="late"), "7\nlate"),
+        (AgentMessage("tool", [AgentContent.from_function_result("c", exception="Boom")]), "FunctionInvocationError"),
+        (part(toolResult={"content": [{"text": "7"}, {"image": {"format": "png", "source": {"bytes": b"A"}}}]}), "7"),
+        ({"role": "tool", "content": ["7", {"type": "image_url", "image_url": {"url": URL}}]}, "7"),
+        ({"role": "tool", "content": ["7", {"degrees": 8}]}, '7\n{"degrees": 8}'),
+    ],
+)  # fmt: skip
+def test_all_that_a_result_says_is_stored(message: Any, text: str) -> None:
+    assert said(message)[-1][-1] == text
+
+
+class _Angry:
+    role = "user"
+
+    def __init__(self, method: str) -> None:
+        self._method = method
+
+    def model_dump(self) -> object:
+        return self._raised("model_dump", None)
+
+    def to_dict(self) -> object:
+        return self._raised("to_dict", [1, 2])
+
+    def __repr__(self) -> str:
+        return str(self._raised("repr", "it"))
+
+    def _raised(self, method: str, other: object) -> object:
+        if method == self._method:
+            raise RuntimeError(method)
+        return other
+
+
+def nested(depth: int) -> list[Any]:
+    found: list[Any] = []
+    for _ in range(depth):
+        found = [found]
+    return found
+
+
+ODD = [_Angry("model_dump"), _Angry("to_dict"), _Angry("repr"), _Angry(""), nested(20_000), {("a", "b"): {1: object()}}]
+KEYS = ["", "role", "name", "id", "metadata", "original", "timestamp", "ttl", "parts", "tool_calls", "thinking", "else",
+    "content", "tool_results", "refusal"]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize("odd", ODD, ids=range(len(ODD)))
+def test_an_object_that_cannot_be_read_costs_its_message_only(kept: NeuroGraphMemory, odd: Any, key: str) -> None:
+    message = {"role": "user", "content": "Two herons.", key: odd} if key else odd
+    assert kept.get(kept.add(["One heron.", message])[0]).content == "One heron."
+
+
+def test_an_original_that_is_no_json_costs_its_message_only(kept: NeuroGraphMemory) -> None:
+    bad = {"role": "user", "content": "Hi.", "original": {"at": datetime(2026, 1, 1, tzinfo=UTC)}}
+    added = kept.add(["One heron.", bad])
+    assert (len(added), added.refused) == (1, 1)
+    with pytest.raises(InputError, match="datetime"):
+        kept.add(bad)
+
+
+_LISTS = st.sampled_from([[], {}, [1], ["a"], {"id": ["a"]}, [{}], [[]], {"a": 1}])
+_JSON = st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["", "x"]) | _LISTS
+_KNOWN = re.findall(
+    r"\w+",
+    "role type lc kwargs data from value message id name metadata ttl refusal original valid_from expiration_date "
+    "timestamp additional_kwargs tool_results toolInvocations messages choices values next tasks",
+)
+_KNOWN += [*formats.SYSTEM, *formats.BODIES, *formats.BESIDE, *formats.CALL_LISTS]
+_IN_PARTS = ["type", "function", "custom", "id", "call_id", "citations", *formats.NAME_KEYS, *formats.ARGUMENTS]
+_IN_PARTS += [*formats.RESULT_KEYS, *formats.PRINTED, *formats.SOURCES, *formats.THOUGHT_KEYS, *formats.ALT_TEXTS]
+_KINDS = st.sampled_from(sorted(formats.KIND_OF))
+
+
+@given(st.dictionaries(st.sampled_from(_KNOWN), _JSON, max_size=4), st.sampled_from(["", "Hi."]))
+def test_a_wrong_type_of_a_known_key_is_stored_or_refused(fields: dict[str, Any], words: str) -> None:
+    _read_or_refused({"role": "user", "content": words, **fields} if words else fields)
+
+
+@given(_KINDS, st.dictionaries(st.sampled_from(_IN_PARTS), _JSON, max_size=4), st.sampled_from(["user", "tool"]))
+def test_a_wrong_type_in_a_part_is_stored_or_refused(kind: str, fields: dict[str, Any], role: str) -> None:
+    for one in ({"type": kind, **fields}, {kind: fields, "id": ["a"]}):
+        for key in ("content", "parts", "tool_calls", "tool_results"):
+            _read_or_refused({"role": role, key: [one]})
+
+
+def _read_or_refused(message: dict[str, Any]) -> None:
+    for content in (message, [message, "One heron."]):
+        try:
+            assert isinstance(content, dict) or read_contents(content, {})  # type: ignore[arg-type]  # any message
+            read_contents(content, {})  # type: ignore[arg-type]  # any message
+        except InputError:
+            assert isinstance(content, dict)
+
+
+class _Said(NamedTuple):
+    role: str
+    content: str
+
+
+class _Point(NamedTuple):
+    x: str
+    y: str
+
+
+_Role = enum.Enum("_Role", {"USER": "user"})
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        _Said("user", "I keep bees."),
+        {"role": _Role.USER, "content": "I keep bees."},
+        (_Role.USER, "I keep bees."),
+        StateSnapshot({"messages": [HumanMessage("I keep bees.")]}, (), {}, None, None, None, (), ()),
+    ],
+)
+def test_a_named_tuple_is_opened_by_its_names_and_an_enum_by_its_value(kept: NeuroGraphMemory, message: Any) -> None:
+    for content in (message, [message]):
+        added = kept.add(content, session_id="s")
+        assert [(kept.get(one).role, kept.get(one).content) for one in added] == [("user", "I keep bees.")]
+    with pytest.raises(InputError, match="keys are 'x', 'y'"):
+        kept.add(_Point("user", "Hi."))
+
+
+def test_a_call_that_is_streamed_and_listed_is_told_once() -> None:
+    block = {"type": "tool_use", "id": "c", "name": "weather", "input": {}, "partial_json": '{"city": "Ob'}
+    listed = {"name": "weather", "args": {"city": "Ob"}, "id": "c"}
+    assert (
+        len(said({"type": "ai", "content": [{"type": "text", "text": "I look."}, block], "tool_calls": [listed]})) == 2
+    )
+    whole = {**block, "partial_json": '{"city": "Oban"}'}
+    assert said({"type": "ai", "content": [whole]}) == [("assistant", "call", 'weather(city="Oban")')]
+
+
+@pytest.mark.parametrize("typed", [{}, {"type": "text"}])
+def test_a_picture_beside_a_text_in_one_part_is_kept(typed: dict[str, str]) -> None:
+    picture: dict[str, Any] = {"image": {"format": "png", "source": {"bytes": "AA"}}}
+    ((document,),) = [read_contents([part(text="See:", **picture, **typed)], {})]
+    assert (document.main.text, document.main.aside) == ("See:", {"message": {"parts": [picture]}})
+
+
+def test_words_keep_their_indentation(tmp_path: Path) -> None:
+    code = "    if x:\n        return 1"
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
+        for content in (code, {"role": "user", "content": f"\n \n{code}\n"}, part(type="text", text=code)):
+            (name,) = memory.add(content)
+            assert memory.get(name).content == code
