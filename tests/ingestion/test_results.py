@@ -27,6 +27,7 @@ from neurogated.ingestion import formats
 from neurogated.ingestion.contents import read_contents
 
 URL = "https://example.org/boat.png"
+SCREEN = "[computer_call_output]"
 OWN: tuple[Any, ...] = (
     {"error": "No such city", "code": 404},
     {"error": "No such city"},
@@ -42,6 +43,7 @@ OWN: tuple[Any, ...] = (
     {"type": "function", "name": "f", "doc": "d"},
     {"type": "file", "name": "a.txt", "size": 3},
     {"type": "text", "text": {"a": 1}},
+    {"type": "text", "text": "Rain", "lang": "en"},
     {"messages": [{"role": "user", "content": "Hi."}], "id": 7},
     "Rain",
     7,
@@ -155,6 +157,10 @@ def test_no_key_of_a_value_makes_it_a_part(form: str, own: dict[str, Any]) -> No
         (AgentMessage("tool", [AgentContent.from_function_result("c", exception="Boom")]), "FunctionInvocationError"),
         (part(toolResult={"content": [{"text": "7"}, {"image": {"format": "png", "source": {"bytes": b"A"}}}]}), "7"),
         ({"role": "tool", "content": ["7", {"type": "image_url", "image_url": {"url": URL}}]}, "7"),
+        (part("items", "tool", content_type="function_result", result={"error": "E"}), '{"error": "E"}'),
+        ({"type": "ai", "content": "", "invalid_tool_calls": [{"name": "f", "args": "{a", "error": "bad"}]}, "bad"),
+        (part("tool_calls", "ai", type="code_interpreter", code_interpreter={"input": "1", "outputs": ["7"]}), "7"),
+        ({"type": "computer_call_output", "output": {"type": "computer_screenshot", "image_url": URL}}, SCREEN),
         ({"role": "tool", "content": ["7", {"degrees": 8}]}, '7\n{"degrees": 8}'),
     ],
 )  # fmt: skip
@@ -238,8 +244,8 @@ def test_a_wrong_type_in_a_part_is_stored_or_refused(kind: str, fields: dict[str
 def _read_or_refused(message: dict[str, Any]) -> None:
     for content in (message, [message, "One heron."]):
         try:
-            assert isinstance(content, dict) or read_contents(content, {})  # type: ignore[arg-type]  # any message
-            read_contents(content, {})  # type: ignore[arg-type]  # any message
+            documents = read_contents(content, {})  # type: ignore[arg-type]  # any message
+            json.dumps([one.aside for document in documents for one in document.passages])
         except InputError:
             assert isinstance(content, dict)
 

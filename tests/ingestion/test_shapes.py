@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -236,26 +235,6 @@ def test_a_repaired_text_can_be_stored_and_is_repaired_once(text: str) -> None:
     assert whole.encode().decode() == whole == repaired(whole)
     if "\0" not in text and text.isprintable():
         assert whole == text
-
-
-_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=9),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
-)
-_KEYS = st.sampled_from(
-    ["role", "content", "parts", "type", "text", "toolResult", "tool_calls", "from", "value", "data"]
-)
-
-
-@given(st.dictionaries(_KEYS | st.text(max_size=5), _JSON | st.lists(st.dictionaries(_KEYS, _JSON)), max_size=6))
-def test_any_mapping_is_read_or_refused(message: dict[str, Any]) -> None:
-    try:
-        documents = read_contents([{"role": "user", **message}], {})
-    except InputError:
-        return
-    assert documents or documents.skipped
-    for document in documents:
-        json.dumps(document.passages[0].aside)
 
 
 def test_calls_at_the_same_time_and_what_code_printed_are_kept(kept: NeuroGraphMemory) -> None:

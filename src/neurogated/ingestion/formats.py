@@ -19,7 +19,7 @@ TEXT_KEYS, THOUGHT_KEYS, ALT_TEXTS = _KEYS["text"], _KEYS["thought"], _KEYS["alt
 NAME_KEYS, ARGUMENTS, CALL_LISTS = _KEYS["name"], _KEYS["arguments"], _KEYS["calls"]
 RESULT_KEYS, PRINTED = _KEYS["result"], _KEYS["printed"]
 BODIES, SYSTEM, BESIDE = _KEYS["bodies"], _KEYS["system"], _TABLE["beside"]
-SOURCES = frozenset(_KEYS["source"])
+SOURCES, OF_TEXTS = frozenset(_KEYS["source"]), {*TEXT_KEYS, *_KEYS["type"], *_KEYS["cited"], *_KEYS["beside_text"]}
 INVENTED, NAMELESS = _TABLE["invented"]["file"], _TABLE["invented"]["agent"]
 OF_OBJECTS = frozenset({*_KEYS["type"], "function", "custom", *NAME_KEYS, *ARGUMENTS, *TEXT_KEYS, "url", "data"})
 """Fields of which an object within a message has one."""

@@ -42,7 +42,7 @@ REPAIRED = "with NUL or half characters, which are now U+FFFD"
 _CUT = "with a part of which only the length is kept, because it is longer than 4,000 characters"
 _UNNAMED = "with a call of a tool that has no name, and is kept beside it only"
 _CALL_SUFFIX = re.compile("_call$")
-_NAMED_BY_TYPE = frozenset({"executable_code", "program"})
+_NAMED_BY_TYPE = frozenset({"executable_code", "program", "file_search", "code_interpreter"})
 _MEDIUM = re.compile("image|document|audio|video|search_result|file")
 _LONGEST_CALL = 400
 _LONGEST_PART = 4_000
@@ -375,8 +375,9 @@ class _Reading:
     def add_call(self, call: Mapping[str, Any], tag: str = "") -> None:
         """Read a call of a tool; some formats put its result into it."""
         call = normalised(call)
-        inner = call.get("function") or call.get("custom") or call.get("tool_invocation") or call.get("tool_call")
-        named = normalised(inner) if isinstance(inner, Mapping) else call
+        kind, holders = spelled(call.get("type")), ("function", "custom", "tool_invocation", "tool_call")
+        inner = next((call[key] for key in (*holders, kind) if isinstance(call.get(key), Mapping)), call)
+        named, tag = normalised(inner), kind if kind in _NAMED_BY_TYPE else tag
         line, identity = _line_of(named, tag), call.get("id") or call.get("call_id") or call.get("tool_call_id")
         if line:
             teller, lines = (self.calls if identity is not None else {}).setdefault(_as_json(identity), (self, set()))
@@ -401,7 +402,7 @@ class _Reading:
 def _part_in_result(value: object, *, is_typed: bool) -> Part | None:
     """Return a part among what a tool returned; None for a value of the tool's own, whatever keys it has.
 
-    A part has a type and what this type needs. In a format without types it has one key.
+    A part has a type and what this type needs, and a text no other keys. In a format without types it has one key.
     """
     try:
         found = identified(value)
@@ -412,7 +413,7 @@ def _part_in_result(value: object, *, is_typed: bool) -> Part | None:
         return None
     if found.kind == _TEXT:
         is_part = bool(_words_of(found)) or any(isinstance(body.get(key), str) for key in formats.TEXT_KEYS)
-        is_part &= found.is_typed or found.tag in {"text", "json"}
+        is_part &= body.keys() <= formats.OF_TEXTS if found.is_typed else found.tag in {"text", "json"}
     elif found.kind == "media":
         is_part = not formats.SOURCES.isdisjoint(body) and (found.is_typed or found.tag not in body)
     else:
