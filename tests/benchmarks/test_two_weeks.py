@@ -35,6 +35,14 @@ def test_no_mark_is_wrong_in_a_chat_that_a_perfect_model_reads() -> None:
 
 
 @pytest.mark.slow
+def test_a_model_makes_writes_and_recalls_hardly_more_work() -> None:
+    chat = slow_model.chat(96)
+    written, recalled = slow_model.measured(chat, 0.01, "hash", slow_model.calls_of).ratios
+    assert written < 1.1
+    assert recalled < 1.2
+
+
+@pytest.mark.slow
 def test_all_facts_of_a_chat_are_there_after_few_calls_of_a_slow_model() -> None:
     found = slow_model.measured(slow_model.chat(16), 0.01, "hash")
     assert found.facts == 16

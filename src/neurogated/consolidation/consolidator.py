@@ -194,7 +194,7 @@ class Consolidator:
 
     def _undisputed(self, view: GraphView, nodes: Sequence[MemoryNode]) -> list[MemoryNode]:
         """Return the nodes about which no conflict is, nor about a claim that was read from them."""
-        claims = self._store.get_nodes(claims_of(view, [node.id for node in nodes]), missing_ok=True)
+        claims = self._store.get_nodes([*claims_of(view, [node.id for node in nodes])], missing_ok=True)
         held = {node.id for node in undisputed(self._store, view, claims)}
         sources = sources_of(view, [node.id for node in claims if node.id not in held])
         disputed = set(chain.from_iterable(sources.values()))

@@ -215,10 +215,8 @@ def conflicts_in(view: GraphView, nodes: Iterable[MemoryNode]) -> list[Conflict]
 def disputes_about(store: GraphStorePort, view: GraphView, node_ids: Collection[str]) -> list[Conflict]:
     """Return the conflicts of which one of the nodes is a side, stored or between values of slots."""
     stored = conflicts_about(view, node_ids)
-    return [
-        *(conflicts_in(view, store.get_nodes(stored, missing_ok=True)) if stored else ()),
-        *store.disputes(node_ids),
-    ]
+    kept = conflicts_in(view, store.get_nodes(stored, missing_ok=True)) if stored else []
+    return [*kept, *store.disputes(node_ids)]
 
 
 def conflicts_made(store: GraphStorePort, delta: GraphDelta) -> list[Conflict]:

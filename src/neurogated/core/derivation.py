@@ -28,7 +28,7 @@ def are_original(view: GraphView) -> NDArray[np.bool_]:
 def source_rows(view: GraphView) -> Rows:
     """Return the rows of the nodes from which memories were derived, not only claims and items, ascending."""
     edges = _derivations(view)
-    edges = edges[~_are(view, view.edge_source[edges].astype(np.int64), (CLAIM, ITEM))]
+    edges = edges[~are_of(view, view.edge_source[edges].astype(np.int64), (CLAIM, ITEM))]
     return np.unique(view.edge_target[edges]).astype(np.int64)
 
 
@@ -43,25 +43,30 @@ def derived_from(view: GraphView, node_ids: Iterable[str]) -> list[str]:
         arcs = view.arcs(frontier, EdgeType.DERIVED_FROM, inwards=True)
         frontier = np.setdiff1d(arcs.target, known)
         known, found = np.union1d(known, frontier), np.union1d(found, frontier)
-    return [view.ids[row] for row in found[~_are(view, found, (CLAIM,))].tolist()]
+    return [view.ids[row] for row in found[~are_of(view, found, (CLAIM,))].tolist()]
 
 
-def claims_of(view: GraphView, node_ids: Iterable[str]) -> list[str]:
-    """Return the ids of the claims that were read from memories, in the order they were stored."""
+def claims_of(view: GraphView, node_ids: Iterable[str]) -> dict[str, list[str]]:
+    """Return the ids of the claims that were read from memories, in the order they were stored, with these memories."""
+    if CLAIM not in view.kinds:
+        return {}
     rows = view.known_rows(node_ids)
-    if not rows.size or CLAIM not in view.kinds:
-        return []
-    found = np.unique(view.arcs(rows, EdgeType.DERIVED_FROM, inwards=True).target)
-    return [view.ids[row] for row in found[_are(view, found, (CLAIM,))].tolist()]
+    arcs = view.arcs(rows, EdgeType.DERIVED_FROM, inwards=True)
+    claims = are_of(view, arcs.target, (CLAIM,))
+    return _grouped(view, arcs.target[claims], rows[arcs.origin[claims]])
 
 
 def sources_of(view: GraphView, node_ids: Iterable[str]) -> dict[str, list[str]]:
     """Return the ids of the nodes from which each of some nodes was derived, in the order they were stored."""
-    found: dict[str, list[str]] = {}
     rows = view.known_rows(node_ids)
     arcs = view.arcs(rows, EdgeType.DERIVED_FROM)
-    for origin, target in sorted(zip(rows[arcs.origin].tolist(), arcs.target.tolist(), strict=True)):
-        found.setdefault(view.ids[origin], []).append(view.ids[target])
+    return _grouped(view, rows[arcs.origin], arcs.target)
+
+
+def _grouped(view: GraphView, derived: Rows, sources: Rows) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, source in sorted(zip(derived.tolist(), sources.tolist(), strict=True)):
+        found.setdefault(view.ids[name], []).append(view.ids[source])
     return found
 
 
@@ -83,11 +88,10 @@ def derivations(view: GraphView, derived: Mapping[str, Collection[str]], at: dat
     )
 
 
-def _are(view: GraphView, rows: Rows, kinds: Collection[str]) -> NDArray[np.bool_]:
-    if not rows.size:
-        return np.zeros(0, dtype=np.bool_)
-    codes = [code for code, kind in enumerate(view.kinds) if kind in kinds]
-    return np.isin(view.kind.take(rows), codes)
+def are_of(view: GraphView, rows: Rows, kinds: Collection[str]) -> NDArray[np.bool_]:
+    """Return (n,) whether each node is of one of some kinds."""
+    found: NDArray[np.bool_] = np.array([kind in kinds for kind in view.kinds], dtype=np.bool_)[view.kind.take(rows)]
+    return found
 
 
 def _derivations(view: GraphView) -> Rows:

@@ -6,10 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-import numpy as np
-
 from neurogated.core.claims import USER
-from neurogated.core.derivation import sources_of
+from neurogated.core.derivation import are_of, sources_of
 from neurogated.core.found import Statement
 from neurogated.core.habits import explains_reading
 from neurogated.core.model import MemoryNode
@@ -60,11 +58,8 @@ def fact_ids(view: GraphView) -> list[str]:
 
     It also lists memories of kind `fact` without known parts, which `facts_of` leaves out.
     """
-    codes = [code for code, kind in enumerate(view.kinds) if kind in FACTS]
-    if not codes:
-        return []
     rows = view.admitted_nodes()
-    return [view.ids[row] for row in rows[np.isin(view.kind.take(rows), codes)].tolist()]
+    return [view.ids[row] for row in rows[are_of(view, rows, FACTS)].tolist()]
 
 
 def is_supported(node: MemoryNode) -> bool:

@@ -9,7 +9,7 @@ from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from neurogated.core.clock import checked_moment
-from neurogated.core.read_only import filled_all
+from neurogated.core.read_only import filled, filled_all
 from neurogated.errors import InputError
 from neurogated.text.strings import checked_name, checked_names, repaired_text
 from neurogated.text.times import Zone
@@ -182,7 +182,7 @@ class Found:
         rows = map(_VALUES, [{**_DEFAULTS, **values} for values in each])
         columns: dict[str, Sequence[Any]] = dict(zip(_DEFAULTS, zip(*rows, strict=True), strict=True))
         columns |= {name: [one if one is None else tuple(one) for one in columns[name]] for name in _TUPLES}
-        columns["statement"] = [one and Statement(**one) for one in columns["statement"]]
+        columns["statement"] = [one and filled(Statement, {**_UNSAID, **one}) for one in columns["statement"]]
         columns["given"] = [one and tuple(map(_read_moment, one)) for one in columns["given"]]
         return filled_all(cls, columns)
 
@@ -226,3 +226,4 @@ NOTHING_FOUND = Found()
 """The value for a text about which nothing is known."""
 _DEFAULTS = {name: getattr(NOTHING_FOUND, name) for name in Found.__slots__}
 _VALUES = itemgetter(*_DEFAULTS)
+_UNSAID = {"confidence": 1.0, "is_denied": False, "is_read": False}  # what JSON leaves out

@@ -218,13 +218,13 @@ class GraphView:
             raise UnknownIdError(f"no node {node_id!r} in the memory; ids are those that add, list and recall return")
         return row
 
-    def rows(self, node_ids: Iterable[str]) -> Rows:
-        """Return the rows of several nodes, in the order of `node_ids`."""
+    def rows(self, node_ids: Iterable[str], *, missing_ok: bool = False) -> Rows:
+        """Return the rows of several nodes, in the order of `node_ids`; with `missing_ok` of those that there are."""
         wanted = list(node_ids)
-        found = list(map(self.rows_by_id.get, wanted, repeat(self.node_count)))
-        if found and max(found) < self.node_count and self.alive.take(rows := np.array(found)).all():
-            return rows
-        return np.array([self.row(node_id) for node_id in wanted], dtype=np.int64)
+        found = np.array(list(map(self.rows_by_id.get, wanted, repeat(self.node_count))), dtype=np.int64)
+        is_there = found < self.node_count
+        is_there[is_there] = self.alive.take(found[is_there])
+        return found[is_there] if missing_ok or is_there.all() else np.array([self.row(one) for one in wanted])
 
     def present(self, node_ids: Iterable[str], known: Collection[str] = ()) -> list[str]:
         """Return those of the nodes that the view shows. The others are removed or expired.
@@ -278,6 +278,8 @@ class GraphView:
             origin, target, edge = (np.concatenate(column) for column in zip(*parts, strict=True))
         if edge_type is not None:
             (wanted,) = (self.edge_type[edge] == self.edge_types.index(edge_type)).nonzero()
+            if not wanted.size:
+                return _NO_ARCS
             origin, target, edge = origin[wanted], target[wanted], edge[wanted]
         if len(parts) > 1:
             # Sort, so that sums over arcs do not depend on how the edges are spread over layers.

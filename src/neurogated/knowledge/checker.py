@@ -70,8 +70,9 @@ class ConflictChecker:
         """
         if taken := next((node for node in fresh if node.kind in NO_MEMORIES), None):
             raise InputError(f"only the memory itself makes the {taken.kind} {taken.id!r}; choose another id")
-        view, delta = self._store.view(), self._queued(delta, fresh)
-        if not (read or {CONFLICT, *FACTS} & {*view.kinds, *(node.kind for node in delta.nodes)}):
+        view = self._store.view()
+        delta = self._queued(view, delta, fresh)
+        if not (read or _may_matter(view, delta)):
             return delta
         ledger = ClaimLedger(self._store, delta, read)
         ledger.update(fresh)
@@ -140,7 +141,7 @@ class ConflictChecker:
         earlier, later = sorted((old, new), key=moment_of)
         if relation.kind is not RelationKind.SUPERSESSION or moment_of(earlier) == moment_of(later):
             return []
-        first, second = (self._store.get_nodes(claims_of(view, [one.id])) for one in (earlier, later))
+        first, second = (self._store.get_nodes([*claims_of(view, [one.id])]) for one in (earlier, later))
         rivals = [(one, other) for one, other in product(first, second) if _are_rivals(claim_of(one), claim_of(other))]
         if len(rivals) != 1:
             return []
@@ -166,12 +167,13 @@ class ConflictChecker:
         is_first = (dispute.first in ours) == (moment_of(new) < moment_of(old))
         return found.settled("superseded", dispute.first if is_first else dispute.second)
 
-    def _queued(self, delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:
+    def _queued(self, view: GraphView, delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:
         """Return a delta that queues memories with new texts or owners, and all that a model will read again."""
         if not self._queues:
             return delta
         texts = list(filter(is_read, fresh))
-        stored = self._store.get_nodes([one.id for one in texts], missing_ok=True)
+        names = [one.id for one in texts if view.find(one.id) is not None]
+        stored = self._store.get_nodes(names, missing_ok=True) if names else ()
         known = {node.id: (node.content, voice_of(node)) for node in stored}
         news = {one.id for one in texts if known.get(one.id) != (one.content, voice_of(one))}
         tasks = tuple(
@@ -226,6 +228,15 @@ class ConflictChecker:
         return any(
             one.status == "resolved" and one.loser not in ours for one in _between(self._store, view, ours, theirs)
         )
+
+
+def _may_matter(view: GraphView, delta: GraphDelta) -> bool:
+    """Return whether changes may be about facts or conflicts: new memories that no model has read are about none."""
+    kinds = {CONFLICT, *FACTS}
+    if not kinds.isdisjoint(node.kind for node in delta.nodes):
+        return True
+    changes = delta.removed_nodes or delta.removed_edges or any(view.find(node.id) is not None for node in delta.nodes)
+    return bool(changes) and not kinds.isdisjoint(view.kinds)
 
 
 def _are_rivals(one: Claim, other: Claim) -> bool:

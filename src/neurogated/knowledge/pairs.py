@@ -123,7 +123,7 @@ class CandidateFinder:
         """Yield the pairs of a memory with the latest one that says something else of a slot of its claims."""
         ours = claims_of(view, [node.id])
         known = {*self._linked(view, node.id), node.id} if ours else set()
-        for claim in self._store.get_nodes(ours) if known else ():
+        for claim in self._store.get_nodes([*ours]) if known else ():
             others = self._others(view, node, [claim], ours)[-_MOST:]
             sources = chain.from_iterable(sources_of(view, others).values())
             names = [name for name in sources if name not in known and not is_left_out(name)]
@@ -136,7 +136,7 @@ class CandidateFinder:
         """Return a pair with the latest claims of the slots of both memories that others make now."""
         view = self._store.view()
         own = claims_of(view, [node.id for node in pair.nodes])
-        mates = self._store.get_nodes(self._others(view, pair.new, self._store.get_nodes(own), own)[-_KNOWN:])
+        mates = self._store.get_nodes(self._others(view, pair.new, self._store.get_nodes([*own]), own)[-_KNOWN:])
         lines = [f"{moment_of(one).date().isoformat()}: {one.content}" for one in mates if is_supported(one)]
         return pair._replace(known=lines)
 

@@ -209,7 +209,7 @@ class NeuroRetriever:
         shared.lap("rank")
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         recalls = merged(map(self._recall, asked, found, memories, repeat(share)), sizes, wanted)
-        shown = view if valid_at is None else store.reader(filters=wanted_nodes, without=left_out).view
+        shown = reader if valid_at is None else store.reader(filters=wanted_nodes, without=left_out)
         recalls = in_present_order(store, view, shown, recalls, wanted, present=day, held=held)
         left, embed = iter(found), self._embedder.embed_documents
         following = [np.concatenate([one.ranking.following for one in islice(left, size)]) for size in sizes]

@@ -18,7 +18,7 @@ So texts show both, with their days. A question is no later message.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -40,7 +40,7 @@ from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM, DEFAULT_KIND, FACT, PROFILE, SEGMENT
 from neurogated.core.ports import GraphReader, GraphStorePort
-from neurogated.core.rendering import said_by, slot_tags
+from neurogated.core.rendering import said_by, slot_tag
 from neurogated.core.same_as import anyone, are_echoes, echoed_rows, fronts, has_echoes, has_groups, is_shown, others_of
 from neurogated.core.speakers import same_speaker
 from neurogated.core.trace import Profile, Recall, RecalledMemory
@@ -78,7 +78,7 @@ class RecalledClaims(NamedTuple):
     nodes: Mapping[str, MemoryNode] = {}
     """The sides of the conflicts by id, and the claims."""
     sources: Mapping[str, Sequence[str]] = {}
-    """The memories of claims, by the ids of the claims."""
+    """The memories of claims, by the ids of the claims, if there are conflicts."""
     states: Mapping[str, Verdict] = {}
     """The states of the recalled memories that are in conflict."""
 
@@ -90,7 +90,7 @@ class RecalledClaims(NamedTuple):
 def in_present_order(
     store: GraphStorePort,
     searched: GraphView,
-    every_time: GraphView,
+    every_time: GraphReader,
     recalls: Sequence[Recall],
     most: int,
     *,
@@ -104,29 +104,27 @@ def in_present_order(
     Args:
         store: the graph.
         searched: a view of it.
-        every_time: the view with the memories of all valid times that the filters admit.
+        every_time: a reader with the memories of all valid times that the filters admit.
         recalls: one for each query.
         most: how many memories each has.
         present: the time, in the zone of the user, to which days such as "yesterday" in a question refer.
         held: the time at which facts hold, if it is not the present.
     """
-    at = held or present
-    if not may_replace(every_time):
+    at, view = held or present, every_time.view
+    if not may_replace(view):
         return list(recalls)
     found = []
     for recall in recalls:
-        memories = list(recall.memories)
-        read = dict[str, MemoryNode]()
+        memories, read = list(recall.memories), dict[str, MemoryNode]()
         claims = _recalled_claims(store, every_time, recall, at, read)
         if (claims.conflicts or claims.coming) and held is None:
             for sides in _orders(recall.query, claims, present):
-                place = _place_of(recall.query, sides, memories, claims)
-                if place is not None:
+                if (place := _place_of(recall.query, sides, memories, claims)) is not None:
                     _put(store, memories, place, _shown(searched, claims.memories_of(sides[1]), memories))
         ordered = tuple(memories[:most])
         if [one.id for one in ordered] != list(recall.ids):
             claims = _recalled_claims(store, every_time, replace(recall, memories=ordered), at, read)
-        there = partial(_admitted, every_time)
+        there = partial(_admitted, view)
         listed = (one for one in claims.conflicts if all(map(there, map(claims.memories_of, one.sides))))
         read_in = {name: getattr(claims, name) for name in ("states", "facts", "former", "profiles")}
         found.append(replace(recall, memories=ordered, conflicts=tuple(listed), **read_in))
@@ -222,18 +220,18 @@ def _put(store: GraphStorePort, memories: list[RecalledMemory], place: int, name
 
 
 def _recalled_claims(
-    store: GraphStorePort, shown: GraphView, recall: Recall, present: datetime, read: dict[str, MemoryNode]
+    store: GraphStorePort, reader: GraphReader, recall: Recall, present: datetime, read: dict[str, MemoryNode]
 ) -> RecalledClaims:
     """Return what the memories of a recall say.
 
     Args:
         store: the graph.
-        shown: the view with the memories of all valid times.
+        reader: a reader with the memories of all valid times.
         recall: the recall.
         present: when facts hold.
         read: claims and sides of conflicts that were read before; others are added.
     """
-    groups = dict(_groups(shown, recall.ids))
+    shown, groups = reader.view, dict(_groups(reader.view, recall.ids))
     members = set(groups).union(*groups.values())
     claims = claims_of(shown, members)
     disputes = disputes_about(store, shown, {*members, *claims})
@@ -241,16 +239,15 @@ def _recalled_claims(
         return RecalledClaims()
     sides = {side for one in disputes for side in one.sides}
     wanted = sides.union(claims)
-    missing = [name for name in wanted if name not in read]
-    read |= {node.id: node for node in (store.get_nodes(missing, missing_ok=True) if missing else ())}
+    read |= {node.id: node for node in reader.nodes(shown.known_rows(name for name in wanted if name not in read))}
     nodes = {name: read[name] for name in wanted if name in read and is_supported(read[name])}
     disputes = [one for one in disputes if nodes.keys() >= set(one.sides)]
-    sources = sources_of(shown, [name for name in nodes if nodes[name].kind == CLAIM])
+    sources = sources_of(shown, [name for name in nodes if nodes[name].kind == CLAIM]) if disputes else {}
     found = [one for one in disputes if _has_effect(one, nodes)]
     coming = tuple(one for one in found if one.loser and not _is_ended(nodes[one.loser], present))
     settled = tuple(one for one in found if one not in coming)
     recalled = RecalledClaims(conflicts=settled, coming=coming, nodes=nodes, sources=sources)
-    own = [(nodes[name], [one for one in sources[name] if one in groups]) for name in claims if name in sources]
+    own = [(nodes[name], [one for one in said if one in groups]) for name, said in claims.items() if name in nodes]
     parts = [(node, node.found.statement, names) for node, names in own if names]
     facts = [(node, fact_of(node, statement, names)) for node, statement, names in parts if statement]
     return recalled._replace(
@@ -260,12 +257,12 @@ def _recalled_claims(
             if not (_is_past(node, present) or node.metadata.get("change") == Change.ENDS.value)
         ),
         former=tuple(fact for node, fact in facts if _is_ended(node, present)),
-        profiles=_profiles(store, shown, claims),
+        profiles=_profiles(store, shown, claims) if PROFILE in shown.kinds else (),
         states=_states(recall, groups, recalled),
     )
 
 
-def _profiles(store: GraphStorePort, view: GraphView, claims: Sequence[str]) -> tuple[Profile, ...]:
+def _profiles(store: GraphStorePort, view: GraphView, claims: Iterable[str]) -> tuple[Profile, ...]:
     """Return the profiles that have some of the claims."""
     names = derived_from(view, claims)
     nodes = [node for node in store.get_nodes(names, missing_ok=True) if node.kind == PROFILE] if names else []
@@ -373,8 +370,7 @@ def _linked(
     reader: GraphReader, embed: Embed, recall: Recall, following: Rows, most: int, *, present: datetime
 ) -> Recall:
     links = _links(reader, embed, [one.node for one in recall])
-    links = {name: later for name, later in links.items() if not _is_judged(reader, recall, name, later.id)}
-    if not links:
+    if not (links := _unjudged(reader, recall, links)):
         return recall
     span = span_of(recall.query, present, years=True)
     is_past = bool(_ASKS_PAST.search(fold(_last_question(recall.query))))
@@ -393,14 +389,18 @@ def _linked(
     return replace(recall, memories=tuple(memories[:most]), later=kept)
 
 
-def _is_judged(reader: GraphReader, recall: Recall, earlier: str, later: str) -> bool:
-    """Return whether a model has read the later of two memories, except if both give standing values of one slot."""
-    ours, theirs = (claims_of(reader.view, [name]) for name in (later, earlier))
-    if not ours or earlier in recall.states:
-        return bool(ours)
-    parts = {node.id: node.found.statement for node in reader.nodes(reader.view.rows([*ours, *theirs]))}
-    slots, others = ({slot_tags(one)[0] for name in names if (one := parts.get(name))} for names in (ours, theirs))
-    return slots.isdisjoint(others)
+def _unjudged(reader: GraphReader, recall: Recall, links: dict[str, MemoryNode]) -> dict[str, MemoryNode]:
+    """Return the links without those whose later memory a model has read, except between standing values of a slot."""
+    claims = claims_of(reader.view, {*links, *(later.id for later in links.values())})
+    slots = defaultdict[str, set[str]](set)
+    for node in reader.nodes(reader.view.rows(claims)) if claims else ():
+        for name in claims[node.id]:
+            slots[name].update([slot_tag(one.subject, one.attribute)] if (one := node.found.statement) else ())
+    return {
+        name: later
+        for name, later in links.items()
+        if later.id not in slots or (name not in recall.states and name in slots and slots[name] & slots[later.id])
+    }
 
 
 def at_score(node: MemoryNode, found: RecalledMemory | None, beside: RecalledMemory | None) -> RecalledMemory:

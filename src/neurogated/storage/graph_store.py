@@ -127,9 +127,7 @@ class GraphStore(
 
     def get_nodes(self, node_ids: Sequence[str | UUID], *, missing_ok: bool = False) -> list[MemoryNode]:
         def read(state: GraphState) -> list[MemoryNode]:
-            wanted = list(map(str, node_ids))
-            rows = state.view.rows(one for one in wanted if not missing_ok or state.view.find(one) is not None)
-            return state.nodes(rows, to_micros(self._clock()))
+            return state.nodes(state.view.rows(map(str, node_ids), missing_ok=missing_ok), to_micros(self._clock()))
 
         return self.graph.read(read)
 
@@ -145,7 +143,7 @@ class GraphStore(
     def disputes(self, node_ids: Iterable[str] | None = None) -> list[Conflict]:
         def asked(state: GraphState) -> list[Conflict]:
             outcomes = state.form.validity.outcomes_at(state.view, to_micros(self._clock()))
-            rows = None if node_ids is None else [row for one in node_ids if (row := state.view.find(one)) is not None]
+            rows = None if node_ids is None else state.view.known_rows(node_ids).tolist()
             return [one.conflict() for one in sorted(outcomes.rivals(rows), key=lambda one: one.rows)]
 
         return self.graph.ask(asked)

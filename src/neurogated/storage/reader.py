@@ -104,7 +104,7 @@ class Reader(GraphReader):
             names = [self.view.ids[row] for row in rows.tolist()]
 
         def left(state: GraphState) -> list[MemoryNode]:
-            return state.nodes(state.view.rows(one for one in names if state.view.find(one) is not None), self._now)
+            return state.nodes(state.view.rows(names, missing_ok=True), self._now)
 
         return self._graph.read(left)
 

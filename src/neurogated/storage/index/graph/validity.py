@@ -73,7 +73,8 @@ class RowOutcomes:
 
     def rivals(self, rows: Iterable[int] | None = None) -> set[Rivalry]:
         """Return the computed conflicts of some entries, or of all."""
-        return set(chain.from_iterable(self._rivals.values() if rows is None else map(self._rivals_of, rows)))
+        found = self._rivals.values() if rows is None else filter(None, map(self._rivals.get, rows))
+        return set(chain.from_iterable(found))
 
     def entries(self, key: Key) -> Sequence[Entry]:
         """Return the values of a slot by time."""
