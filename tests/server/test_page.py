@@ -2,6 +2,9 @@
 
 import gzip
 import io
+import shutil
+import subprocess
+import tarfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +24,7 @@ from tests.server.reader import CHROMIUM, DRIVER, HOW, Reader, needs_browser
 from tests.viewer.browser import open_browser, set_screen
 
 HOSTILE = '"><script>document.title="taken"</script><img src=x onerror="document.title=\'taken\'">'
+NPM, AXE = shutil.which("npm") or "", "axe-core@4.10.3"
 VIEWS = ("People", "Search", "Prompt", "Map", "Questions", "Facts", "Energy", "History")
 TEXTS = (
     "My sister lives in Lyon.",
@@ -342,6 +346,55 @@ def test_every_control_has_a_name_and_every_view_fits_a_phone(told: Reader) -> N
         ]
         assert nameless == []
         assert told.chrome.execute_script("return document.documentElement.scrollWidth <= innerWidth"), name
+
+
+@pytest.fixture(scope="module")
+def axe(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """Return the script of axe-core, from the registry of npm."""
+    folder = tmp_path_factory.mktemp("axe")
+    subprocess.run([NPM, "pack", "--silent", AXE], cwd=folder, check=True)
+    (packed,) = folder.glob("axe-core-*.tgz")
+    with tarfile.open(packed) as found:
+        script = found.extractfile("package/axe.min.js")
+        assert script is not None
+        return script.read().decode()
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(not NPM, reason="npm fetches axe-core")
+@pytest.mark.parametrize("look", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_axe_finds_no_violation_in_any_view(told: Reader, axe: str, width: int, look: str) -> None:
+    with client(told.url, user_id=told.user) as sender:
+        for subject, value in (("Ana", "Lyon"), ("Ben", "Porto")):
+            sender.post("/v1/facts", json={"subject": subject, "attribute": "home", "value": value})
+    set_screen(told.chrome, width, 900, look)
+    told.chrome.set_script_timeout(60)
+
+    def see_no_violation(state: str) -> None:
+        told.chrome.execute_script(axe)
+        found = told.chrome.execute_async_script("axe.run().then(found => arguments[0](found.violations))")
+        assert [(one["id"], node["html"]) for one in found for node in one["nodes"]] == [], state
+
+    for view in VIEWS:
+        told.open(view)
+        see_no_violation(view)
+    told.open("Search")
+    told.write("Question", "Where does my sister live?")
+    told.press("Recall")
+    told.see("Links followed")
+    told.press("Numbers")
+    told.all("#results .menu summary")[0].click()
+    see_no_violation("a recall with its numbers and a menu")
+    told.open("Prompt")
+    told.write("Question or task", "Which sail has the boat on the lake?")
+    told.press("Preview")
+    told.see("The text as one")
+    see_no_violation("a prompt")
+    open_boats(told)
+    told.press(TEXTS[4])
+    told.see("Neighbours")
+    see_no_violation("a memory on the map")
 
 
 def test_the_page_asks_for_a_key_and_shows_a_second_user_nothing_of_the_first(

@@ -59,7 +59,7 @@ export async function show(view, subject = "") {
     return h(
       "section",
       { class: "panel list", "aria-label": name },
-      h("h3", { dir: "auto" }, name),
+      h("h2", { dir: "auto" }, name),
       present.length ? table(present, `What holds of ${name}`, place, again) : h("p", { class: "hint" }, "Nothing holds now."),
       past.length > 0 && h("details", { open: true }, h("summary", {}, `Before (${past.length})`), table(past, `What held of ${name}`, place, again)),
       timeline(facts),
