@@ -1,5 +1,6 @@
 """Whole memories and the installation: statistics, settings, checks, copies, and changes of the model."""
 
+import ctypes
 import dataclasses
 import importlib.util
 import json
@@ -37,7 +38,7 @@ from neurogated.ingestion.messages import read_message
 from neurogated.memory import NeuroGraphMemory
 from neurogated.storage.registry import memory_exists
 
-_WIDTH = 100
+_WIDTH, _MMAP_THRESHOLD = 100, -3
 
 
 @command("stats")
@@ -179,6 +180,9 @@ def sync(flags: Flags, folder: str, *, watch: bool) -> int:
 
 
 def _import_from(flags: Flags, source: str | None, file: str, report: str | None, options: Any) -> int:  # noqa: ANN401 - of `import_from`
+    if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "mallopt"):
+        # Freed blocks of 64 kB and more return to the system. Otherwise, 20 MB of an export take 90 MB, not 66.
+        libc.mallopt(_MMAP_THRESHOLD, 1 << 16)
     # A file of another kind raises an error before a memory is created.
     next(read_file(source, Path(file), read_message), None)
     with flags.open(create=True) as memory:

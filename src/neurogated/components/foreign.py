@@ -22,7 +22,6 @@ from neurogated.ingestion.items import id_of, item_metadata, item_nodes, leaves,
 from neurogated.ingestion.messages import read_message
 from neurogated.progress import show_progress
 from neurogated.session import Notice, Session
-from neurogated.utils.background import large_blocks_returned
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 
@@ -182,8 +181,7 @@ def import_from(
     done = Imported(source or detect(path))
     importing = _Importing(session, texts, done, user_id, all_branches=branches == "all", has_private=include_private)
     found = read_file(done.source, path, read_message)
-    with large_blocks_returned():
-        importing.take(show_progress(found, "importing", "text", progress=progress))
+    importing.take(show_progress(found, "importing", "text", progress=progress))
     importing.reconcile(mirror=mirror)
     done.present = done.texts + sum(done.left_out.values())
     return done

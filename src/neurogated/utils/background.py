@@ -1,14 +1,11 @@
-"""Background work that runs beside recalls and stops when its source is gone; locks that may be busy; freed memory."""
+"""Background work that runs beside recalls and stops when its source is gone; locks that may be busy."""
 
 from __future__ import annotations
 
-import contextlib
-import ctypes
 import logging
-import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, ParamSpec, Protocol, TypeVar
 
 _log = logging.getLogger(__name__)
@@ -163,22 +160,3 @@ def is_free(lock: threading.RLock, seconds: float) -> bool:
     finally:
         if True in taken:
             lock.release()
-
-
-_M_MMAP_THRESHOLD, _SMALL, _LARGE = -3, 1 << 16, 1 << 25
-
-
-@contextlib.contextmanager
-def large_blocks_returned() -> Iterator[None]:
-    """Let glibc return blocks of 64 kB and more to the system when they are freed; afterwards, those of 32 MB and more.
-
-    glibc itself raises its threshold from 128 kB up to 32 MB, the larger blocks are freed. Below it, the holes that
-    growing arrays leave stay with the process: an import of 20 MB took 90 MB so, and takes 66 MB.
-    """
-    libc = ctypes.CDLL(None) if sys.platform == "linux" else None
-    sets = getattr(libc, "mallopt", lambda *_: None)
-    sets(_M_MMAP_THRESHOLD, _SMALL)
-    try:
-        yield
-    finally:
-        sets(_M_MMAP_THRESHOLD, _LARGE)
