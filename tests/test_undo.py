@@ -9,6 +9,7 @@ import pytest
 from neurogated import ANY_USER, EdgeType, MemoryConfig, NeuroGraphMemory, compose, import_memory
 from neurogated.core.delta import ChangedMemory, GraphDelta
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.scope import UserChoice
 from neurogated.errors import InputError
 from neurogated.plasticity.undo import UndonePart, delta_back_to, latest_of
 from neurogated.storage.graph_store import GraphStore
@@ -127,7 +128,7 @@ def test_each_undo_takes_back_the_thing_before(memory: NeuroGraphMemory, user: s
     assert memory.undo(user_id=user) is None
     memory.undo(number)
     assert _state(memory, user) == states[-1]
-    memory.undo()
+    memory.undo(user_id=ANY_USER)
     assert _state(memory, user) == states[0]
 
 
@@ -141,8 +142,8 @@ def test_an_undo_for_all_does_not_bring_back_what_a_user_has_taken_back_since(me
     for _ in range(3):
         memory.undo(user_id="ana")
     assert not memory.store.has_node("first")
-    memory.undo()
-    memory.undo()
+    memory.undo(user_id=ANY_USER)
+    memory.undo(user_id=ANY_USER)
     assert not memory.store.has_node("first")
     assert _state(memory, "bob") == before
     assert memory.admin.check() == []
@@ -182,9 +183,9 @@ def test_an_undo_for_a_user_does_not_rebuild_the_past_of_other_users(
     assert len(moments) < 10
 
 
-@pytest.mark.parametrize("user", ["ana", None])
+@pytest.mark.parametrize("user", ["ana", ANY_USER])
 def test_the_last_thing_is_undone_without_reading_the_whole_memory(
-    memory: NeuroGraphMemory, monkeypatch: pytest.MonkeyPatch, user: str | None
+    memory: NeuroGraphMemory, monkeypatch: pytest.MonkeyPatch, user: UserChoice
 ) -> None:
     def read(_: GraphStore) -> None:
         raise AssertionError("all was read")
@@ -242,8 +243,28 @@ def test_what_also_changed_shared_memories_is_not_taken_back_for_one_user(memory
     with pytest.raises(InputError, match="ana"):
         memory.undo(user_id="ana")
     assert (_state(memory, "ana"), _state(memory, None)) == before
-    memory.undo()
+    memory.undo(user_id=ANY_USER)
     assert memory.count(user_id="ana") == 2
+
+
+def test_without_a_user_the_last_thing_done_to_memories_without_an_owner_is_taken_back(
+    memory: NeuroGraphMemory,
+) -> None:
+    memory.add("I keep hens.", id="hens", user_id="ben")
+    assert memory.undo() is None
+    memory.add("The office is in Oslo.", id="office")
+    memory.add("The archive is in Bergen.", id="archive")
+    memory.add("I keep bees.", id="bees", user_id="ana")
+    memory.delete("office")
+    memory.delete("hens")
+    for left in (["archive", "bees", "office"], ["bees", "office"], ["bees"]):
+        made = memory.undo()
+        assert made is not None
+        assert len(made.memories) == 1
+        assert sorted(one.id for one in memory.find(user_id=ANY_USER)) == left
+    assert memory.undo() is None
+    assert memory.undo(user_id="ben") is not None
+    assert memory.admin.check() == []
 
 
 @pytest.mark.parametrize("user", [None, "ana"])
@@ -266,7 +287,7 @@ def test_an_undo_tells_which_memories_it_took_back(memory: NeuroGraphMemory) -> 
     (second,) = memory.add("I keep hens.", user_id="ben")
     memory.delete(second)
     seen = list[ChangedMemory]()
-    for user in (None, "ben", "ana"):
+    for user in (ANY_USER, "ben", "ana"):
         made = memory.undo(user_id=user)
         assert made is not None
         seen += made.memories
@@ -287,3 +308,13 @@ def test_the_latest_changes_have_their_memories(memory: NeuroGraphMemory) -> Non
         assert [entry.memories for entry in latest_of(memory.store, user)] == wanted
     assert [entry.memories for entry in latest_of(memory.store, "ana")] == [(deleted,), (shown,)]
     assert [entry.sequence for entry in latest_of(memory.store, ANY_USER, 3)] == [2, 1]
+    assert [entry.memories for entry in memory.history.list()] == [(shown,), (added,), (deleted,)]
+    assert [entry.memories for entry in memory.history.list(user_id="ana", last=1)] == [(deleted,)]
+    memory.feedback(memory.add(["I keep hens.", "I keep ducks."], user_id="ana"))
+    learned = memory.history.list(user_id="ana")[-1]
+    assert learned == next(latest_of(memory.store, "ana"))
+    assert learned.memories == ()
+    made = memory.undo(user_id="ana")
+    assert made == memory.history.list(last=1)[0]
+    with pytest.raises(InputError, match="last"):
+        memory.history.list(last=-1)

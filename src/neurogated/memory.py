@@ -17,7 +17,7 @@ from neurogated.core.delta import HistoryEntry
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.habits import explains_habits, renamed
 from neurogated.core.model import MemoryNode
-from neurogated.core.scope import Scope
+from neurogated.core.scope import Scope, UserChoice
 from neurogated.core.tokens import TokenCounter
 from neurogated.core.trace import Feedback, MemoryRef, Recall
 from neurogated.core.view import GraphView
@@ -413,7 +413,7 @@ class NeuroGraphMemory:
         """Stop learning until `learning.unfreeze`; see `learning.freeze`."""
         self.learning.freeze(lasting=lasting)
 
-    def undo(self, to: int | None = None, *, user_id: str | None = None) -> HistoryEntry | None:
+    def undo(self, to: int | None = None, *, user_id: UserChoice = None) -> HistoryEntry | None:
         """Take back the last thing that was done, or every change after the delta number `to`.
 
         The last thing may be a feedback, an association, an outcome of a conflict, a signal, and any call that
@@ -425,7 +425,8 @@ class NeuroGraphMemory:
         Args:
             to: a `sequence` of `history.list`, or 0 for the empty memory; weights return to the last bit. The number
                 before an undo takes the undo back.
-            user_id: take back the last thing that was done to this user's memories, and nothing of other users.
+            user_id: take back the last thing that was done to this user's memories, and nothing of other users. Without
+                it, these are the memories without an owner, as for a recall, or all if no memory has an owner.
 
         Returns the change that the undo made, with the `memories` that it wrote or deleted; None if nothing changed.
 

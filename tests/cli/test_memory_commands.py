@@ -139,6 +139,20 @@ def test_feedback_history_and_undo_go_together(run: Run, filled: list[str]) -> N
     assert run("undo", "--to", "99")[0] == 1
 
 
+def test_the_history_shows_the_newest_changes_and_says_that_there_are_more(run: Run, filled: list[str]) -> None:
+    assert "--last" not in run("history")[1]
+    mine = run("add", "I keep bees.", "--user_id", "ana")[1].strip()
+    assert [entry["memories"][0]["id"] for entry in _json(run, "history", "--user_id", "ana")] == [mine]
+    assert "--last" in run("history", "--last", "2")[1]
+    assert [entry["sequence"] for entry in _json(run, "history", "--last", "2")] == [2, 3]
+    for number in range(20):
+        run("add", f"Note {number}.")
+    assert len(_json(run, "history")) == 20
+    assert "20" in run("history")[1].splitlines()[-1]
+    assert filled[0] not in run("history")[1]
+    assert run("history", "--last", "-1")[0] == 2
+
+
 def test_maintain_fades_idle_edges_at_the_time_given(run: Run, filled: list[str]) -> None:
     run("feedback", *filled)
     assert _json(run, "maintain", "--now", "2999-01-01T00:00:00+00:00") == {"expired": 0, "removed": 1}

@@ -48,4 +48,7 @@ def test_a_page_of_a_user_reads_little_more_than_it_shows(
                 assert len(page.json()["changes"]) == 5
                 assert 5 < len(read) < NOTES // 4
                 memory.add(f"One more, {len(read)}.", user_id="bob")
+        with counted(monkeypatch) as read:
+            assert len(memory.history.list(user_id="ana", last=5)) == 5
+        assert 5 < len(read) < NOTES // 4
     assert page.json()["changes"][0]["memories"][0]["content"] == f"Note {NOTES - 20} of Ana."

@@ -183,10 +183,12 @@ def test_undo_takes_back_the_last_change_of_the_user_only(ana: httpx.Client, url
     assert newest == [{"id": mine, "action": "deleted", "content": "A note of mine."}]
 
 
-def test_an_undo_names_its_user_if_there_are_users(ana: httpx.Client, url: str) -> None:
+def test_an_undo_without_a_user_takes_back_what_has_no_owner(ana: httpx.Client, url: str) -> None:
     with client(url) as nobody:
+        (shared,) = add(nobody, "A note of everybody.")
         (mine,) = add(ana, "A note of mine.")
-        assert nobody.post("/v1/undo").status_code == 400
+        back = {"id": shared, "action": "deleted", "content": "A note of everybody."}
+        assert nobody.post("/v1/undo").json() == {"undone": True, "memories": [back]}
         assert ana.get(f"/v1/memories/{mine}").status_code == 200
 
 

@@ -70,7 +70,7 @@ def _outcome(text: str) -> float:
 # A time without a zone is local time.
 METADATA = _Type("NAME=VALUE", _metadata, "NAME=VALUE, such as year=2027")
 _TYPES: Mapping[str, Any] = {
-    "count": int,
+    "count": click.IntRange(0),
     "duration": _Type("SECONDS", float, "a number of seconds"),
     "flag": bool,
     "moment": _Type("N|TIME", _moment, "the number of a change, or a time such as 2027-01-31T12:00:00"),

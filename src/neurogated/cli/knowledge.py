@@ -7,7 +7,6 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from itertools import islice
 from typing import Any, Literal
 
 import click
@@ -22,7 +21,6 @@ from neurogated.core.facts import Fact
 from neurogated.core.scope import ANY_USER
 from neurogated.knowledge.effects import Effect, period
 from neurogated.memory import NeuroGraphMemory
-from neurogated.plasticity.undo import latest_of
 from neurogated.retrieval.confidence import NOTHING_FOUND
 from neurogated.text.times import Zone
 from neurogated.viewer.page import beginning
@@ -229,11 +227,13 @@ def consolidate(flags: Flags, max_clusters: int | None, now: datetime | None) ->
 
 
 @command("history")
-def history(flags: Flags, last: int | None) -> None:
+def history(flags: Flags, last: int) -> None:
     with flags.open() as memory:
-        entries = list(islice(latest_of(memory.store, ANY_USER), last if last is None else max(0, last)))[::-1]
-    text = "\n".join(_history_line(one, memory.config.zone) for one in entries) or "nothing has happened yet"
-    flags.emit([_history_json(entry) for entry in entries], text)
+        found = memory.history.list(user_id=flags.owner["user_id"] or ANY_USER, last=last + 1)
+    entries = found[len(found) > last :]
+    lines = [_history_line(one, memory.config.zone) for one in entries]
+    lines += [f"the last {counted(last, 'changes')}; --last N shows more"] if len(found) > last else []
+    flags.emit([_history_json(entry) for entry in entries], "\n".join(lines) or "nothing has happened yet")
 
 
 @command("undo")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import builtins
+from itertools import islice
 from typing import NoReturn
 from uuid import UUID
 
 from neurogated.core.abilities import SupportsNodeJournal
 from neurogated.core.delta import HistoryEntry, NodeVersion
-from neurogated.core.scope import UserChoice
+from neurogated.core.model import checked_count
+from neurogated.core.scope import ANY_USER, UserChoice
 from neurogated.errors import InputError, UnknownIdError
-from neurogated.plasticity.undo import concerns, undo
+from neurogated.plasticity.undo import latest_of, undo
 from neurogated.session import Component, Notice
 from neurogated.text.strings import checked_text, composed
 
@@ -22,25 +24,20 @@ class History(Component):
         """Refuse a call as in other libraries, in words."""
         raise TypeError("history has calls of its own: history.of(id) for one memory, history.list() for all changes")
 
-    def list(self, *, user_id: UserChoice = None) -> builtins.list[HistoryEntry]:
-        """Return the changes with their times and reasons, oldest first; accesses are left out.
+    def list(self, *, user_id: UserChoice = None, last: int | None = None) -> builtins.list[HistoryEntry]:
+        """Return the changes with their times, reasons and memories, oldest first; accesses are left out.
 
         Args:
             user_id: only the changes of this user's memories and of their edges; of all users when left out.
+            last: at most so many, the newest ones. Without it, this reads all texts that the memory ever had.
 
         Raises:
-            InputError: the setting `require_user` asks for a user.
+            InputError: the setting `require_user` asks for a user, or `last` is negative.
         """
-        entries = self._session.store.history()
+        checked_count("last", last or 0)
         user_id = self._session.of_user(user_id)
-        if not isinstance(user_id, str):
-            return entries
-        own, found = set[str](), set[int]()
-        for sequence, delta in ((entry.sequence, entry.delta) for entry in self._session.store.journal()):
-            own.update(node.id for node in delta.nodes if node.scope.user_id == user_id)
-            if concerns(delta, own):
-                found.add(sequence)
-        return [entry for entry in entries if entry.sequence in found]
+        found = latest_of(self._session.store, user_id if isinstance(user_id, str) else ANY_USER)
+        return [*islice(found, last)][::-1]
 
     def of(self, node_id: str | UUID) -> builtins.list[NodeVersion]:
         """Return the versions of a memory, oldest first.
@@ -72,7 +69,7 @@ class History(Component):
             versions += [NodeVersion(sequence, delta.at, delta.reason, None, one) for one in gone]
         return versions
 
-    def undo(self, to: int | None = None, *, user_id: str | None = None) -> HistoryEntry | None:
+    def undo(self, to: int | None = None, *, user_id: UserChoice = None) -> HistoryEntry | None:
         """Take back changes; see `NeuroGraphMemory.undo`."""
         if to is not None and user_id is not None:
             raise InputError(

@@ -296,7 +296,7 @@ class HistoryEntry:
     operators: tuple[Decay, ...] = ()
     """Operators that changed many edges at once."""
     memories: tuple[ChangedMemory, ...] = ()
-    """The memories that it wrote or deleted, in the entry that `undo` returns."""
+    """The memories that it wrote or deleted, in what `undo` and `memory.history.list` return."""
 
 
 @dataclass(frozen=True, slots=True)

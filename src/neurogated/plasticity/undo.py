@@ -20,7 +20,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import NO_MEMORIES
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.scope import ANY_USER, ScopeFilter, UserChoice
+from neurogated.core.scope import ANY_USER, AnyUser, ScopeFilter, UserChoice
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.utils.hash_utils import compute_mdhash_id
@@ -105,7 +105,7 @@ def concerns(delta: GraphDelta, node_ids: AbstractSet[str]) -> bool:
     return bool(part.nodes or part.edges)
 
 
-def undo(store: GraphStorePort, to: int | None, clock: Clock, *, user_id: str | None = None) -> HistoryEntry | None:
+def undo(store: GraphStorePort, to: int | None, clock: Clock, *, user_id: UserChoice = ANY_USER) -> HistoryEntry | None:
     """Undo every change after the delta number `to`; if `to` is None, undo the last thing that was done.
 
     Nobody does the changes that the memory makes by itself; see `core.commit`. Those that came later stay, except
@@ -116,7 +116,8 @@ def undo(store: GraphStorePort, to: int | None, clock: Clock, *, user_id: str | 
         store: the graph.
         to: a number of a delta, 0 for the empty graph, or None.
         clock: the clock.
-        user_id: undo the last thing that was done to this user's memories and their edges, and only for these.
+        user_id: undo the last thing that was done to this user's memories and their edges, and only for these; None for
+            memories without an owner, or for all if no memory has one.
 
     Returns:
         The history entry of the undo with the memories that it changed, None if there was nothing to change.
@@ -127,7 +128,9 @@ def undo(store: GraphStorePort, to: int | None, clock: Clock, *, user_id: str | 
     """
     if to is not None:
         return _undo_to(store, to, clock, reason=f"undo to {to}")
-    for one in _done(store) if user_id is None else _done_to(store, user_id):
+    if user_id is None and _ids(store) == _ids(store, ScopeFilter()):
+        user_id = ANY_USER
+    for one in _done(store) if isinstance(user_id, AnyUser) else _done_to(store, user_id):
         undone = _undo_to(store, one.entry.sequence - 1, clock, part=one.part, reason=one.reason)
         # A compaction erased a change that has no effect any more; the changes before it are not the last one.
         if undone is not None or (one.entry.changes and not one.has_no_effect):
@@ -167,21 +170,20 @@ def _done(store: GraphStorePort) -> Iterator[_Done]:
         later.append(delta)
 
 
-def _done_to(store: GraphStorePort, user_id: str) -> Iterator[_Done]:
+def _done_to(store: GraphStorePort, user_id: str | None) -> Iterator[_Done]:
     """Yield the same as `_done` for one user's memories; raises as `undo`."""
     own, later, undone = _ids(store, ScopeFilter(user_id, alone=True)), list[GraphDelta](), set[int]()
-    expired = set[str]()
+    expired, owner = set[str](), "memories without an owner" if user_id is None else repr(user_id)
     for back, (entry, delta, gone) in enumerate(_backwards(store), 1):
         if back > _MOST:
             raise InputError(
-                f"none of the last {_MOST:,} changes is one of {user_id!r}; undo(to=…) takes back the changes of all "
-                "users"
+                f"none of the last {_MOST:,} changes is one of {owner}; undo(to=…) takes back the changes of all users"
             )
         own |= {node.id for node in (*delta.nodes, *gone) if node.scope.user_id == user_id}
         erased = any(entry.changes.get(one, 0) > delta.changes.get(one, 0) for one in ("nodes put", "nodes removed"))
         if erased and not _is_automatic(entry):
             raise InputError(
-                f"the last change of {user_id!r} is unknown, because compact() erased texts of change {entry.sequence} "
+                f"the last change of {owner} is unknown, because compact() erased texts of change {entry.sequence} "
                 f"({entry.reason}); undo(to=…) takes back the changes of all users"
             )
         part = UndonePart.of(delta, own)
@@ -189,7 +191,8 @@ def _done_to(store: GraphStorePort, user_id: str) -> Iterator[_Done]:
             if (of := undone_by(entry.reason)) is not None:
                 undone.add(back + of)
             elif back not in undone:
-                _check_not_shared(store, entry, delta, user_id)
+                if user_id is not None:
+                    _check_not_shared(store, entry, delta, user_id)
                 whole = part.followed(later, own)
                 yield _Done(
                     entry, whole, undo_of(entry.reason, back, is_whole=False), bool(expired) and part.nodes <= expired
@@ -234,14 +237,16 @@ def _backwards(
 
 
 def latest_of(store: GraphStorePort, user_id: UserChoice, before: int = LATEST) -> Iterator[HistoryEntry]:
-    """Yield the changes numbered below `before`, latest first, with the memories of a user that they changed.
+    """Yield the changes numbered below `before`, latest first, with the memories of a user that they wrote or deleted.
 
-    Of one user, changes that wrote or deleted none are left out. Without one, the memories are those without an owner.
+    Of one user, changes of none of her memories and their edges are left out. Without one, the memories are those
+    without an owner.
     """
+    own = _ids(store, ScopeFilter(user_id, alone=True)) if isinstance(user_id, str) else set()
     for entry, delta, gone in _backwards(store, before):
-        changed = _changed(delta, gone, user_id)
-        if changed or not isinstance(user_id, str):
-            yield replace(entry, memories=changed)
+        own |= {node.id for node in (*delta.nodes, *gone) if node.scope.user_id == user_id}
+        if not isinstance(user_id, str) or concerns(delta, own):
+            yield replace(entry, memories=_changed(delta, gone, user_id))
 
 
 def _changed(delta: GraphDelta, gone: Iterable[MemoryNode], user_id: UserChoice) -> tuple[ChangedMemory, ...]:

@@ -177,17 +177,9 @@ def state(caller: Caller, **fact: Any) -> models.Ids:
 
 @_route()
 def undo(caller: Caller, to: int | None = None) -> models.Undone:
-    if to is not None and caller.user_id is not None:
-        raise HTTPException(400, "one user's history has no numbers; leave out `to` to take back her last change")
-    if to is None and caller.user_id is None and caller.memory.admin.users():
-        raise HTTPException(
-            400,
-            "name the user whose last change is taken back: ?user_id=…; or give `to`, the `sequence` of a change after "
-            "which the changes of all users are taken back",
-        )
     made = caller.memory.undo(to, user_id=caller.user_id)
-    # Without a user, the memories of all users stay unseen.
-    shown = made.memories if made and caller.user_id is not None else ()
+    # The memories of all users stay unseen.
+    shown = made.memories if made and to is None else ()
     return models.Undone(undone=made is not None, memories=[models.Version.model_validate(one) for one in shown])
 
 
