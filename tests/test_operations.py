@@ -54,6 +54,7 @@ _VALUES: Values = {
     "attribute": "city", "value": "Lyon", "tags": ["seven"], "text": "Ana likes seven.", "threshold": 0.07,
     "timezone": "Asia/Tokyo", "title": "Seven", "token_budget": 77, "top": 7, "top_n": 7, "ttl": 7.0, "to": 7,
     "type": "event", "user_id": "ana", "weight": 0.57, "where": None, "cursor": None, "last": 7, "call": None,
+    "all_users": None,
     **dict.fromkeys(("from", "id", "node_id", "start", "seeds", "memory_id"), "a"), "conflict_id": _CONFLICT,
     **dict.fromkeys(("expires_at", "now", "timestamp", "valid_at", "valid_from"), _DAY), "valid_to": _LATER,
 }  # fmt: skip

@@ -284,3 +284,41 @@ def test_a_file_added_again_replaces_its_earlier_text_and_says_so(run: Run, tmp_
     assert run("add", "--file", str(file), "--user_id", "ana") == (0, f"ana:{name}\n")
     assert run("delete", "--document", name)[0] == 0
     assert _json(run, "list")["total"] == 0
+
+
+def test_users_are_listed_and_a_misspelt_one_is_told_with_those_of_a_like_name(
+    run: Run, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for text, user in (("I keep bees.", "ana"), ("I keep hens.", "ana"), ("I keep ducks.", "ben")):
+        run("add", text, "--user_id", user)
+    assert [(one["user_id"], one["memories"]) for one in _json(run, "users")["users"]] == [("ana", 2), ("ben", 1)]
+    assert "ana: 2 memories" in run("users")[1]
+    monkeypatch.setattr("builtins.input", lambda _: "/quit")
+    common = ("--save_dir", str(tmp_path / "agent"), "--embedding_name", "hash")
+    for words in (["chat"], ["delete"], ["export", str(tmp_path / "anna.jsonl")], ["history"]):
+        assert main([*words, "--user_id", "anna", *common]) == 0
+        err = capsys.readouterr().err
+        assert "'anna' has no memories" in err
+        assert "'ana'" in err
+        assert main([*words[:1], *(f"{word}2" for word in words[1:]), "--user_id", "ana", *common]) == 0
+        assert "has no memories" not in capsys.readouterr().err
+        run("add", "I keep bees.", "--user_id", "ana")
+
+
+def test_all_users_are_reached_by_a_flag(run: Run) -> None:
+    mine = run("add", "I keep bees.", "--user_id", "ana")[1].strip()
+    assert _json(run, "list")["memories"] == []
+    assert [one["id"] for one in _json(run, "list", "--all_users")["memories"]] == [mine]
+    for word in ("ask", "recall"):
+        assert [one["id"] for one in _json(run, word, "Who keeps bees?", "--all-users")["memories"]] == [mine]
+    assert _json(run, "context", "Who keeps bees?", "--all_users")["memories"] == [mine]
+    assert _json(run, "undo") is None
+    assert run("list", "--all_users", "--user_id", "ana")[0] == 2
+    assert _json(run, "undo", "--all_users")["memories"][0]["id"] == mine
+
+
+def test_a_role_that_is_not_known_is_an_error_that_names_the_roles(run: Run) -> None:
+    code, out = run("add", "Hello.", "--role", "custmer")
+    assert code == 2
+    assert "assistant" in out
+    assert run("add", "Hello.", "--role", "Human")[0] == 0

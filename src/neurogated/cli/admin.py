@@ -29,6 +29,7 @@ from neurogated.cli.opening import Flags, counted, picked
 from neurogated.compose import build_language_model, build_text_embedder
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.setting import settings_of, value_of
+from neurogated.core.clock import local
 from neurogated.core.scope import ANY_USER
 from neurogated.embedding.language_watch import finding_of
 from neurogated.embedding.sentence_transformers_embedder import BUNDLED_MODEL, BUNDLED_NAMES
@@ -75,6 +76,19 @@ def settings(flags: Flags, word: str) -> None:
         lines += [f"{found.name} = {'none' if value is None else value}{changed}"]
         lines += wrapper.wrap(found.spec.metadata["help"])
     flags.emit(values, "\n".join(lines) or f"no setting has {word!r} in its name")
+
+
+@command("users")
+def users(flags: Flags) -> None:
+    with flags.open() as memory:
+        counts, latest, zone = memory.admin.users(), memory.admin.latest(), memory.config.zone
+    found = [(name, count, latest[name]) for name, count in counts.items() if name in latest]
+    lines = [
+        f"{name}: {counted(count, 'memories')}, the newest of {local(at, zone):%Y-%m-%d %H:%M}"
+        for name, count, at in found
+    ]
+    shown = [dict(zip(("user_id", "memories", "latest"), one, strict=True)) for one in found]
+    flags.emit({"users": shown}, "\n".join(lines) or "no memory has a user")
 
 
 @command("namespaces")
@@ -133,6 +147,7 @@ def export(flags: Flags, folder: str, target: str | None) -> None:
     if target == PAM and user_id is None:
         raise click.UsageError(f"--to {PAM} exports the memories of one user; name the user with --user_id")
     with flags.open() as memory:
+        flags.note_unknown_user(memory)
         if target is not None:
             count = memory.admin.export_to(target, folder, user_id=user_id)
             flags.emit({"memories": count}, f"exported to {folder}: {counted(count, 'memories')}")
@@ -287,18 +302,10 @@ def _extras(_: MemoryConfig) -> Iterator[_Finding]:
     missing: set[str] = set()
     for line in metadata.requires("neurogated") or ():
         found = _OF_AN_EXTRA.match(line)
-        if found and found["extra"] not in _OF_DEVELOPERS and not _is_installed(found["package"]):
+        if found and found["extra"] not in _OF_DEVELOPERS and not any(metadata.distributions(name=found["package"])):
             missing.add(found["extra"])
     told = f"not installed: {', '.join(sorted(missing))}" if missing else "all are installed"
     yield True, told, "for the one that you need: pip install 'neurogated[NAME]'" if missing else ""
-
-
-def _is_installed(package: str) -> bool:
-    try:
-        metadata.distribution(package)
-    except metadata.PackageNotFoundError:
-        return False
-    return True
 
 
 def _disk(config: MemoryConfig) -> Iterator[_Finding]:

@@ -164,6 +164,7 @@ def chat(flags: Flags, *, plain: bool) -> None:
     with _sample(flags) if is_sample else flags.open(create=is_own) as memory:
         say_how_it_judges(memory)
         talk = _Talk(memory, flags, coloured=sys.stdout.isatty() and not plain, adds=not is_sample)
+        flags.note_unknown_user(memory)
         talk.note(f"{counted(memory.count(**flags.owner), 'memories')}. {_HELP}")
         try:
             while (line := input(_PROMPT).strip()).rstrip(_AFTER_END).casefold() not in _ENDS:
@@ -196,11 +197,7 @@ class _Talk:
         """The ids of the conflicts whose question was asked."""
         self._asked: dict[str, Conflict] = {}
         """Those that wait for an answer, the latest last."""
-        self._commands: dict[str, Callable[[str], None]] = {
-            "/add": self._add,
-            "/forget": self._forget,
-            "/answer": self._settle,
-        }
+        self._commands = {"/add": self._add, "/forget": self._forget, "/answer": self._settle}
         self._plain_commands: dict[str, Callable[[], None]] = {
             "/undo": self._undo,
             "/why": self._explain,

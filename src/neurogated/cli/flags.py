@@ -16,6 +16,7 @@ from neurogated.cli.opening import SETTINGS, Flags, logged_to_stderr
 from neurogated.config.setting import parse_bool
 from neurogated.errors import ConfigError
 from neurogated.evaluation.datasets import FORMATS
+from neurogated.ingestion.document import ROLES
 from neurogated.operations import REQUIRED, Argument, at_door, renamings, told
 from neurogated.plasticity.plasticity_engine import Outcome, strength_of
 
@@ -75,6 +76,7 @@ _TYPES: Mapping[str, Any] = {
     "flag": bool,
     "moment": _Type("N|TIME", _moment, "the number of a change, or a time such as 2027-01-31T12:00:00"),
     "outcome": _Type("success|fail|N", _outcome, "'success', 'fail' or a number from -1 to 1"),
+    "role": click.Choice(tuple(ROLES), case_sensitive=False),
     "share": float,
     "status": click.Choice(("open", "resolved", "all")),
     "time": _Type("TIME", datetime.fromisoformat, "a time such as 2027-01-31T12:00:00"),
@@ -111,7 +113,10 @@ _COMMON = (
     click.Option(["--log"], type=_LEVELS, default="warning", help="to standard error"),
 )
 """The flags of every command."""
-_SHARED = {*(flag.name for flag in _COMMON), *("dataset_dir", "format", "all_namespaces", "user_id", "session_id")}
+_SHARED = {
+    *(flag.name for flag in _COMMON),
+    *("dataset_dir", "format", "all_namespaces", "user_id", "all_users", "session_id"),
+}
 """The flags that a command's function finds in `Flags`."""
 
 
@@ -126,7 +131,9 @@ def _parameter(one: Argument) -> click.Parameter:
         return click.Argument([one.name], type=kind, required=required, nargs=-1 if one.mark == "..." else 1)
     if one.type == "flag":
         return click.Option([f"--{one.name}"], is_flag=True, help=one.help)
-    metavar = "N" if isinstance(kind, type | click.IntRange) else None if kind else one.type.upper()
+    metavar = (
+        "N" if isinstance(kind, type | click.IntRange) else None if kind and one.type != "role" else one.type.upper()
+    )
     default = None if required else one.default
     shown: dict[str, Any] = {"metavar": metavar, "default": default, "show_default": True, "help": one.help}
     return click.Option([f"--{one.name}"], type=kind, required=required, **shown)

@@ -50,11 +50,8 @@ def facts(flags: Flags, stated: tuple[str, str, str] | None, *, catch_up: bool, 
 
 
 def _fact_line(fact: Fact, zone: Zone) -> str:
-    held = [
-        f"{word} {day_in(day, zone):%Y-%m-%d}"
-        for word, day in (("from", fact.valid_from), ("to", fact.valid_to))
-        if day
-    ]
+    days = {"from": fact.valid_from, "to": fact.valid_to}
+    held = [f"{word} {day_in(day, zone):%Y-%m-%d}" for word, day in days.items() if day]
     sources = [f"from {counted(len(fact.sources), 'memories')}"] if fact.sources else []
     about = ", ".join([*held, *sources])
     line = f"{fact.subject} {fact.attribute}: {'not ' * fact.is_denied}{fact.value}"
@@ -76,19 +73,16 @@ def facts_parked(flags: Flags, *, retry: bool) -> None:
             settled += graph.learning.resume()[0] if retry else 0
             reasons = graph.learning.parked()
             nodes = graph.store.get_nodes(list(reasons), missing_ok=True)
-            found += [
-                {"id": one.id, "reason": reasons[one.id], "content": one.content, "namespace": name} for one in nodes
-            ]
-    lines = [
-        f"parked: {len(found)}",
-        *(f"{one['id']}  ({one['reason']})\n    {beginning(one['content'])}" for one in found),
-    ]
-    flags.emit({"parked": found, "settled": settled}, "\n".join([*lines, *([f"settled: {settled}"] if retry else [])]))
+            found += [{**picked(one, "id content"), "reason": reasons[one.id], "namespace": name} for one in nodes]
+    lines = [f"parked: {len(found)}"]
+    lines += [f"{one['id']}  ({one['reason']})\n    {beginning(one['content'])}" for one in found]
+    lines += [f"settled: {settled}"] if retry else []
+    flags.emit({"parked": found, "settled": settled}, "\n".join(lines))
 
 
 @command("conflicts")
 def conflicts(flags: Flags, status: Literal["open", "resolved", "all"], limit: int | None) -> None:
-    owner = flags.owner["user_id"]
+    owner = flags.reader["user_id"]
     with flags.open() as memory:
         found = memory.conflicts.list(None if status == "all" else status, user_id=owner, limit=limit)
         texts = _texts(memory, (side for one in found for side in one.sides))
@@ -156,7 +150,7 @@ _days = click.option("--days", type=_CENTURY, default=_DAYS, show_default=True, 
 @command("tiers")
 def tiers(flags: Flags, top: int) -> None:
     with flags.open() as memory:
-        found = memory.energy.tiers(**flags.owner)
+        found = memory.energy.tiers(**flags.reader)
         most = found.most_energy[: max(0, top)]
         texts = {node.id: node.content for node in memory.store.get_nodes([name for name, _ in most], missing_ok=True)}
     counts = [f"{name:<9}  {count}" for part in (found.counts, found.layers) for name, count in part.items()]
@@ -171,8 +165,8 @@ def tiers(flags: Flags, top: int) -> None:
 @command("manifest")
 def manifest(flags: Flags, token_budget: int) -> None:
     with flags.open() as memory:
-        text = memory.manifest.text(token_budget=token_budget, **flags.owner)
-        shown = memory.manifest.get(**flags.owner).as_dict()
+        text = memory.manifest.text(token_budget=token_budget, **flags.reader)
+        shown = memory.manifest.get(**flags.reader).as_dict()
     flags.emit(shown, text)
 
 
@@ -229,6 +223,7 @@ def consolidate(flags: Flags, max_clusters: int | None, now: datetime | None) ->
 @command("history")
 def history(flags: Flags, last: int) -> None:
     with flags.open() as memory:
+        flags.note_unknown_user(memory)
         found = memory.history.list(user_id=flags.owner["user_id"] or ANY_USER, last=last + 1)
     entries = found[len(found) > last :]
     lines = [_history_line(one, memory.config.zone) for one in entries]
@@ -239,7 +234,7 @@ def history(flags: Flags, last: int) -> None:
 @command("undo")
 def undo(flags: Flags, to: int | None) -> None:
     with flags.open() as memory:
-        entry = memory.undo(to, user_id=flags.owner["user_id"])
+        entry = memory.undo(to, user_id=flags.reader["user_id"])
     if entry is None:
         flags.emit(None, "there is nothing to take back")
     else:

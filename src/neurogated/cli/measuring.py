@@ -1,16 +1,13 @@
 """Data sets: a demonstration, indexing, and measuring recall."""
 
-import io
 import sys
 import webbrowser
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from neurogated.cli.flags import command, dataset_dir, dataset_format, top_n
 from neurogated.cli.opening import Flags, counted, recall_json, say_how_it_judges
@@ -25,7 +22,6 @@ from neurogated.memory import NeuroGraphMemory
 from neurogated.viewer import explain, write_page
 
 _PAGE = "why.html"
-_UNBOUNDED = 10_000
 _CHAT = (
     ("2026-05-04T09:00:00Z", "Ana", "Our team dinner is at Luigi's on Friday at seven."),
     ("2026-05-05T09:00:00Z", "Ana", "The kitchen of Luigi's had a fire last night."),
@@ -153,17 +149,9 @@ def _report(report: RunReport) -> str:
     return "\n".join((*parts, f"\nWritten to {report.folder}"))
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table as text; the first column is left-aligned, the others right-aligned.
-
-    A table for a terminal has its width; one for a file or a pipe is as wide as its cells.
-    """
-    made = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for place, name in enumerate(header):
-        made.add_column(name, justify="right" if place else "left")
-    for row in rows:
-        made.add_row(*row)
-    text = io.StringIO()
-    width = Console().width if sys.stdout.isatty() else _UNBOUNDED
-    Console(file=text, width=width, color_system=None, markup=False, highlight=False).print(made)
-    return "\n".join(line.rstrip() for line in text.getvalue().splitlines())
+def _table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return a table as text; the first column is left-aligned, the others right-aligned."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    pad = [str.rjust if place else str.ljust for place in range(len(widths))]
+    lines = [map(lambda to, cell, width: to(cell, width), pad, row, widths) for row in (header, *rows)]
+    return "\n".join("  ".join(cells).rstrip() for cells in lines)

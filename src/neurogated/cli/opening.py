@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import difflib
 import json
 import logging
 import sys
@@ -12,16 +13,21 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, TypedDict
 
+import click
+
+from neurogated.components.manifest import Owners
 from neurogated.compose import OFFLINE_NOTICE, load_config
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.setting import settings_of
 from neurogated.core.model import MemoryNode
+from neurogated.core.scope import ANY_USER
 from neurogated.core.trace import PathStep, Recall, RecalledMemory
 from neurogated.errors import EmbedderMismatchError, StorageError
 from neurogated.evaluation.datasets import BUNDLED
 from neurogated.fallback import FallbackWarning, reachable
 from neurogated.memory import NeuroGraphMemory
 from neurogated.storage.registry import memory_exists, namespaces_in
+from neurogated.text.strings import composed
 
 
 def counted(count: int, things: str) -> str:
@@ -93,6 +99,10 @@ class Flags:
         self.dataset_dir: str = values.get("dataset_dir", "dataset")
         self.format: str = values.get("format", "hipporag")
         self.owner: OwnerFlags = {"user_id": values.get("user_id"), "session_id": values.get("session_id")}
+        every = ANY_USER if values.get("all_users") else None
+        if every and self.owner["user_id"] is not None:
+            raise click.UsageError("give either --user_id or --all_users")
+        self.reader = Owners(user_id=every or self.owner["user_id"], session_id=self.owner["session_id"])
 
     def config(self) -> MemoryConfig:
         """Return the settings: file, then environment, then flags; the later wins."""
@@ -147,7 +157,9 @@ class Flags:
             config = config.replace(force_index_from_scratch=False)
         if serves and config.timezone is None:
             config = config.replace(timezone="UTC")
-        config = _reachable(config)
+        with _told(FallbackWarning):
+            # Opening the memory need not ask the database again.
+            config = reachable(config).replace(fallback=False)
         if not create and not memory_exists(config):
             raise StorageError(
                 f"there is no memory in {config.place}; create one by 'index' or 'add', or check --save_dir, --storage"
@@ -161,6 +173,13 @@ class Flags:
         with NeuroGraphMemory(config) as memory:
             yield memory
 
+    def note_unknown_user(self, memory: NeuroGraphMemory) -> None:
+        """Print to standard error that the user of the command has no memories, with the names of users like hers."""
+        user_id, known = self.owner["user_id"], memory.admin.users()
+        if user_id is not None and known and composed(user_id) not in known:
+            near = " or ".join(map(repr, difflib.get_close_matches(user_id, known)))
+            print(f"the user {user_id!r} has no memories" + f"; did you mean {near}?" * bool(near), file=sys.stderr)
+
     def graphs_of(self, memory: NeuroGraphMemory) -> Iterator[tuple[str, NeuroGraphMemory]]:
         """Yield the graph of the command with its name, or with `--all_namespaces` all graphs of the memory."""
         for name in memory.admin.namespaces() if self._values["all_namespaces"] else [memory.config.namespace]:
@@ -169,13 +188,6 @@ class Flags:
     def emit(self, value: Any, text: str) -> None:  # noqa: ANN401 - JSON
         """Print `value` as JSON where `--json` was given, else `text`."""
         print(json.dumps(value, ensure_ascii=False, indent=2, default=_plain) if self.json else text)
-
-
-def _reachable(config: MemoryConfig) -> MemoryConfig:
-    """Return the settings of the memory, or of its fallback; print what is announced."""
-    with _told(FallbackWarning):
-        # Opening the memory need not ask the database again.
-        return reachable(config).replace(fallback=False)
 
 
 @contextlib.contextmanager

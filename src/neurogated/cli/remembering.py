@@ -24,7 +24,7 @@ from neurogated.viewer import explain as explained
 from neurogated.viewer import write_page
 from neurogated.viewer.page import dated, questions, recall_text
 
-__all__ = ["add", "ask", "chat", "context", "delete", "feedback", "list_", "record", "repl", "run", "update"]
+__all__ = ["add", "ask", "chat", "context", "delete", "feedback", "list_", "recall", "record", "repl", "run", "update"]
 
 _MARKDOWN = frozenset({".md", ".markdown"})
 
@@ -89,20 +89,23 @@ def _text(text: str | None, file: str | None) -> str:
 def ask(flags: Flags, query: str, explain: str | None, **options: Any) -> None:  # noqa: ANN401 - as in `recall`
     with flags.open() as memory:
         say_how_it_judges(memory)
-        recall = memory.recall(query, **flags.owner, **options)
+        found = memory.recall(query, **flags.reader, **options)
         store = memory.store if options["as_of"] is None else memory.store.as_of(options["as_of"])
         if explain is not None:
-            written = write_page(explained(memory, recall, store), explain)
+            written = write_page(explained(memory, found, store), explain)
             # To standard error, so that --json prints only JSON.
             print(f"explained in {written}; open it in a browser", file=sys.stderr)
-        flags.emit(recall_json(recall), recall_text(store, recall))
+        flags.emit(recall_json(found), recall_text(store, found))
+
+
+recall = ask
 
 
 @command("context")
 @click.option("--explain", is_flag=True, help="also say why each memory is there")
 def context(flags: Flags, query: str, **options: Any) -> None:  # noqa: ANN401 - of `get_context`
     with flags.open() as memory:
-        found = memory.get_context(query, **flags.owner, **options)
+        found = memory.get_context(query, **flags.reader, **options)
     shown = picked(found, "text tokens budget excerpts choices notes confidence")
     shown |= {"memories": found.ids, "conflicts": [picked(one, "id question") for one in found.conflicts]}
     flags.emit(shown, _context_text(found))
@@ -119,8 +122,8 @@ def _context_text(found: Context) -> str:
 @command("list")
 def list_(flags: Flags, limit: int, cursor: str | None) -> None:
     with flags.open() as memory:
-        page = memory.list(limit=limit, cursor=cursor, **flags.owner)
-        total = memory.count(**flags.owner)
+        page = memory.list(limit=limit, cursor=cursor, **flags.reader)
+        total = memory.count(**flags.reader)
         same = {node.id: _same_as(memory, node.id) for node in page}
     lines = []
     for node in page:
@@ -162,6 +165,7 @@ def delete(flags: Flags, ids: Sequence[str], document: str | None) -> None:
         raise click.UsageError("give either ids, --document or --user_id")
     with flags.open() as memory:
         if user_id is not None:
+            flags.note_unknown_user(memory)
             count = memory.delete(user_id=user_id)
         elif document is not None:
             count = _delete_document(memory, document)

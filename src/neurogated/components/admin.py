@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +80,15 @@ class Admin(Component):
     def users(self) -> dict[str, int]:
         """Return the ids of the users of this graph, sorted, and how many memories each owns."""
         view = self._memories()
-        owners = Counter(view.scope_of(row).user_id for row in view.admitted_nodes().tolist())
-        return {user_id: owners[user_id] for user_id in sorted(filter(None, owners))}
+        owners = (view.scope_of(row).user_id for row in view.admitted_nodes().tolist())
+        return dict(sorted(Counter(filter(None, owners)).items()))
+
+    def latest(self) -> dict[str, datetime]:
+        """Return when the newest memory of each user of this graph was added, by user."""
+        view = self._memories()
+        last = {view.scope_of(row).user_id: view.ids[row] for row in view.admitted_nodes().tolist()}
+        newest = self._session.store.get_nodes(list(last.values()), missing_ok=True)
+        return {one.scope.user_id: one.created_at for one in newest if one.scope.user_id is not None}
 
     def _memories(self) -> GraphView:
         return self._session.store.view(filters=memories_among({"user_id": ANY_USER}))

@@ -76,13 +76,10 @@ class History(Component):
                 "undo(to=…) takes back the changes of all users, and undo(user_id=…) the last thing of one user; "
                 "give one of them, and call undo(user_id=…) once for each thing to take back"
             )
-        is_number = isinstance(to, int) and not isinstance(to, bool)
-        if to is not None and (not is_number or to < 0):
+        if to is not None and (type(to) is not int or to < 0):
             raise InputError(f"the change to go back to is {to!r}, but must be a sequence of history.list()")
         with self._session.exclusively():
-            store, clock = self._session.store, self._session.clock
-            if to is None:
-                user_id = self._session.of_user(user_id)
-            made = undo(store, to, clock, user_id=user_id)
+            user_id = self._session.of_user(user_id) if to is None else ANY_USER
+            made = undo(self._session.store, to, self._session.clock, user_id=user_id)
         self._session.notify(Notice("undone"))
         return made

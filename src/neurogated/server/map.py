@@ -14,7 +14,6 @@ from neurogated.core.clock import to_micros
 from neurogated.core.energy import LAYERS, EnergyLaw, Layer, layers_of
 from neurogated.core.extras import needs_extra
 from neurogated.core.model import MemoryEdge
-from neurogated.core.scope import ANY_USER
 from neurogated.core.view import GraphView
 from neurogated.manifest.model import GraphManifest
 from neurogated.server.callers import Caller, CallerOf
@@ -107,10 +106,10 @@ async def users(caller: CallerOf) -> list[Person]:
 
 
 def _users(caller: Caller) -> list[Person]:
-    view, counts = caller.memory.view(user_id=ANY_USER), caller.memory.admin.users()
-    last = {view.scope_of(row).user_id: view.ids[row] for row in view.admitted_nodes().tolist()}
-    latest = [one.created_at for one in caller.memory.store.get_nodes([last[name] for name in counts])]
-    return [Person(user_id=name, memories=counts[name], latest=at) for name, at in zip(counts, latest, strict=True)]
+    counts, latest = caller.memory.admin.users(), caller.memory.admin.latest()
+    return [
+        Person(user_id=name, memories=counts[name], latest=at) for name, at in sorted(latest.items()) if name in counts
+    ]
 
 
 @router.get("/map")
