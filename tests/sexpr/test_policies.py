@@ -37,7 +37,7 @@ def test_a_policy_runs_after_remember_if_its_condition_holds(allowed: NeuroGraph
     allowed.add("A ferry.", id="ferry", user_id="ana", metadata={"topic": "sea"})
     assert _associated(allowed) == ["ferry"]
     assert len(_reasons(allowed, policy)) == 1
-    allowed.undo()
+    allowed.undo(user_id="ana")
     assert not allowed.store.has_node("ferry")
     assert _associated(allowed) == []
     assert allowed.get("tram").content == "A tram."
