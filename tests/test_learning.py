@@ -140,3 +140,14 @@ def test_a_memory_whose_marks_cannot_be_written_still_closes(
     monkeypatch.setattr(memory.store, "apply", full)
     memory.close()
     NeuroGraphMemory(config).close()
+
+
+def test_feedback_names_the_memories_that_learned(memory: NeuroGraphMemory) -> None:
+    first, second, third = memory.add(["I like tea.", "I like jam.", "I like rye bread."])
+    memory.delete(third)
+    done = memory.feedback([first, second, third])
+    assert (done.memories, done.gone, int(done)) == ((first, second), (third,), 1)
+    assert first in repr(done)
+    assert str(done) == f"{done}" == "1"
+    memory.freeze()
+    assert memory.feedback([first, second]).memories == ()

@@ -124,7 +124,7 @@ def test_an_impossible_request_is_refused_in_one_line(run: Run, words: list[str]
 
 def test_feedback_history_and_undo_go_together(run: Run, filled: list[str]) -> None:
     before = _json(run, "stats")["edges"]
-    assert _json(run, "feedback", *filled)["edges"] == 1
+    assert _json(run, "feedback", *filled) == {"edges": 1, "memories": filled, "gone": []}
     assert _json(run, "stats")["edges"]["ASSOC"] == 1
     history = _json(run, "history")
     assert [entry["reason"] for entry in history] == ["add", "add", "feedback on 2 memories"]
@@ -154,7 +154,7 @@ def test_the_history_shows_the_newest_changes_and_says_that_there_are_more(run: 
 
 
 def test_maintain_fades_idle_edges_at_the_time_given(run: Run, filled: list[str]) -> None:
-    run("feedback", *filled)
+    assert filled[0] in run("feedback", *filled)[1]
     assert _json(run, "maintain", "--now", "2999-01-01T00:00:00+00:00") == {"expired": 0, "removed": 1}
     assert "idle edges ×" in run("history", "--last", "1")[1]
     code, out = run("maintain", "--now", "someday")

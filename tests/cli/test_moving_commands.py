@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from neurogated import compose
+from neurogated import NeuroGraphMemory, compose
 from neurogated.cli import main
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.embedding.hash_embedder import HashEmbedder
@@ -100,3 +100,19 @@ def test_a_memory_goes_over_to_another_model(run: Run, filled: list[str]) -> Non
     assert _asked(run, "one", embedding_name="other")[0]["id"] in filled
     assert json.loads(run("one", "migrate", "--json", embedding_name="other")[1]) == {"texts": 0}
     assert run("one", "ask", "pump?")[0] == 1
+
+
+def test_an_export_of_all_versions_of_a_user_says_what_to_import_instead(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    common = ["--save_dir", str(tmp_path / "one"), "--embedding_name", "hash"]
+    assert main(["add", "I keep bees.", "--user_id", "ana", *common]) == 0
+    assert main(["export", str(tmp_path / "ana.jsonl"), "--user_id", "ana", *common]) == 0
+    assert "--to pam" in capsys.readouterr().out
+    assert main(["import", str(tmp_path / "ana.jsonl"), *common]) == 2
+    assert "--to pam" in capsys.readouterr().err
+    assert main(["export", str(tmp_path / "ana.json"), "--user_id", "ana", "--to", "pam", *common]) == 0
+    common[1] = str(tmp_path / "two")
+    assert main(["import", str(tmp_path / "ana.json"), *common]) == 0
+    with NeuroGraphMemory(MemoryConfig(save_dir=common[1], embedding_name="hash")) as memory:
+        assert [one.content for one in memory.list(user_id="ana")] == ["I keep bees."]

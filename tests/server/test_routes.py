@@ -192,6 +192,16 @@ def test_an_undo_without_a_user_takes_back_what_has_no_owner(ana: httpx.Client, 
         assert ana.get(f"/v1/memories/{mine}").status_code == 200
 
 
+def test_a_body_that_is_no_json_is_told_with_the_place_of_the_fault(ana: httpx.Client) -> None:
+    broken = '{"query": "bees" "top_n": 1}'
+    answer = ana.post("/v1/recall", content=broken, headers={"Content-Type": "application/json"})
+    message = answer.json()["error"]["message"]
+    assert answer.status_code == 422
+    assert "no JSON" in message
+    assert str(broken.index('"top_n"')) in message
+    assert "Content-Type" not in message
+
+
 def test_the_history_of_a_user_tells_the_last_text_of_what_she_deleted(ana: httpx.Client, url: str) -> None:
     (mine,) = add(ana, "A note of mine.")
     ana.patch(f"/v1/memories/{mine}", json={"content": "A note that I changed."})

@@ -153,7 +153,9 @@ def export(flags: Flags, folder: str, target: str | None) -> None:
             flags.emit({"memories": count}, f"exported to {folder}: {counted(count, 'memories')}")
         elif user_id is not None:
             count = memory.admin.export_user(user_id, folder)
-            flags.emit({"nodes": count}, f"exported to {folder}: {counted(count, 'nodes')}")
+            flags.emit(
+                {"nodes": count}, f"exported to {folder}: {counted(count, 'nodes')}; for 'import', export --to {PAM}"
+            )
         else:
             manifest = memory.admin.export(folder)
             flags.emit(_manifest_json(manifest), f"exported to {folder}: {_manifest_line(manifest)}")

@@ -86,11 +86,10 @@ def conflicts(flags: Flags, status: Literal["open", "resolved", "all"], limit: i
     with flags.open() as memory:
         found = memory.conflicts.list(None if status == "all" else status, user_id=owner, limit=limit)
         texts = _texts(memory, (side for one in found for side in one.sides))
-        shown: dict[str, Any] = {"conflicts": list(map(_conflict_json, found))}
         lines = [*(_conflict_text(one, texts) for one in found), f"conflicts: {len(found)}"]
         if not found and owner is None:
             lines.append("the conflicts of a user are listed only with --user_id NAME")
-        flags.emit(shown, "\n".join(lines))
+        flags.emit({"conflicts": list(map(_conflict_json, found))}, "\n".join(lines))
 
 
 @command("resolve")
@@ -176,8 +175,7 @@ def energy(flags: Flags, node_id: str, days: float) -> None:
     with flags.open() as memory:
         course = memory.energy.course(node_id, steps=_STEPS, step=timedelta(days=days / _STEPS))
     # The forecast follows the present.
-    present = course[-1 - _STEPS].at
-    zone = memory.config.zone
+    present, zone = course[-1 - _STEPS].at, memory.config.zone
     lines = [
         f"{day_in(point.at, zone):%Y-%m-%d}  {point.energy:.3f}  {'#' * round(point.energy * _BAR):<{_BAR}}"
         f"{'  now' if point.at == present else ''}".rstrip()

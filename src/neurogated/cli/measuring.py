@@ -57,10 +57,8 @@ def demo(flags: Flags, *, no_browser: bool) -> None:
                 page = write_page(explain(memory, recall), folder / _PAGE)
     if sys.stdout.isatty() and not (no_browser or flags.json):
         webbrowser.open(page.as_uri())
-    flags.emit(
-        {"asked": found, "page": str(page)},
-        "\n".join([*lines, "", f"{folder / _PAGE} explains the first answer. Next: neurogated chat"]),
-    )
+    lines += ["", f"{folder / _PAGE} explains the first answer. Next: neurogated chat"]
+    flags.emit({"asked": found, "page": str(page)}, "\n".join(lines))
 
 
 @command("index")

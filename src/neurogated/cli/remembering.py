@@ -22,7 +22,7 @@ from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.confidence import NOTHING_FOUND
 from neurogated.viewer import explain as explained
 from neurogated.viewer import write_page
-from neurogated.viewer.page import dated, questions, recall_text
+from neurogated.viewer.page import beginning, dated, questions, recall_text
 
 __all__ = ["add", "ask", "chat", "context", "delete", "feedback", "list_", "recall", "record", "repl", "run", "update"]
 
@@ -197,5 +197,8 @@ def record(flags: Flags, event: str, used: Sequence[str], more: Sequence[str], *
 @command("feedback")
 def feedback(flags: Flags, ids: Sequence[str], outcome: float) -> None:
     with flags.open() as memory:
-        count = memory.feedback(ids, outcome)
-    flags.emit({"edges": count}, counted(count, f"edges {'strengthened or added' if outcome > 0 else 'weakened'}"))
+        done = memory.feedback(ids, outcome)
+        nodes = memory.store.get_nodes(done.memories, missing_ok=True)
+    lines = [counted(done, f"edges {'strengthened or added' if outcome > 0 else 'weakened'}, of these memories:")]
+    lines += [f"    {one.id}  {beginning(one.content)}" for one in nodes]
+    flags.emit({"edges": int(done), "memories": done.memories, "gone": done.gone}, "\n".join(lines))

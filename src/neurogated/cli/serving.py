@@ -122,8 +122,6 @@ def serve(flags: Flags, keys: str | None, hosts: Sequence[str], *, new_key: bool
     if not known.grants and about["host"] not in _LOOPBACK:
         raise ConfigError(f"a server on {about['host']} needs keys; make one with 'neurogated serve --new_key'")
     with flags.open(create=True, serves=True) as memory:
-        limits = server.Limits(
-            int(about["body"]), float(about["rate"]), float(about["patience"]), int(about["concurrency"])
-        )
+        limits = server.Limits(*(about[name] for name in ("body", "rate", "patience", "concurrency")))
         app = server.create_app(memory, known, limits=limits, hosts=hosts)
         listening.serve(app, str(about["host"]), int(about["port"]), patience=limits.patience)

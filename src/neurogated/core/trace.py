@@ -372,21 +372,29 @@ class Recall:
         return Access.of(self.ids, edges.union(*[why.edges_to(some) for why, some in places.items()]))
 
 
-@explains_reading("it is the number of edges, with .gone")
+@explains_reading("it is the number of edges, with .memories and .gone")
 class Feedback(int):
-    """The number of edges that feedback strengthened or added.
+    """The number of edges that feedback strengthened, weakened or added.
 
     Attributes:
+        memories: ids of the memories that learned.
         gone: ids of the memories that feedback skipped, because they were deleted or expired since their recall.
     """
 
+    memories: tuple[str, ...]
     gone: tuple[str, ...]
 
-    def __new__(cls, edges: int, gone: Iterable[str] = ()) -> Self:
-        """Return the number of edges with the ids of skipped memories."""
+    def __new__(cls, edges: int, memories: Iterable[str] = (), gone: Iterable[str] = ()) -> Self:
+        """Return the number of edges with the ids of memories."""
         feedback = super().__new__(cls, edges)
-        feedback.gone = tuple(gone)
+        feedback.memories, feedback.gone = tuple(memories), tuple(gone)
         return feedback
+
+    __str__ = int.__repr__
+
+    def __repr__(self) -> str:
+        """Return the number, and which memories learned."""
+        return f"{self} (edges; memories: {', '.join(self.memories) or 'none'})"
 
 
 MemoryRef = str | UUID | MemoryNode | RecalledMemory

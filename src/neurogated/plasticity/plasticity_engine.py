@@ -171,7 +171,7 @@ class PlasticityEngine:
             _log.info("feedback skips %d memories that are gone: %s", len(gone), ", ".join(gone))
         reason = f"feedback on {len(present)} memories"
         edges = self.reinforce_path(present, associate=True, outcome=outcome, reason=reason, view=view, rated=True)
-        return Feedback(edges, gone)
+        return Feedback(edges, present, gone)
 
     def decay_unused(self, now: datetime | None = None) -> None:
         """Long-term depression: plastic edges that are idle for a day fade by `TIME_DECAY_FACTOR` a day.

@@ -113,6 +113,8 @@ def _advice(errors: Sequence[Mapping[str, Any]]) -> str:
             return f"the body {one['msg']}"
         if one["loc"] == ("body",) and one["type"] == "unknown":
             return f"{one['msg']} (/openapi.json describes what each request takes)"
-        if one["type"] == "json_invalid" or one["loc"] == ("body",):
+        if one["type"] == "json_invalid":
+            return f"the body is no JSON ({one['ctx']['error']} at character {one['loc'][-1]})"
+        if one["loc"] == ("body",):
             return "send a JSON object as the body, with the header 'Content-Type: application/json'"
     return f"{advice(errors, 1)} (/openapi.json describes what each request takes)"

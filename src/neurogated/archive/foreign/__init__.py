@@ -183,5 +183,9 @@ def _looks_like(value: object) -> str:
     """Return what a value of a file looks like."""
     if not isinstance(value, dict):
         return f"{str(value)[:40]!r}"
+    if value.keys() == {"namespace", "id", "versions"}:
+        return (
+            "an export of all versions of a user's memories; export those to import by '--to pam', or the whole memory"
+        )
     likely = [f"{one.title} (--from {name})" for name, one in FORMATS.items() if _seems(one, value)]
     return " or ".join(likely) or f"an object with {', '.join(list(value)[:6]) or 'nothing'}"
