@@ -51,7 +51,7 @@ def _delete(memory: NeuroGraphMemory, name: str) -> None:
 
 
 def _undo(memory: NeuroGraphMemory, name: str) -> None:  # noqa: ARG001 - as the other changes
-    memory.undo()
+    memory.undo(user_id="ana")
 
 
 def _apply(memory: NeuroGraphMemory, name: str) -> None:

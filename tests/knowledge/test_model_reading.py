@@ -151,7 +151,7 @@ def test_a_change_that_the_model_reads_ends_the_earlier_value(reading: MemoryCon
         assert values["Bern"].valid_to is not None
         assert values["Basel"].valid_to is None
         assert [one.status for one in memory.conflicts.list(None, user_id="ana")] == ["resolved"]
-        memory.undo()
+        memory.undo(user_id="ana")
         assert [one.status for one in memory.conflicts.list(None, user_id="ana")] == []
 
 

@@ -120,7 +120,7 @@ def test_a_check_finds_a_conflict_with_a_text_a_fact_that_says_something_else_an
     for delta in (GraphDelta(nodes=(texted,)), GraphDelta(nodes=(fact,)), GraphDelta(edges=(edge,))):
         graph(memory).apply(replace(delta, owner=Owner.LOG))
         assert len(disagreements(graph(memory))) == 1
-        memory.history.undo()
+        memory.history.undo(user_id=ANY_USER)
         assert disagreements(graph(memory)) == []
 
 

@@ -268,8 +268,7 @@ class Recall:
     later: Mapping[str, MemoryNode] = field(default_factory=dict)
     """The newest memory that the same speaker said later about the same thing, by the id of the earlier memory. It is
     among the memories, unless their number cuts it off: before the earlier one if the question finds both, else
-    behind it. Whether it changes what was
-    said is for the reader to judge."""
+    behind it. Whether it changes what was said is for the reader to judge."""
     derived: frozenset[str] = frozenset()
     """Ids of the memories that were computed from others, such as summaries and profiles."""
     zone: Zone = None
@@ -280,17 +279,11 @@ class Recall:
         return f"<Recall of {len(self)} memories for {beginning(self.query)!r}{best}>"
 
     def _repr_html_(self) -> str:
-        marks = self.remarks
-        rows = (
-            (
-                f"{one.score:.2f}",
-                one.speaker or one.role,
-                one.timestamp and day_of(one.timestamp, self.zone),
-                one.content,
-                "; ".join(marks.get(one.id, ())),
-            )
-            for one in self
-        )
+        told = self.remarks
+        marks = {one.id: "; ".join(told.get(one.id, ())) for one in self}
+        days = [one.timestamp and day_of(one.timestamp, self.zone) for one in self]
+        about = [(f"{one.score:.2f}", one.speaker or one.role) for one in self]
+        rows = ((*of, day, one.content, marks[one.id]) for of, day, one in zip(about, days, self, strict=True))
         return html_table(f"Recall for {beginning(self.query)!r}", ("score", "speaker", "day", "memory", "marks"), rows)
 
     def __iter__(self) -> Iterator[RecalledMemory]:
@@ -383,14 +376,13 @@ class Feedback(int):
 
     memories: tuple[str, ...]
     gone: tuple[str, ...]
+    __str__ = int.__repr__
 
     def __new__(cls, edges: int, memories: Iterable[str] = (), gone: Iterable[str] = ()) -> Self:
         """Return the number of edges with the ids of memories."""
         feedback = super().__new__(cls, edges)
         feedback.memories, feedback.gone = tuple(memories), tuple(gone)
         return feedback
-
-    __str__ = int.__repr__
 
     def __repr__(self) -> str:
         """Return the number, and which memories learned."""

@@ -84,8 +84,7 @@ def read_file(source: str | None, path: Path, words: Words) -> Iterator[Incoming
 def _detected(path: Path, files: list[File]) -> str:
     if not files or all(one.is_blank for one in files):
         raise DatasetError(f"{path} is empty")
-    found = {name for file in files for name in _formats_of(file)}
-    if found:
+    if found := {name for file in files for name in _formats_of(file)}:
         return next(name for name in FORMATS if name in found)
     what = _kind(files[0]) if len(files) == 1 else f"{', '.join(one.name for one in files[:5])}"
     raise DatasetError(f"{path} has no format that can be imported, but {what}; there are {', '.join(FORMATS)}")
@@ -146,9 +145,8 @@ def _safely(found: Found, place: str) -> Found:
 def _worded(one: Incoming, words: Words) -> Incoming | Left | Fault:
     """Return a text with the words of its body; what is left out, if nobody says it."""
     role: object = one.role
-    speaker, why = one.speaker, NO_WORDS
+    speaker, why, text = one.speaker, NO_WORDS, one.text
     parts: tuple[str, ...] = ()
-    text = one.text
     if one.content is not None:
         body = one.content
         message = body if isinstance(body, dict) else {"role": role or "user", "content": body}
