@@ -138,13 +138,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         if "--debug" in words:
             raise
         message, code = _explained(error)
+        print(f"error: {message}", file=sys.stderr)
         # For a hook of Claude Code, 2 would block the prompt; any other code only shows the message.
-        return _failed(message, EXIT_FAILED if words[:1] == ["hook"] else code)
+        return EXIT_FAILED if words[:1] == ["hook"] else code
     except BrokenPipeError:
         # The reader of the output closed the pipe; Python's flush at exit must not raise again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
-        return _failed("interrupted; all finished writes are stored", EXIT_INTERRUPTED)
+        print("error: interrupted; all finished writes are stored", file=sys.stderr)
+        return EXIT_INTERRUPTED
     return EXIT_OK
 
 
@@ -182,8 +184,3 @@ def _explained(error: click.UsageError | NeurogatedError) -> tuple[str, int]:
 def _unknown(told: str, word: str, known: Collection[str]) -> str:
     # All that is known would be too long; the help has it.
     return "; ".join(filter(None, (told, meant(word, known))))
-
-
-def _failed(message: str, code: int) -> int:
-    print(f"error: {message}", file=sys.stderr)
-    return code

@@ -153,8 +153,8 @@ def tiers(flags: Flags, top: int) -> None:
         most = found.most_energy[: max(0, top)]
         texts = {node.id: node.content for node in memory.store.get_nodes([name for name, _ in most], missing_ok=True)}
     counts = [f"{name:<9}  {count}" for part in (found.counts, found.layers) for name, count in part.items()]
-    lines = [*counts, "", *([] if any(found.counts.values()) else [NOTHING_FOUND, ""])]
-    lines += [f"{found.energy:.3f}  mean energy"]
+    nothing = [] if any(found.counts.values()) else [NOTHING_FOUND, ""]
+    lines = [*counts, "", *nothing, f"{found.energy:.3f}  mean energy"]
     lines += [f"{energy:.3f}  {name}  {' '.join(texts.get(name, '').split())}" for name, energy in most]
     shown = picked(found, "at counts layers energy")
     shown["most_energy"] = [{"id": name, "energy": energy, "content": texts.get(name)} for name, energy in most]
@@ -181,8 +181,9 @@ def energy(flags: Flags, node_id: str, days: float) -> None:
         f"{'  now' if point.at == present else ''}".rstrip()
         for point in course
     ]
-    shown = [picked(point, "at energy") for point in course]
-    flags.emit({"id": node_id, "now": present, "course": shown}, "\n".join(lines))
+    flags.emit(
+        {"id": node_id, "now": present, "course": [picked(one, "at energy") for one in course]}, "\n".join(lines)
+    )
 
 
 @command("maintain")

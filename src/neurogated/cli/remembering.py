@@ -115,8 +115,7 @@ def _context_text(found: Context) -> str:
     if not found:
         return "\n".join(found.notes) or "nothing found"
     reasons = [f"{name}\n    {choice}" for name, choice in found.choices.items()]
-    used = f"{found.tokens} of {found.budget} tokens"
-    return "\n".join((found.text, used, *questions(found.conflicts), *reasons))
+    return "\n".join((found.text, f"{found.tokens} of {found.budget} tokens", *questions(found.conflicts), *reasons))
 
 
 @command("list")
@@ -125,13 +124,12 @@ def list_(flags: Flags, limit: int, cursor: str | None) -> None:
         page = memory.list(limit=limit, cursor=cursor, **flags.reader)
         total = memory.count(**flags.reader)
         same = {node.id: _same_as(memory, node.id) for node in page}
-    lines = []
+    lines = list[str]()
     for node in page:
         group = f"\nthe same as: {', '.join(same[node.id])}" if same[node.id] else ""
         lines.append(f"{node.id}\n{textwrap.indent(dated(node, memory.config.zone) + group, '    ')}")
     following = f"; next page: --cursor {page.cursor}" if page.cursor else ""
-    lines.append(f"{len(page)} of {counted(total, 'memories')}{following}")
-    lines += [] if total else [NOTHING_FOUND]
+    lines += [f"{len(page)} of {counted(total, 'memories')}{following}", *([] if total else [NOTHING_FOUND])]
     shown = [node_json(node, same[node.id]) for node in page]
     flags.emit({"memories": shown, "cursor": page.cursor, "total": total}, "\n".join(lines))
 
