@@ -181,9 +181,8 @@ def energy(flags: Flags, node_id: str, days: float) -> None:
         f"{'  now' if point.at == present else ''}".rstrip()
         for point in course
     ]
-    flags.emit(
-        {"id": node_id, "now": present, "course": [picked(one, "at energy") for one in course]}, "\n".join(lines)
-    )
+    shown = {"now": present, "course": [picked(point, "at energy") for point in course]}
+    flags.emit({"id": node_id, **shown}, "\n".join(lines))
 
 
 @command("maintain")
@@ -212,10 +211,8 @@ def consolidate(flags: Flags, max_clusters: int | None, now: datetime | None) ->
             facts += [{"id": node.id, "content": node.content, "namespace": name} for node in nodes]
     lines = [f"made: {len(facts)}", *(f"\n{fact['id']}\n{fact['content']}" for fact in facts)]
     if not facts:
-        lines.append(
-            f"a profile needs {LEAST} facts of one subject, and a cluster linked memories that "
-            f"were each used {settings.consolidation_uses} times or more; what is made already stays"
-        )
+        uses = f"were each used {settings.consolidation_uses} times or more; what is made already stays"
+        lines.append(f"a profile needs {LEAST} facts of one subject, and a cluster linked memories that {uses}")
     flags.emit({"facts": facts}, "\n".join(lines))
 
 

@@ -125,9 +125,9 @@ def list_(flags: Flags, limit: int, cursor: str | None) -> None:
         total = memory.count(**flags.reader)
         same = {node.id: _same_as(memory, node.id) for node in page}
     lines = list[str]()
-    for node in page:
-        group = f"\nthe same as: {', '.join(same[node.id])}" if same[node.id] else ""
-        lines.append(f"{node.id}\n{textwrap.indent(dated(node, memory.config.zone) + group, '    ')}")
+    for one in page:
+        said = dated(one, memory.config.zone) + f"\nthe same as: {', '.join(same[one.id])}" * bool(same[one.id])
+        lines.append(f"{one.id}\n{textwrap.indent(said, '    ')}")
     following = f"; next page: --cursor {page.cursor}" if page.cursor else ""
     lines += [f"{len(page)} of {counted(total, 'memories')}{following}", *([] if total else [NOTHING_FOUND])]
     shown = [node_json(node, same[node.id]) for node in page]
@@ -169,7 +169,7 @@ def delete(flags: Flags, ids: Sequence[str], document: str | None) -> None:
             count = _delete_document(memory, document)
         else:
             count = memory.delete(ids)
-    why = "" if count else f"; {'this user has none' if user_id is not None else 'they were deleted before'}"
+    why = "" if count else "; this user has none" if user_id is not None else "; they were deleted before"
     flags.emit({"deleted": count}, counted(count, "memories deleted") + why)
 
 
@@ -197,6 +197,6 @@ def feedback(flags: Flags, ids: Sequence[str], outcome: float) -> None:
     with flags.open() as memory:
         done = memory.feedback(ids, outcome)
         nodes = memory.store.get_nodes(done.memories, missing_ok=True)
-    lines = [counted(done, f"edges {'strengthened or added' if outcome > 0 else 'weakened'}, of these memories:")]
-    lines += [f"    {one.id}  {beginning(one.content)}" for one in nodes]
+    what = f"edges {'strengthened or added' if outcome > 0 else 'weakened'}, of these memories:"
+    lines = [counted(done, what), *(f"    {one.id}  {beginning(one.content)}" for one in nodes)]
     flags.emit({"edges": int(done), "memories": done.memories, "gone": done.gone}, "\n".join(lines))
