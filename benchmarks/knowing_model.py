@@ -83,7 +83,6 @@ def serving(
             yield {
                 "llm_base_url": f"http://127.0.0.1:{server.server_address[1]}/v1",
                 "llm_name": "knowing",
-                "llm.retries": 0,
             }
         finally:
             server.shutdown()

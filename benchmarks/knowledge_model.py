@@ -42,7 +42,7 @@ _KINDS = {"contradiction_resolution": "contradiction", "knowledge_update": "chan
 @contextmanager
 def opened(server: Server) -> Iterator[NeuroGraphMemory]:
     """Open an empty memory that asks the server about claims and pairs only, without a cache of answers."""
-    values = {"storage": "memory", **server, "llm.cache_bytes": 0}
+    values = {"storage": "memory", **server, "cache_bytes": 0}
     config = MemoryConfig.from_mapping(values)
     with NeuroGraphMemory(config, parts=replace(build(config), entity_finder=OfflineEntityFinder())) as memory:
         yield memory
@@ -147,7 +147,7 @@ def main() -> None:
     arguments = parser.parse_args()
     half, prefix, url = arguments.half, PREFIXES[arguments.set], arguments.url
     # The writes wait for no slow model; `resume` asks it.
-    real: Server = {"llm_base_url": url, "llm.timeout": 1800.0, "llm.retries": 0}
+    real: Server = {"llm_base_url": url, "llm.timeout": 1800.0}
     runtime.GATHER_SECONDS = 1e9
     for measure, table, changes in ((facts, "sentences", {}), (pairs, "pairs", {"metabolism.read_claims": "off"})):
         chosen = rows(f"{prefix}{table}_{half}")[:: arguments.every]

@@ -29,7 +29,7 @@ class ChatHandler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(payload)))
-        self.send_header("retry-after-ms", "1")
+        self.send_header("x-should-retry", "false")
         self.end_headers()
         self.wfile.write(payload)
 

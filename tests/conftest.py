@@ -108,7 +108,7 @@ def small(config: MemoryConfig) -> Iterator["NeuroGraphMemory"]:
     """Return a memory that makes a chunk of every sentence."""
     from neurogated import NeuroGraphMemory
 
-    with NeuroGraphMemory(config.replace(indexing={"chunk_size": 8, "chunk_overlap": 0})) as opened:
+    with NeuroGraphMemory(config.replace(indexing={"chunk_size": 8})) as opened:
         yield opened
 
 

@@ -17,8 +17,8 @@ from tests.chat_handler import ChatHandler
 ASKED_AT_ONCE = 20
 # Long enough for the slowest machine. The test waits this long only if it fails.
 PATIENCE = 30.0
-# The model judges every question, even if the offline judge is sure.
-ALWAYS_ASKED = {"llm.kernel_sure": 2.0}
+# The model judges every question.
+ALWAYS_ASKED = {"retrieval.kernels": "model"}
 STORY = Document((Passage("The dam broke at dawn."), Passage("The fields lay under water.")), "Flood")
 
 
@@ -70,9 +70,7 @@ def model() -> Iterator[Model]:
 @pytest.fixture
 def with_model(config: MemoryConfig, model: Model, monkeypatch: pytest.MonkeyPatch) -> MemoryConfig:
     monkeypatch.setattr(compose, "_KERNEL_SECONDS", PATIENCE)
-    return config.replace(
-        llm_base_url=f"http://127.0.0.1:{model.server_address[1]}/v1", llm={"retries": 1}, **ALWAYS_ASKED
-    )
+    return config.replace(llm_base_url=f"http://127.0.0.1:{model.server_address[1]}/v1", **ALWAYS_ASKED)
 
 
 def _causes(memory: NeuroGraphMemory) -> list[float]:
@@ -163,7 +161,7 @@ def test_judgements_that_fail_at_indexing_are_queued_and_resumed(
 
 
 def test_a_budget_stops_cleanly_and_resume_judges_the_rest(with_model: MemoryConfig, model: Model) -> None:
-    with NeuroGraphMemory(with_model.replace(llm={"max_calls": 1})) as memory:
+    with NeuroGraphMemory(with_model.replace(llm={"budget": "1 calls"})) as memory:
         memory.recall("Why were the fields under water?")
         memory.add_documents([STORY])
         assert memory.flush() == 2

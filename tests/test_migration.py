@@ -75,7 +75,7 @@ def test_a_migrated_memory_is_one_that_was_indexed_with_the_new_model(
     old = MemoryConfig(
         save_dir=str(folder / "old"),
         embedding_name="hash",
-        indexing=IndexingSettings(chunk_size=8, chunk_overlap=0),
+        indexing=IndexingSettings(chunk_size=8),
     )
     new = old.replace(save_dir=str(folder / "new"), embedding_name="other")
     _fill(old, texts, clock)

@@ -15,7 +15,7 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.config.groups import IndexingSettings
 from tests.sessions import LONG, NOON, message_of, order_of
 
-CONFIG = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(chunk_size=9, chunk_overlap=0))
+CONFIG = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(chunk_size=9))
 SESSIONS = ("one", "two")
 
 kinds = st.sampled_from(["same", "new", "long"])

@@ -14,7 +14,7 @@ from neurogated.config.groups import IndexingSettings
 from neurogated.ingestion.analysers import Findings
 from tests.sessions import NOON, message_of, order_of
 
-CONFIG = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(chunk_size=9, chunk_overlap=0))
+CONFIG = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(chunk_size=9))
 
 
 @pytest.mark.parametrize("upsert", [True, False])

@@ -149,7 +149,7 @@ def test_a_text_is_replaced_in_one_change(
 
 
 def test_a_reader_never_sees_half_of_two_texts(config: MemoryConfig) -> None:
-    settings = {"chunk_size": 8, "chunk_overlap": 0}
+    settings = {"chunk_size": 8}
     texts, seen = [LONG, OTHER], set()
     with NeuroGraphMemory(config.replace(indexing=settings)) as memory, ThreadPoolExecutor(1) as pool:
         memory.add(LONG, id="note")

@@ -19,10 +19,8 @@ DOCS = Path(__file__).parents[1] / "docs"
 
 def settings() -> str:
     """Return all settings as a table in Markdown."""
-    rows = (
-        f"| `{found.name}` | `{found.default}` | {found.spec.metadata['help'].replace('|', '/')} |"
-        for found in settings_of(MemoryConfig)
-    )
+    helps = {found: found.spec.metadata["help"].replace("|", r"\|") for found in settings_of(MemoryConfig)}
+    rows = (f"| `{found.name}` | `{found.default}` | {text} |" for found, text in helps.items())
     return "\n".join(["| setting | default | effect |", "|---|---|---|", *rows])
 
 

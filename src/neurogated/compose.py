@@ -39,7 +39,7 @@ from neurogated.llm.structured import StructuredLLM
 from neurogated.parts import Parts
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.kernel_generator import KernelGenerator, LLMQuestionJudge
-from neurogated.retrieval.question_kinds import CascadedJudge, OfflineQuestionJudge
+from neurogated.retrieval.question_kinds import OfflineQuestionJudge, PromptJudge
 from neurogated.runtime import Runtime
 from neurogated.session import Session, Subscriber
 from neurogated.storage.files import ProcessLock
@@ -258,12 +258,8 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None) -> Mo
             _encoder(config, embedder.name),
         )
     model, prompts = StructuredLLM(llm), PromptTemplateManager()
-    judge = CascadedJudge(
-        offline,
-        LLMQuestionJudge(model, prompts, config),
-        sure=config.llm.kernel_sure,
-        deadline=_KERNEL_SECONDS,
-    )
+    asked = PromptJudge(LLMQuestionJudge(model, prompts, config), deadline=_KERNEL_SECONDS)
+    judge = asked if config.retrieval.asks_model else offline
     return Models(
         config,
         embedder,
@@ -281,7 +277,7 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None) -> Mo
 def _text_judge(config: MemoryConfig, model: LanguageModel | None) -> TextJudge | None:
     """Return the judge of pairs of texts that the settings name; None for none."""
     settings = config.metabolism
-    if settings.judge == _OFF:
+    if settings.judge == _OFF or not settings.compares_facts:
         return None
     if settings.judge != "model":
         return CrossEncoderJudge(CrossEncoder(settings.judge))
@@ -308,7 +304,7 @@ def build_text_embedder(config: MemoryConfig) -> Embedder:
 
 
 def _cached(embedder: Embedder, config: MemoryConfig) -> Embedder:
-    return CachedEmbedder(embedder, Path(config.save_dir) / _EMBEDDING_CACHE, config.embedding.cache_bytes)
+    return CachedEmbedder(embedder, Path(config.save_dir) / _EMBEDDING_CACHE, config.cache_bytes)
 
 
 def _clearable(*parts: object) -> tuple[SupportsClear, ...]:

@@ -132,7 +132,7 @@ class NeuroGraphMemory:
             **details: its owner, title, times and more; see `Details`. Without `user_id`, every user finds it.
 
         Returns:
-            The ids of its memories in order, or those that a message quotes which `metabolism.skip_echoes` leaves out.
+            The ids of its memories in order, or those that a message quotes which `metabolism.echoes=skip` leaves out.
             `skipped` counts blank messages, `refused` others that are left out; `notes` tells why.
         """
         contents = read_contents(content, details, self.session.writer.check_document)

@@ -178,7 +178,7 @@ class Session(Uncopied):
         if parts.language_model is not None and settings.read_claims == "model":
             prompts = PromptTemplateManager()
             found.append(ReadingEnquiry(self.store, checker, parts.language_model, prompts, self._linked))
-        if parts.text_judge is not None and settings.check_conflicts:
+        if parts.text_judge is not None and settings.compares_facts:
             # What memories say tells which pairs are in conflict, and what a change ends.
             found.append(PairEnquiry(self.store, checker, parts.text_judge, CLAIMS if found else None))
         return found

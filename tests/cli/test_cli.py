@@ -73,14 +73,14 @@ def test_flag_wins_over_environment_and_environment_over_file(
 ) -> None:
     file = tmp_path / "settings.yaml"
     file.write_text(
-        "TOP_K_ANCHORS: 6\nMAX_HOPS: 3\nACTIVATION_WEIGHT: 0.75\nretrieval:\n  candidates: 40\n", encoding="utf-8"
+        "TOP_K_ANCHORS: 6\nMAX_HOPS: 3\nACTIVATION_WEIGHT: 0.75\nretrieval:\n  energy_weight: 0.25\n", encoding="utf-8"
     )
     monkeypatch.setenv("NEUROGATED_TOP_K_ANCHORS", "7")
     monkeypatch.setenv("NEUROGATED_MAX_HOPS", "4")
     assert main([*sample, "--config", str(file), "--TOP_K_ANCHORS", "8"]) == 0
     settings = _settings_of_the_only_run(tmp_path)
     assert [settings[name] for name in ("TOP_K_ANCHORS", "MAX_HOPS", "ACTIVATION_WEIGHT")] == [8, 4, 0.75]
-    assert settings["retrieval"]["candidates"] == 40
+    assert settings["retrieval"]["energy_weight"] == 0.25
 
 
 # Demo

@@ -43,9 +43,9 @@ def test_the_page_of_operations_is_that_of_the_code(tables: ModuleType) -> None:
 
 
 def test_settings_lists_every_setting_with_its_value_default_and_help(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["settings", "--set", "retrieval.candidates=50"]) == 0
+    assert main(["settings", "--set", "retrieval.energy_weight=0.5"]) == 0
     shown = capsys.readouterr().out
-    assert "retrieval.candidates = 50 (default: 100)\n" in shown
+    assert "retrieval.energy_weight = 0.5 (default: 0.05)\n" in shown
     unwrapped = " ".join(shown.split())
     for found in settings_of(MemoryConfig):
         assert re.search(rf"^{re.escape(found.name)} = ", shown, flags=re.MULTILINE), found.name
@@ -56,10 +56,10 @@ def test_a_settings_file_with_a_setting_that_is_gone_is_read_with_a_line_about_i
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     file = tmp_path / "settings.yaml"
-    file.write_text("retrieval: {generic_cost: 0.2, candidates: 7}", encoding="utf-8")
+    file.write_text("retrieval: {generic_cost: 0.2, energy_weight: 0.7}", encoding="utf-8")
     assert main(["settings", "--config", str(file)]) == 0
     out, told = capsys.readouterr()
-    assert "retrieval.candidates = 7" in out
+    assert "retrieval.energy_weight = 0.7" in out
     assert told.startswith("warning: the setting 'retrieval.generic_cost' is gone and left out")
 
 

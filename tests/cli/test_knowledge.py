@@ -44,7 +44,7 @@ def test_a_conflict_is_listed_and_resolved(run: Run) -> None:
 def test_memories_that_a_model_could_not_read_are_listed_with_the_reason_and_asked_about_again(run: Run) -> None:
     with serving() as model:
         model.text = "I cannot do that."
-        flags = ("--llm_base_url", model.url, "--set", "llm.cache_bytes=0")
+        flags = ("--llm_base_url", model.url, "--cache_bytes", "0")
         name = run("add", "My hobby is chess.", "--user_id", "ana", *flags, "--set", "llm.wait=true").split()[0]
         assert (
             run("facts", "parked")

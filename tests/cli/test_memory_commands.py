@@ -57,7 +57,8 @@ def test_an_added_text_is_recalled_and_shown_with_kernel_and_reason(run: Run, fi
 
 
 @pytest.mark.parametrize(
-    "switch", [["--read_only"], ["--read_only", "true"], ["--read_only", "No"], ["--set", "retrieval.candidates=50"]]
+    "switch",
+    [["--read_only"], ["--read_only", "true"], ["--read_only", "No"], ["--set", "retrieval.energy_weight=0.5"]],
 )
 def test_a_switch_leaves_the_question_after_it_alone(run: Run, filled: list[str], switch: list[str]) -> None:
     question = "Why was the field flooded?"

@@ -16,9 +16,7 @@ from neurogated.errors import ConfigError
 
 SETTINGS = list(settings_of(MemoryConfig))
 NAMES = [found.name for found in SETTINGS]
-# These two settings bound each other. A value that fits one may not fit the pair.
-COUPLED = {"indexing.chunk_size", "indexing.chunk_overlap"}
-INTS = [found for found in SETTINGS if found.kinds == (int,) and found.name not in COUPLED]
+INTS = [found for found in SETTINGS if found.kinds == (int,)]
 FLOATS = [found for found in SETTINGS if found.kinds == (float,)]
 
 
@@ -125,6 +123,25 @@ def test_a_setting_that_another_one_succeeds_is_refused_and_not_left_out() -> No
         MemoryConfig(metabolism={"conflict_uncertain": 0})  # type: ignore[arg-type]
 
 
+def test_a_text_of_several_numbers_or_prompts_is_read_or_refused() -> None:
+    config = MemoryConfig.from_mapping(
+        {"metabolism.half_lives": "7, fact=30", "embedding.prompts": "query: |passage: ", "retrieval.kernels": "model"}
+    )
+    assert config.metabolism.half_life_of_kinds == {"": 7.0, "fact": 30.0}
+    assert MemoryConfig().replace(metabolism={"half_lives": "turn=1"}).metabolism.half_life_of_kinds[""] == 180.0
+    assert (config.embedding.query_prompt, config.embedding.document_prompt) == ("query: ", "passage: ")
+    assert config.retrieval.asks_model
+    for name, text in (("metabolism.half_lives", "=7"), ("metabolism.half_lives", "fact"), ("embedding.prompts", "a:")):
+        with pytest.raises(ConfigError, match=name):
+            MemoryConfig.from_mapping({name: text})
+
+
+@pytest.mark.parametrize("name", SUCCEEDED)
+def test_a_setting_that_changed_what_is_chosen_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name}' is gone"):
+        MemoryConfig.from_mapping({name: "1"})
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_no_setting_is_named_among_those_that_are_gone(name: str) -> None:
     assert name.lower() not in {**REMOVED, **SUCCEEDED}
@@ -137,9 +154,9 @@ def test_no_setting_is_named_among_those_that_are_gone(name: str) -> None:
 
 
 def test_a_changed_group_keeps_its_other_settings() -> None:
-    config = MemoryConfig(retrieval=RetrievalSettings(candidates=7))
+    config = MemoryConfig(retrieval=RetrievalSettings(energy_weight=0.7))
     changed = config.replace(retrieval={"keyword_weight": 0.5})
-    assert (changed.retrieval.candidates, changed.retrieval.keyword_weight) == (7, 0.5)
+    assert (changed.retrieval.energy_weight, changed.retrieval.keyword_weight) == (0.7, 0.5)
     assert config.replace(**{"retrieval.keyword_weight": 0.5}) == changed
 
 

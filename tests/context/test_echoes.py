@@ -17,7 +17,7 @@ BARN = "I keep bees behind the barn."
 
 @pytest.fixture
 def skipping(config: MemoryConfig) -> Iterator[NeuroGraphMemory]:
-    with NeuroGraphMemory(config.replace(storage="memory", metabolism={"skip_echoes": True})) as memory:
+    with NeuroGraphMemory(config.replace(storage="memory", metabolism={"echoes": "skip"})) as memory:
         yield memory
 
 

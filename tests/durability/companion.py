@@ -16,7 +16,7 @@ def main(folder: str, name: str, count: int) -> None:
     config = MemoryConfig(
         save_dir=folder,
         embedding_name="hash",
-        indexing=IndexingSettings(chunk_size=8, chunk_overlap=0),
+        indexing=IndexingSettings(chunk_size=8),
         runtime=RuntimeSettings(checkpoint_changes=200),
     )
     with NeuroGraphMemory(config) as memory:

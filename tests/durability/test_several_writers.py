@@ -25,9 +25,7 @@ LONG = [pytest.mark.slow, pytest.mark.nightly]
 
 @pytest.fixture
 def config(tmp_path: Path) -> MemoryConfig:
-    return MemoryConfig(
-        save_dir=str(tmp_path), embedding_name="hash", indexing=IndexingSettings(chunk_size=8, chunk_overlap=0)
-    )
+    return MemoryConfig(save_dir=str(tmp_path), embedding_name="hash", indexing=IndexingSettings(chunk_size=8))
 
 
 def _node(name: str, *vector: float) -> MemoryNode:

@@ -61,7 +61,7 @@ def original() -> Iterator[SentenceTransformersEmbedder]:
 
 
 def bundled(*, exact: bool = False) -> Embedder:
-    return build_embedder(MemoryConfig(embedding=EmbeddingSettings(devices="cpu")), exact=exact)
+    return build_embedder(MemoryConfig(embedding=EmbeddingSettings(backend="openvino")), exact=exact)
 
 
 # Importing torch for the original takes fifteen seconds.
@@ -133,7 +133,7 @@ def test_a_question_is_answered_before_a_long_call_is_through() -> None:
 
 
 def test_a_prompt_stands_before_the_texts_of_its_role() -> None:
-    prompts = EmbeddingSettings(devices="cpu", query_prompt="question: ", document_prompt="passage: ")
+    prompts = EmbeddingSettings(backend="openvino", prompts="question: |passage: ")
     prompted = build_embedder(MemoryConfig(embedding=prompts))
     plain = bundled()
 

@@ -79,7 +79,7 @@ def test_a_question_finds_its_answer_in_another_language(ours: Embedder) -> None
 
 
 def test_prompts_of_the_settings_replace_its_own_and_are_named(ours: Embedder) -> None:
-    settings = MemoryConfig(embedding_name="multilingual").replace(embedding={"query_prompt": "passage: "})
+    settings = MemoryConfig(embedding_name="multilingual").replace(embedding={"prompts": "passage: |"})
     embedder = build_embedder(settings)
     assert np.allclose(embedder.embed_queries(SENTENCES), ours.embed_documents(SENTENCES), atol=1e-5)
     assert "passage" in embedder.name

@@ -19,14 +19,8 @@ SERVER = "http://127.0.0.1:9/v1"
         # The error for another embedder than that of a memory names this one.
         (MemoryConfig(embedding_name="hash-256"), HashEmbedder, "hash-256"),
         (MemoryConfig(), BundledEmbedder, "all-MiniLM-L6-v2"),
-        (MemoryConfig(embedding=EmbeddingSettings(devices="cpu")), BundledEmbedder, "all-MiniLM-L6-v2"),
+        (MemoryConfig(embedding=EmbeddingSettings(backend="openvino")), BundledEmbedder, "all-MiniLM-L6-v2"),
         (MemoryConfig(embedding=EmbeddingSettings(backend="torch")), SentenceTransformersEmbedder, "all-MiniLM-L6-v2"),
-        (MemoryConfig(embedding=EmbeddingSettings(devices="cuda:0")), SentenceTransformersEmbedder, "all-MiniLM-L6-v2"),
-        (
-            MemoryConfig(embedding=EmbeddingSettings(devices="cpu,cpu")),
-            SentenceTransformersEmbedder,
-            "all-MiniLM-L6-v2",
-        ),
         (MemoryConfig(embedding_name="sentence-transformers/all-MiniLM-L6-v2"), BundledEmbedder, "all-MiniLM-L6-v2"),
         (MemoryConfig(embedding_name="nvidia/NV-Embed-v2"), SentenceTransformersEmbedder, "nvidia/NV-Embed-v2"),
         (MemoryConfig(embedding_name="openai:text-embedding-3-small"), OpenAIEmbedder, "openai:text-embedding-3-small"),

@@ -166,7 +166,7 @@ def test_a_model_answers_and_grades_over_http_and_failures_and_tokens_are_counte
     _judging(server)
     flags = ("--dataset", "talk", "--dataset_dir", str(tmp_path), "--format", "locomo", "--save_dir", config.save_dir)
     told = ("--embedding_name", "hash", "--llm_base_url", server.url, "--llm_name", "m")
-    assert main(["bench", "run", "--judge", "--json", *flags, *told, "--set", "llm.kernel_sure=0"]) == 0
+    assert main(["bench", "run", "--judge", "--json", *flags, *told]) == 0
     done = json.loads(capsys.readouterr().out)
     graded = {
         kind: (row["questions"], round(row["graded"]), round(row["right"])) for kind, row in done["answers"].items()

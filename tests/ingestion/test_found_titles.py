@@ -31,7 +31,7 @@ def test_a_given_title_is_never_replaced() -> None:
 
 def test_chunks_that_do_not_hold_it_are_embedded_and_searched_under_it() -> None:
     text = "# The Long Mole\n\n" + " ".join(f"Stone number {n} was laid in the year {1800 + n}." for n in range(40))
-    with NeuroGraphMemory(CONFIG.replace(indexing={"chunk_size": 60, "chunk_overlap": 0})) as memory:
+    with NeuroGraphMemory(CONFIG.replace(indexing={"chunk_size": 60})) as memory:
         first, second, *_ = (memory.store.get_node(node_id) for node_id in memory.add(text))
         assert render(first) == keyword_text(first) == first.content
         assert render(second) == f"The Long Mole\n{second.content}"

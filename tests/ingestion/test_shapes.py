@@ -115,13 +115,13 @@ def test_many_messages_that_cannot_be_read_are_counted_and_five_are_named(kept: 
 
 
 def test_a_text_that_is_too_long_costs_no_other(tmp_path: Path) -> None:
-    config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash").replace(indexing={"max_document_chars": 40})
+    config, huge = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash"), "x" * 10_000_001
     with NeuroGraphMemory(config) as memory:
-        added = memory.add([HERON, "x" * 41, {"role": "user", "content": "y" * 41}, {"role": "user", "content": HERON}])
+        added = memory.add([HERON, huge, {"role": "user", "content": huge}, {"role": "user", "content": HERON}])
         assert [memory.get(one).content for one in added] == [HERON, HERON]
         assert added.refused == 2
-        with pytest.raises(InputError, match="max_document_chars"):
-            memory.add(["x" * 41])
+        with pytest.raises(InputError, match="10,000,000"):
+            memory.add([huge])
 
 
 def test_a_part_that_is_not_known_is_kept_beside_an_original(kept: NeuroGraphMemory) -> None:

@@ -61,7 +61,7 @@ class Bench:
     batch: int = BATCH
 
     def __post_init__(self) -> None:
-        self.config = MemoryConfig().replace(**{"indexing.chunk_size": 4, "indexing.chunk_overlap": 0, **self.settings})
+        self.config = MemoryConfig().replace(**{"indexing.chunk_size": 4, **self.settings})
         self.clock = ManualClock()
         self.store = GraphStore(clock=self.clock)
         self.embedder = RecordingEmbedder()

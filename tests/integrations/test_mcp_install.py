@@ -53,7 +53,7 @@ def test_the_client_opens_the_memory_that_was_named_without_the_environment_or_t
 ) -> None:
     monkeypatch.setenv("NEUROGATED_EMBEDDING_NAME", "hash")
     monkeypatch.setenv("NEUROGATED_FORCE_INDEX_FROM_SCRATCH", "true")
-    (home / "settings.yaml").write_text("storage: postgresql://localhost/memories\nretrieval: {candidates: 50}\n")
+    (home / "settings.yaml").write_text("storage: postgresql://localhost/memories\nretrieval: {energy_weight: 0.5}\n")
     given = ["--config", "settings.yaml", "--require_user", "--namespace", "pond", "--user_id", "ana"]
     assert main(["mcp", "install", "--client", "claude-code", "--write", *given]) == 0
     monkeypatch.delenv("NEUROGATED_EMBEDDING_NAME")
@@ -69,7 +69,7 @@ def test_the_client_opens_the_memory_that_was_named_without_the_environment_or_t
     assert main(server["args"][2:]) == 1
     (config,) = opened
     assert (config.storage, config.embedding_name) == ("postgresql://localhost/memories", "hash")
-    assert (config.namespace, config.require_user, config.retrieval.candidates) == ("pond", True, 50)
+    assert (config.namespace, config.require_user, config.retrieval.energy_weight) == ("pond", True, 0.5)
     assert not config.force_index_from_scratch
 
 

@@ -26,7 +26,7 @@ def config(model: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(backlog, "REST_SECONDS", 0.0)
     monkeypatch.setattr(runtime, "GATHER_SECONDS", 1e6)
     values: dict[str, Any] = {"embedding_name": "hash", "llm_base_url": model.url, "metabolism.read_claims": "off"}
-    values |= {"llm.retries": 0, "llm.cache_bytes": 0, "llm.wait": True}
+    values |= {"cache_bytes": 0, "llm.wait": True}
     return MemoryConfig.from_mapping({"save_dir": str(tmp_path / "memory"), **values})
 
 

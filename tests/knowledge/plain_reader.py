@@ -69,8 +69,7 @@ def settings_for(server: ModelServer) -> Mapping[str, Any]:
     return {
         "embedding_name": "hash",
         "llm_base_url": server.url,
-        "llm.retries": 0,
-        "llm.cache_bytes": 0,
+        "cache_bytes": 0,
         "llm.wait": True,
         "metabolism.judge": "off",
     }

@@ -70,7 +70,7 @@ def test_texts_are_compared_by_a_model_only(memory: NeuroGraphMemory) -> None:
 
 def test_a_model_compares_texts() -> None:
     with serving() as server:
-        settings = {"storage": "memory", "embedding_name": "hash", "llm_base_url": server.url, "llm.cache_bytes": 0}
+        settings = {"storage": "memory", "embedding_name": "hash", "llm_base_url": server.url, "cache_bytes": 0}
         with NeuroGraphMemory(MemoryConfig.from_mapping(settings)) as memory:
             relation = memory.conflicts.compare(f"It rains. {EARLIER}", LATER)
             assert (relation.kind.value, relation.outcome) == ("contradiction", "contested")

@@ -272,8 +272,7 @@ def _run(config: MemoryConfig, work: str) -> subprocess.Popen[str]:
         "save_dir": config.save_dir,
         "embedding_name": "hash",
         "llm_base_url": config.llm_base_url,
-        "llm.retries": 0,
-        "llm.cache_bytes": 0,
+        "cache_bytes": 0,
         "metabolism.read_claims": "off",
     }
     script = _WORKER.format(config=values, work=work)

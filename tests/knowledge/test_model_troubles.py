@@ -131,7 +131,7 @@ def test_closing_ends_the_background_work_after_the_present_call(
 
 
 def test_erased_words_leave_the_queue_and_the_cache(config: MemoryConfig, model: ModelServer) -> None:
-    config = config.replace(llm={"cache_bytes": 1 << 20})
+    config = config.replace(cache_bytes=1 << 20)
     model.judge = lambda pair: entry(pair, "unrelated", reason="Zebrasteak is meat.")
     with NeuroGraphMemory(config) as memory:
         said(memory, EARLIER)

@@ -130,7 +130,7 @@ def test_a_process_that_is_killed_while_it_asks_loses_nothing_and_asks_nothing_t
         say_hobbies(memory, 7)
     assert model.read == []
     values: dict[str, Any] = {"save_dir": str(later.save_dir), "embedding_name": "hash", "llm_base_url": model.url}
-    values |= {"llm.cache_bytes": 0, "metabolism.judge": "off"}
+    values |= {"cache_bytes": 0, "metabolism.judge": "off"}
     killed = threading.Event()
     model.during = lambda: len(model.read) == 2 and killed.wait(60)
     process = subprocess.Popen([sys.executable, "-c", _KILLED.format(values=values)])

@@ -14,7 +14,7 @@ TEXTS = ("I live in Leeds.", "I live in York.")
 
 
 @pytest.mark.parametrize(
-    ("setting", "facts", "conflicts"), [({}, 2, 1), ({"check_conflicts": False}, 2, 0), ({"read_claims": "off"}, 0, 0)]
+    ("setting", "facts", "conflicts"), [({}, 2, 1), ({"judge": "unchecked"}, 2, 0), ({"read_claims": "off"}, 0, 0)]
 )
 def test_facts_are_read_without_comparing_them(
     read_by_model: Mapping[str, Any], setting: dict[str, object], facts: int, conflicts: int

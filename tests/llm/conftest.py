@@ -184,14 +184,16 @@ class Server:
 
     def llm(self, **changes: Any) -> OpenAILLM:  # noqa: ANN401
         key = changes.pop("api_key", None)
-        llm = OpenAILLM(self._config({"model": "test-model", "base_url": self.url, **changes}), api_key=key)
+        kind = type("Retrying", (OpenAILLM,), {"retries": changes.pop("retries", 0)})
+        llm: OpenAILLM = kind(self._config({"model": "test-model", "base_url": self.url, **changes}), api_key=key)
         self._llms.append(llm)
         return llm
 
     def claude(self, **changes: Any) -> AnthropicLLM:  # noqa: ANN401
         key = changes.pop("api_key", "secret-key")
         address = self.url.removesuffix("/v1")
-        llm = AnthropicLLM(self._config({"model": "claude-test", "base_url": address, **changes}), api_key=key)
+        kind = type("Retrying", (AnthropicLLM,), {"retries": changes.pop("retries", 0)})
+        llm: AnthropicLLM = kind(self._config({"model": "claude-test", "base_url": address, **changes}), api_key=key)
         self._llms.append(llm)
         return llm
 
@@ -199,7 +201,7 @@ class Server:
         return MemoryConfig(
             llm_name=settings.pop("model"),
             llm_base_url=settings.pop("base_url"),
-            llm=LLMSettings(timeout=settings.pop("timeout", PATIENCE), retries=settings.pop("retries", 0)),
+            llm=LLMSettings(timeout=settings.pop("timeout", PATIENCE)),
             **{"max_new_tokens": 64, **settings},
         )
 

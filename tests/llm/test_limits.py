@@ -5,7 +5,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from neurogated.errors import BudgetExceededError
+from neurogated import MemoryConfig
+from neurogated.config.groups import LLMSettings
+from neurogated.errors import BudgetExceededError, ConfigError
+from neurogated.llm.factory import with_limits
 from neurogated.llm.limits import LimitedLLM
 
 if TYPE_CHECKING:
@@ -50,13 +53,19 @@ def test_many_threads_make_no_call_more_than_the_budget(server: Server) -> None:
     assert [type(error) for error in errors].count(BudgetExceededError) == 15
 
 
-def test_calls_stop_when_the_tokens_cost_more_than_the_budget(server: Server) -> None:
+def test_a_budget_of_a_setting_limits_calls_and_tokens(server: Server) -> None:
     server.says("Hello.", usage=(1_000, 100))
-    llm = LimitedLLM(server.llm(), concurrency=1, max_cost=0.005, prices=(2.0, 10.0))
+    config = MemoryConfig(llm=LLMSettings(budget="9 calls, 2000 tokens"))
+    assert config.llm.limits == {"calls": 9, "tokens": 2000}
+    llm = with_limits(server.llm(), config)
     llm.infer(asked(0))
-    assert llm.statistics()["cost"] == pytest.approx(0.003)
     llm.infer(asked(1))
-
-    with pytest.raises(BudgetExceededError, match=r"llm\.max_cost"):
+    with pytest.raises(BudgetExceededError, match=r"2200 tokens, but llm\.budget"):
         llm.infer(asked(2))
     assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("budget", ["many calls", "5 dollars", "1,000 calls", "7"])
+def test_a_budget_that_cannot_be_read_is_refused(budget: str) -> None:
+    with pytest.raises(ConfigError, match="500 calls"):
+        LLMSettings(budget=budget)

@@ -71,7 +71,7 @@ def test_half_a_response_or_none_for_ever_fails_after_the_retries(server: Server
     ("status", "tries", "remedy"),
     [
         (500, 3, "check the server"),
-        (429, 3, "lower llm.concurrency, raise llm.retries"),
+        (429, 3, "lower llm.concurrency, or check the quota"),
         (401, 1, "check the key"),
         (403, 1, "check the permissions of the key"),
         (404, 1, "check llm_name and llm_base_url"),

@@ -21,7 +21,7 @@ from neurogated.plasticity.undo import undo
 from neurogated.testing import ManualClock
 
 DAY = timedelta(days=1)
-SETTINGS = MetabolismSettings(half_life_days=10.0, half_lives="fact=100, turn=1")
+SETTINGS = MetabolismSettings(half_lives="10, fact=100, turn=1")
 CONTROLLER = EnergyController(SETTINGS)
 HALF_LIVES = {"episode": 10.0, "fact": 100.0, "turn": 1.0}
 

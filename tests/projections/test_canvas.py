@@ -75,7 +75,7 @@ def test_scores_follow_the_formula(memory: NeuroGraphMemory, clock: ManualClock)
     recall = memory.recall("Text 1.", top_n=2)
     said = {one.id: one.score / recall[0].score for one in recall}
     clock.advance(timedelta(hours=3))
-    days = memory.config.metabolism.half_life_days
+    days = memory.config.metabolism.half_life_of_kinds[""]
     for one in memory.energy.canvas():
         energy = 2 ** -(0.5 / 24 / days)
         assert one.parts["energy"] == pytest.approx(memory.energy.of(one.id), rel=1e-9)

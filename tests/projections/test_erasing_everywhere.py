@@ -59,7 +59,7 @@ def test_erased_words_are_in_no_file_and_on_no_server(
     client, url = redis_server.client(), postgres.database()
     client.flushall()
     config = MemoryConfig(save_dir=str(tmp_path / "memory"), embedding_name="hash").replace(
-        metabolism={"canvas_url": redis_server.url, "facts_url": url, "skip_echoes": True}
+        metabolism={"canvas_url": redis_server.url, "facts_url": url, "echoes": "skip"}
     )
 
     def server() -> bytes:

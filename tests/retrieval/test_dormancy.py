@@ -55,7 +55,7 @@ def test_a_memory_loses_in_proportion_to_the_energy_that_it_lacks(clock: ManualC
     recall = _retriever(store, clock).recall("1 0")
     assert recall.ids == ("more", "little", "none")
     lost = {one.id: -one.contributions["dormant"] / one.parts["similarity"] for one in recall}
-    left = 2 ** -(60 / MemoryConfig().metabolism.half_life_days)
+    left = 2 ** -(60 / MemoryConfig().metabolism.half_life_of_kinds[""])
     for name, energy in energies.items():
         assert lost[name] == pytest.approx(0.1 * (1 - energy * left / 0.1), abs=1e-6)
     for one in recall:

@@ -100,9 +100,7 @@ def test_documents_get_the_three_kinds_of_edges() -> None:
         "Because of this, the lower field by the river was flooded.",
         "Forty kilos of barley were ordered for the field.",
     ]
-    small = MemoryConfig(
-        embedding_name="hash", storage="memory", indexing=IndexingSettings(chunk_size=12, chunk_overlap=0)
-    )
+    small = MemoryConfig(embedding_name="hash", storage="memory", indexing=IndexingSettings(chunk_size=12))
     with NeuroGraphMemory(small) as chunked:
         chunked.add_document(" ".join(sentences))
         edges = list(chunked.store.all_edges())

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.config.groups import RetrievalSettings
 from neurogated.core.model import MemoryNode
 from neurogated.core.view import Rows
 from neurogated.storage.index.graph_index import said_of
@@ -195,9 +194,9 @@ def test_months_are_those_of_the_calendar(
 
 @pytest.mark.parametrize("question", ["What did I bake last week?", "Was habe ich letzte Woche gebacken (bake)?"])
 def test_memories_of_that_time_come_before_others_of_the_same_topic(question: str) -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", retrieval=RetrievalSettings(candidates=5))
+    config = MemoryConfig(storage="memory", embedding_name="hash")
     with NeuroGraphMemory(config) as memory:
-        for weeks in range(60):
+        for weeks in range(160):
             at = NOW - timedelta(weeks=weeks)
             memory.add(f"I did bake bread number {weeks}.", timestamp=at)
         memory.add("I did bake a cake.")

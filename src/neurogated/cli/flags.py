@@ -87,7 +87,7 @@ _TYPES: Mapping[str, Any] = {
     "version": int,
 }
 """By the words of the table of operations; all others are texts."""
-_SETTING = _Type("NAME=VALUE", _pair, "NAME=VALUE, such as retrieval.candidates=50")
+_SETTING = _Type("NAME=VALUE", _pair, "NAME=VALUE, such as retrieval.energy_weight=0.5")
 
 
 def _setting_flags() -> Iterator[click.Option]:

@@ -20,6 +20,7 @@ from neurogated.ingestion.contents import Message, read_contents
 from neurogated.ingestion.document import Details
 from neurogated.plasticity.plasticity_engine import ASSOC_WEIGHT, Outcome, strength_of
 from neurogated.prompts.prompt_manager import PromptTemplateManager
+from neurogated.retrieval.formula import CANDIDATES
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.session import Notice, Session
 from neurogated.utils.hash_utils import arrival_id
@@ -53,7 +54,7 @@ class AgentContext:
             raise InputError(f"token_budget is {token_budget}, but must be at least 1")
         session, embedder = self._session, self._session.parts.embedder
         if options.get("top_n") is None:
-            options["top_n"] = max(session.config.retrieval.candidates, token_budget // _CONTEXT_DEPTH)
+            options["top_n"] = max(CANDIDATES, token_budget // _CONTEXT_DEPTH)
         with session.runtime.work("recalling"):
             (recall,) = self._recalls.read([task], options)
             builder = ContextBuilder(embedder, count_tokens or prompt_tokens)

@@ -16,7 +16,7 @@ from neurogated.core.model import MemoryNode, json_metadata
 from neurogated.core.scope import Scope
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.chunker import Chunker
-from neurogated.ingestion.document import Document, Passage, checked_ttl, read_details
+from neurogated.ingestion.document import MOST_CHARS, Document, Passage, checked_ttl, read_details
 from neurogated.ingestion.drafts import Revision, expiry
 from neurogated.ingestion.items import id_of, item_metadata, item_nodes, leaves, node_ids, number_of_texts, value_of
 from neurogated.ingestion.messages import read_message
@@ -253,7 +253,7 @@ class _Importing:
 
     def _document(self, one: Incoming) -> Document | None:
         """Return a text as a document, whose id is a hash of its source, owner and key; None if it is left out."""
-        done, longest = self._done, self._session.config.indexing.max_document_chars
+        done = self._done
         if one.is_private and not self._has_private:
             done.leave("private, not to be remembered")
             return None
@@ -267,9 +267,8 @@ class _Importing:
             if session := details.get("session_id"):
                 details["session_id"] = f"{session}/{one.branch}"
             one = replace(one, details={**details, "metadata": {**details.get("metadata", {}), "branch": one.branch}})
-        if len(one.text) > longest:
-            reason = f"it has more than {longest:,} characters; raise indexing.max_document_chars"
-            done.count(Fault(one.place, reason, "too long"))
+        if len(one.text) > MOST_CHARS:
+            done.count(Fault(one.place, f"it has more than {MOST_CHARS:,} characters", "too long"))
             return None
         json_metadata(one.details.get("metadata", {}))
         node_id, scope, given = self._named(one)

@@ -156,7 +156,7 @@ class Texts:
     def add(self, documents: Sequence[Document]) -> list[str]:
         """Store documents, and link the echoes among them; return the ids of all.
 
-        With `skip_echoes`, blocks of memories are left out. A document of blocks only has the ids of these memories.
+        With `echoes=skip`, blocks of memories are left out. A document of blocks only has the ids of these memories.
         """
         session = self._session
         own_texts = [self._own_text(document) for document in documents]
@@ -166,7 +166,7 @@ class Texts:
             [(one.scope, one.main, ids) for one, _, ids in own_texts if one is not None and ids],
         )
         roles = {passage.role for document in documents for passage in document.passages}
-        may_echo = session.config.metabolism.find_echoes and (links.has_blocks or "assistant" in roles)
+        may_echo = session.config.metabolism.echoes != "off" and (links.has_blocks or "assistant" in roles)
         join = links.added_to if may_echo else None
         in_order = iter(self.store([one.document for one in own_texts if one.document is not None], join=join))
         added = [name for one in own_texts for name in (one.left_out if one.document is None else next(in_order))]
@@ -221,7 +221,7 @@ class Texts:
         if OPENING not in passage.text:
             return _OwnText(document)
         nodes = self._session.store.get_nodes(self._handed_out()(scope.user_id), missing_ok=True)
-        if not config.metabolism.skip_echoes:
+        if config.metabolism.echoes != "skip":
             own = [one for one in nodes if one.scope.user_id == scope.user_id]
             text, quoted = without_blocks(passage.text, own)
             return _OwnText(document, quoted=() if text else quoted)

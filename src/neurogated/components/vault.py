@@ -18,7 +18,7 @@ from neurogated.core.extras import import_extra
 from neurogated.core.model import EdgeKey, MemoryEdge
 from neurogated.core.scope import Scope
 from neurogated.errors import DatasetError, InputError
-from neurogated.ingestion.document import Document, Passage
+from neurogated.ingestion.document import MOST_CHARS, Document, Passage
 from neurogated.session import Notice, Session
 from neurogated.utils.hash_utils import compute_mdhash_id
 
@@ -162,8 +162,8 @@ class Vault:
         note = read_note(path, text)
         if not isinstance(note, Incoming):
             return None
-        if len(text) > (longest := self._session.config.indexing.max_document_chars):
-            raise InputError(f"it has more than {longest:,} characters; raise indexing.max_document_chars")
+        if len(text) > MOST_CHARS:
+            raise InputError(f"it has more than {MOST_CHARS:,} characters")
         about = {**note.details["metadata"], "vault": self._folder.name, "digest": digest(text)}
         node_id = compute_mdhash_id("\0".join((self._user_id or "", self._folder.name, path)), prefix="vault-")
         details: dict[str, Any] = {"title": note.details.get("title"), "metadata": about, "markdown": True}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from neurogated.config.setting import check, setting
@@ -16,7 +17,6 @@ _MOST = 1000.0
 class RetrievalSettings:
     """How a recall ranks memories. The other numbers of a score are in `retrieval/formula.py`."""
 
-    candidates: int = setting(100, "candidate nodes from vector search, and again from keyword search", low=1)
     keyword_weight: float = setting(
         0.4, "weight of keywords in common: BM25 divided by the best BM25 of all nodes", low=0.0, high=_MOST
     )
@@ -32,32 +32,32 @@ class RetrievalSettings:
         None,
         "other weights of edge types, 0–2, by kind of question (fact, why, consequence, when, next, like, latest), as "
         "in why: CAUSE=2.0/1.0, @cause=1.0; like: SIM=0.5. After a slash stands the weight against the direction of an "
-        "edge; a name after @ is a tag, with a weight of 0–1. uniform: the same for all questions and types",
+        "edge; a name after @ is a tag, with a weight of 0–1. uniform: the same for all questions and types. model: a "
+        "language model chooses the kind of each question, within 2 seconds",
     )
 
     def __post_init__(self) -> None:
         check(self, "retrieval.")
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether `kernels` has the word `model`."""
+        return "model" in map(str.strip, (self.kernels or "").split(";"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexingSettings:
     """How texts become nodes and edges."""
 
-    chunk_size: int = setting(256, "maximum length of a document chunk, in tokens of the embedder", low=1)
-    chunk_overlap: int = setting(
-        32, "a chunk repeats whole sentences of the previous chunk, up to this many tokens", low=0
+    chunk_size: int = setting(
+        256,
+        "maximum length of a document chunk, in tokens of the embedder; an eighth repeats whole sentences of the "
+        "previous chunk",
+        low=1,
     )
-    find_titles: bool = setting(
-        True, "find the title of a text without one: a header, a heading, or the subject of its first sentence"
-    )
-    max_document_chars: int = setting(10_000_000, "longest document, in characters", low=1)
 
     def __post_init__(self) -> None:
         check(self, "indexing.")
-        if self.chunk_overlap >= self.chunk_size:
-            raise ConfigError(
-                f"indexing.chunk_overlap is {self.chunk_overlap}, but must be less than chunk_size {self.chunk_size}"
-            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,29 +81,27 @@ class LLMSettings:
     )
     wait: bool = setting(False, "a write returns when the model has read what it wrote; otherwise it is read later")
     timeout: float = setting(60.0, "seconds after which a language model call ends, with its retries", low=0.0)
-    retries: int = setting(3, "retries of a failed language model call", low=0)
     concurrency: int = setting(4, "concurrent language model calls", low=1)
-    max_calls: int | None = setting(None, "maximum language model calls of a run; none: no limit", low=0)
-    max_tokens: int | None = setting(
-        None, "maximum tokens of a run, prompts and answers together; none: no limit", low=0
-    )
-    max_cost: float | None = setting(
-        None, "maximum cost of a run, in the currency of the prices; none: no limit", low=0.0
-    )
-    prompt_price: float = setting(0.0, "price of a million tokens of prompts", low=0.0)
-    answer_price: float = setting(0.0, "price of a million tokens of answers", low=0.0)
-    cache_bytes: int = setting(
-        2**28, "maximum bytes on disk of cached answers; the oldest are evicted; 0: no cache", low=0
-    )
-    kernel_sure: float = setting(
-        0.0,
-        "the offline judge alone chooses a kernel from this confidence on, and a recall waits for the model below it; "
-        "0: always, above 1: never",
-        low=0.0,
+    budget: str | None = setting(
+        None,
+        "maximum calls and tokens of a run, as '500 calls, 2000000 tokens' or one of them; tokens of prompts and "
+        "answers count together; none: no limit",
     )
 
     def __post_init__(self) -> None:
         check(self, "llm.")
+        self.limits  # noqa: B018 - raises if the text cannot be read
+
+    @property
+    def limits(self) -> Mapping[str, int]:
+        """The numbers of `budget`, by `calls` and `tokens`."""
+        found = {}
+        for part in filter(str.strip, (self.budget or "").split(",")):
+            number, _, unit = part.strip().partition(" ")
+            if not number.isdecimal() or unit not in ("calls", "tokens"):
+                raise ConfigError(f"llm.budget is {self.budget!r}, but must be as '500 calls, 2000000 tokens'")
+            found[unit] = int(number)
+        return found
 
     def strength(self, label: str) -> float:
         """Return the number for `weak`, `medium` or `strong`.
@@ -123,19 +121,28 @@ class EmbeddingSettings:
         "library that runs a local model; auto: openvino for the bundled model on a CPU and multilingual, else torch",
         choices=("auto", "openvino", "onnx", "torch"),
     )
-    cache_bytes: int = setting(
-        2**30, "maximum bytes on disk of cached vectors; the oldest are evicted; 0: no cache", low=0
-    )
     batch_size: int = setting(32, "texts in a batch, except for models that openvino runs", low=1)
-    query_prompt: str | None = setting(None, "prompt before a question; none: the model's own prompt")
-    document_prompt: str | None = setting(None, "prompt before a passage; none: the model's own prompt")
-    devices: str | None = setting(
-        None, "devices that embed in parallel, such as cuda:0,cuda:1 or cpu,cpu; none: all visible GPUs"
+    prompts: str | None = setting(
+        None,
+        "prompts before a question and before a passage, with | between them, as 'query: |passage: '; none or an empty "
+        "one: the model's own",
     )
     trust_remote_code: bool = setting(False, "let an embedding model run code from its own folder")
 
     def __post_init__(self) -> None:
         check(self, "embedding.")
+        if self.prompts is not None and self.prompts.count("|") != 1:
+            raise ConfigError(f"embedding.prompts is {self.prompts!r}, but must have one |, as 'query: |passage: '")
+
+    @property
+    def query_prompt(self) -> str | None:
+        """The prompt before a question; None for the model's own."""
+        return (self.prompts or "").partition("|")[0] or None
+
+    @property
+    def document_prompt(self) -> str | None:
+        """The prompt before a passage; None for the model's own."""
+        return (self.prompts or "").partition("|")[2] or None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

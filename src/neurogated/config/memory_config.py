@@ -100,6 +100,12 @@ class MemoryConfig:
         "outputs",
         "folder of all files, in the current folder if it is relative; the memory is in its subfolder 'memory'",
     )
+    cache_bytes: int = setting(
+        2**30,
+        "maximum bytes on disk of the cached vectors, and again of a model's cached answers; the oldest are evicted; "
+        "0: no cache",
+        low=0,
+    )
     storage: str = setting(
         "sqlite",
         "store of the graph; sqlite: a file; memory: RAM only; or a database, as "

@@ -19,7 +19,7 @@ class MetabolismSettings:
     judge_importance: str = setting(
         "offline",
         "judges how important a memory is if the caller does not say; offline: a regression; model: the language "
-        "model, else the regression; off: all memories alike",
+        "model, else the regression; off: all memories alike, and none dormant",
         choices=("offline", "model", "off"),
     )
 
@@ -34,15 +34,13 @@ class MetabolismSettings:
     )
 
     # Energy
-    half_life_days: float = setting(
-        180.0, "half-life of the energy of a memory without access, in days", low=_SHORTEST, high=_LONGEST
-    )
     half_lives: str = setting(
-        "fact=3650, profile=3650, turn=15", "other half-lives in days by kind of memory, separated by commas"
+        "180, fact=3650, profile=3650, turn=15",
+        "half-lives in days of the energy of memories without access: one for all kinds (180 if left out) and others "
+        "by kind, separated by commas",
     )
 
     # Tiers
-    dormant_energy: float = setting(0.1, "a dormant memory has less energy than this", low=0.0, high=1.0)
     canvas_size: int = setting(100, "memories on the canvas of all and on that of each session", low=0)
 
     # Facts
@@ -63,9 +61,6 @@ class MetabolismSettings:
     )
     consolidation_uses: int = setting(3, "a memory enters a cluster after this many uses", low=0)
 
-    # Conflicts
-    check_conflicts: bool = setting(True, "compare new facts with the known ones, and record contradictions")
-
     # Facts from speech need a language model (ADR 47).
     read_claims: str = setting(
         "model",
@@ -77,14 +72,17 @@ class MetabolismSettings:
     # A model judges the pairs of memories that no slot connects.
     judge: str = setting(
         "model",
-        "judges pairs of memories that no slot connects; model: the language model; off: nothing; else the name or "
-        "the folder of a cross-encoder on this machine, one of whose classes is contradiction",
+        "judges pairs of memories that no slot connects; model: the language model; off: nothing; unchecked: nothing, "
+        "and facts of one slot are not compared, either; else the name or the folder of a cross-encoder on this "
+        "machine, one of whose classes is contradiction",
     )
 
     # Echoes
-    find_echoes: bool = setting(True, "link messages of the assistant to recalled memories that they repeat")
-    skip_echoes: bool = setting(
-        False, "do not store again the memories that a message repeats as a block of `get_context` or `as_text`"
+    echoes: str = setting(
+        "link",
+        "link: messages of the assistant are linked to recalled memories that they repeat; skip: memories that a "
+        "message repeats as a block of `get_context` or `as_text` are not stored again, either; off: neither",
+        choices=("link", "skip", "off"),
     )
 
     def __post_init__(self) -> None:
@@ -97,18 +95,29 @@ class MetabolismSettings:
         self.half_life_of_kinds  # noqa: B018 - raises if the text cannot be read
 
     @property
+    def compares_facts(self) -> bool:
+        """Whether new facts are compared with the known ones, and contradictions recorded."""
+        return self.judge != "unchecked"
+
+    @property
+    def dormant_energy(self) -> float:
+        """A dormant memory has less energy than this; half-lives say when."""
+        return 0.0 if self.judge_importance == "off" else 0.1
+
+    @property
     def half_life_of_kinds(self) -> Mapping[str, float]:
-        """The half-lives of `half_lives`, in days."""
-        found = {}
+        """The half-lives of `half_lives` by kind, in days; that of all other kinds has the name ""."""
+        found = {"": 180.0}
         for part in filter(str.strip, self.half_lives.split(",")):
-            kind, _, text = (word.strip() for word in part.partition("="))
+            kind, named, text = (word.strip() for word in part.rpartition("="))
             try:
                 days = float(text)
             except ValueError:
                 days = 0.0
-            if not kind or not _SHORTEST <= days <= _LONGEST:
+            if bool(kind) != bool(named) or not _SHORTEST <= days <= _LONGEST:
                 raise ConfigError(
-                    f"metabolism.half_lives has {part.strip()!r}, but must have a kind and its days, such as fact=3650"
+                    f"metabolism.half_lives has {part.strip()!r}, but must have days, or a kind and its days, such "
+                    "as 180, fact=3650"
                 )
             found[kind] = days
         return found

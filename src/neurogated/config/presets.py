@@ -19,9 +19,8 @@ _CLASSIC = {
     "HEBBIAN_LEARNING_RATE": 0.1,
     "TIME_DECAY_FACTOR": 0.99,
     "MIN_EDGE_WEIGHT": 0.1,
-    # All memories have the energy that they start with, and none is left out.
+    # All memories have the energy that they start with, and none is left out as dormant.
     "metabolism.judge_importance": "off",
-    "metabolism.dormant_energy": 0.0,
     "metabolism.find_duplicates": False,
 }
 _BIEM = {
@@ -54,9 +53,7 @@ _MANIFEST = {
     "RECENCY_WEIGHT": 0.25,
     "retrieval.energy_weight": 0.15,
     "retrieval.recency_half_life_days": 7.0,
-    "metabolism.half_life_days": 7.0,
-    "metabolism.half_lives": "fact=3650",
-    "metabolism.dormant_energy": 0.1,
+    "metabolism.half_lives": "7, fact=3650",
 }
 PRESETS: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {"classic": _CLASSIC, "biem": _BIEM, "memoryos": _MEMORYOS, "manifest": _MANIFEST}

@@ -86,21 +86,12 @@ def value_of(values: Any, name: str) -> Any:  # noqa: ANN401 - the type depends 
 
 
 _FOREIGN = {
-    "save_dir": {
-        "path",
-        "save_path",
-        "directory",
-        "dir",
-        "db_path",
-        "storage_path",
-        "persist_directory",
-        "working_dir",
-    },
-    "llm_name": {"model", "llm_model", "model_name"},
-    "llm_base_url": {"base_url", "openai_base_url"},
-    "embedding_name": {"embedder", "embedding_model", "embedding_model_name"},
-    "storage": {"vector_store", "store", "backend", "url"},
-    "namespace": {"collection", "collection_name"},
+    "save_dir": "path save_path directory dir db_path storage_path persist_directory working_dir",
+    "llm_name": "model llm_model model_name",
+    "llm_base_url": "base_url openai_base_url",
+    "embedding_name": "embedder embedding_model embedding_model_name",
+    "storage": "vector_store store backend url",
+    "namespace": "collection collection_name",
 }
 """Our settings, with their names in other libraries."""
 
@@ -193,60 +184,56 @@ def _kinds(kind: type) -> dict[str, tuple[type, ...]]:
     return {name: typing.get_args(hint) or (hint,) for name, hint in typing.get_type_hints(kind).items()}
 
 
-_FORMULA = "the numbers of a score are constants, in neurogated/retrieval/formula.py"
+_FIXED = """
+    indexing.batch_size indexing.max_mentions indexing.max_term_texts learning.access_flush_seconds llm.gather_seconds
+    llm.kernel_deadline metabolism.dormant_importance metabolism.judge_threshold metabolism.server_seconds
+    retrieval.candidates runtime.overlay_edges vectors.exact_below
+"""
+_FITTED = """
+    retrieval.subject_weight retrieval.tag_weight retrieval.neighbour_weight retrieval.answer_weight
+    retrieval.length_cost retrieval.generic_cost retrieval.own_words_weight retrieval.time_span_weight
+    retrieval.place_weight retrieval.sentiment_weight retrieval.cause_weight retrieval.fact_cost retrieval.trust_floor
+    retrieval.max_frontier retrieval.gate_exponent retrieval.switches
+"""
 _KERNELS = "give edge types other weights with retrieval.kernels, such as fact: SIM=0"
-_FIXED = "it is a constant now"
+_FINDER = "give your own finder of names as the part entity_finder"
+_BUDGET = "write llm.budget='500 calls, 2000000 tokens'"
+_LIVES = "write metabolism.half_lives='180, fact=3650'; memories are dormant below an energy of 0.1"
+_ECHOES = "write metabolism.echoes=link, skip or off"
+_CACHES = "cache_bytes is the bound of both caches"
+_PROMPTS = "write embedding.prompts='query: |passage: '"
+_PRICES = "llm.budget limits tokens; memory.usage() counts those of prompts and of answers"
 REMOVED = {
     "indexing.cause_window": "a text is compared with its neighbours",
-    "indexing.spacy_model": "give your own finder of names as the part entity_finder",
+    "indexing.chunk_overlap": "a chunk repeats an eighth of indexing.chunk_size",
+    "indexing.find_titles": "titles are found where none is given",
+    "indexing.max_document_chars": "a document has at most 10,000,000 characters",
+    "indexing.spacy_model": _FINDER,
     "manifest.algorithm": "communities are found by the Leiden algorithm",
     "retrieval.canvas_weight": "recalls no longer start from the working canvas, which did not help; read the canvas "
     "itself with memory.energy.canvas(text)",
     "embedding.precision": "a model that OpenVINO runs has half precision where the processor supports it",
-    "indexing.batch_size": _FIXED,
-    "indexing.max_mentions": _FIXED,
-    "indexing.max_term_texts": _FIXED,
-    "learning.access_flush_seconds": _FIXED,
-    "llm.gather_seconds": _FIXED,
-    "llm.kernel_deadline": _FIXED,
-    "metabolism.dormant_importance": _FIXED,
-    "metabolism.judge_threshold": _FIXED,
-    "metabolism.server_seconds": _FIXED,
-    "runtime.overlay_edges": _FIXED,
-    "vectors.exact_below": _FIXED,
-    **dict.fromkeys(
-        (
-            "retrieval.subject_weight",
-            "retrieval.tag_weight",
-            "retrieval.neighbour_weight",
-            "retrieval.answer_weight",
-            "retrieval.length_cost",
-            "retrieval.generic_cost",
-            "retrieval.own_words_weight",
-            "retrieval.time_span_weight",
-            "retrieval.place_weight",
-            "retrieval.sentiment_weight",
-            "retrieval.cause_weight",
-            "retrieval.fact_cost",
-            "retrieval.trust_floor",
-            "retrieval.max_frontier",
-            "retrieval.gate_exponent",
-            "retrieval.switches.damp_hubs",
-            "retrieval.switches.never_back",
-            "retrieval.switches.keep_best_first",
-            "retrieval.switches.keywords_for_like_vectors",
-            "retrieval.switches.notes_need_no_context",
-        ),
-        _FORMULA,
-    ),
+    "llm.retries": "a failed call is tried again three times, within llm.timeout",
+    **dict.fromkeys(("llm.prompt_price", "llm.answer_price"), _PRICES),
+    **dict.fromkeys(_FIXED.split(), "it is a constant now"),
+    **dict.fromkeys(_FITTED.split(), "the numbers of a score are constants, in neurogated/retrieval/formula.py"),
 }
-"""Settings of earlier versions, each with what holds now. They are left out with a warning."""
+"""Settings of earlier versions, or groups of them, with what holds now. They are left out with a warning."""
 SUCCEEDED = {
-    "indexing.entity_finder": "give your own finder of names as the part entity_finder",
+    "indexing.entity_finder": _FINDER,
     "retrieval.closed_edge_types": _KERNELS,
     "retrieval.switches.uniform_kernel": "write retrieval.kernels=uniform",
     "metabolism.conflict_uncertain": "write metabolism.judge=off if nothing is to judge pairs of memories",
-    "metabolism.consolidation_calls": "llm.max_calls limits the calls of a run",
+    "metabolism.check_conflicts": "write metabolism.judge=unchecked if facts are not to be compared",
+    "llm.kernel_sure": "write retrieval.kernels=model if a language model is to choose the kinds of questions",
+    "llm.max_cost": _PRICES,
+    "embedding.devices": "CUDA_VISIBLE_DEVICES chooses the GPUs, and embedding.backend=openvino the CPU; for others, "
+    "give your own part embedder",
+    **dict.fromkeys(("metabolism.consolidation_calls", "llm.max_calls", "llm.max_tokens"), _BUDGET),
+    **dict.fromkeys(("metabolism.half_life_days", "metabolism.dormant_energy"), _LIVES),
+    **dict.fromkeys(("metabolism.find_echoes", "metabolism.skip_echoes"), _ECHOES),
+    **dict.fromkeys(("llm.cache_bytes", "embedding.cache_bytes"), _CACHES),
+    **dict.fromkeys(("embedding.query_prompt", "embedding.document_prompt"), _PROMPTS),
 }
 """Settings of earlier versions that another setting or a part succeeds. Left out, they would change what is chosen."""
 
@@ -258,13 +245,13 @@ def _without_removed(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:
         full = f"{prefix}{name}".lower()
         if instead := SUCCEEDED.get(full):
             raise ConfigError(f"the setting {full!r} is gone: {instead}")
-        if why := REMOVED.get(full):
-            told = f"the setting {full!r} is gone and left out: {why}; the next version refuses it"
-            warnings.warn(told, FutureWarning, stacklevel=4)
-        elif isinstance(value, Mapping):
+        if isinstance(value, Mapping):
             inner = _without_removed(value, f"{full}.")
             if inner or not value:
                 kept[name] = inner
+        elif why := REMOVED.get(full) or REMOVED.get(full.rpartition(".")[0]):
+            told = f"the setting {full!r} is gone and left out: {why}; the next version refuses it"
+            warnings.warn(told, FutureWarning, stacklevel=4)
         else:
             kept[name] = value
     return kept
@@ -275,7 +262,7 @@ def _unknown(kind: type, name: str, prefix: str) -> str:
     told = f"unknown setting {prefix + name!r}"
     known = {found.name: found.name.lower() for found in settings_of(kind, prefix)}
     last = name.lower().rpartition(".")[2]
-    last = next((ours for ours, theirs in _FOREIGN.items() if last in theirs), last)
+    last = next((ours for ours, theirs in _FOREIGN.items() if last in theirs.split()), last)
     by_last = {full: lower.rpartition(".")[2] for full, lower in known.items()}
     for names, wanted in ((by_last, last), (known, (prefix + name).lower())):
         for word in difflib.get_close_matches(wanted, names.values(), n=1):

@@ -42,7 +42,7 @@ class HandedOut:
     """The memories that recalls have handed out lately, by owner. Several threads may use it. It holds ids only."""
 
     def __init__(self, settings: MetabolismSettings) -> None:
-        self._is_on = settings.find_echoes or settings.skip_echoes
+        self._is_on = settings.echoes != "off"
         self._most, self._owners = _ECHO_MEMORIES, _MOST_USERS
         self._lasts = timedelta(minutes=_ECHO_MINUTES)
         self._lock = threading.Lock()

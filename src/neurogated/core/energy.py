@@ -30,12 +30,8 @@ class EnergySettings(Protocol):
     """The settings of `EnergyLaw`."""
 
     @property
-    def half_life_days(self) -> float:
-        """Of kinds without a half-life of their own."""
-
-    @property
     def half_life_of_kinds(self) -> Mapping[str, float]:
-        """In days."""
+        """In days; that of all other kinds has the name ""."""
 
     @property
     def dormant_energy(self) -> float:
@@ -51,7 +47,7 @@ class EnergyLaw:
 
     def half_lives(self, kinds: Sequence[str]) -> _Values:
         """Return the half-life of each kind, in microseconds."""
-        days = [self._days_of_kinds.get(kind, self._settings.half_life_days) for kind in kinds]
+        days = [self._days_of_kinds.get(kind, self._days_of_kinds[""]) for kind in kinds]
         return np.array(days) * MICROS_A_DAY
 
     def parts(self, view: GraphView, rows: Rows, now: Moment) -> tuple[_Values, _Values]:

@@ -28,7 +28,7 @@ class CachedEmbedder:
     The file is derived: a damaged entry, or one with another length, is logged and recomputed.
     """
 
-    def __init__(self, embedder: Embedder, path: Path, max_bytes: int = MemoryConfig().embedding.cache_bytes) -> None:
+    def __init__(self, embedder: Embedder, path: Path, max_bytes: int = MemoryConfig().cache_bytes) -> None:
         """Open or create the cache. If neither is possible, nothing is cached.
 
         Args:

@@ -16,7 +16,7 @@ def build_embedder(config: MemoryConfig, *, api_key: str | None = None, exact: b
     """Return the embedder of `config.embedding_name`. This function imports the embedder's package.
 
     Args:
-        config: settings of the model, its server, prompts and devices.
+        config: settings of the model, its server and prompts.
         api_key: key of the server, if it needs one.
         exact: let OpenVINO compute in single precision, also where half precision is faster.
     """
@@ -46,16 +46,14 @@ def build_embedder(config: MemoryConfig, *, api_key: str | None = None, exact: b
         )
     from neurogated.embedding.sentence_transformers_embedder import BUNDLED_NAMES, SentenceTransformersEmbedder
 
-    devices = [device.strip() for device in (config.embedding.devices or "").split(",") if device.strip()]
     backend = config.embedding.backend
     is_bundled = config.embedding_name in BUNDLED_NAMES
-    by_graph = is_bundled and (backend == "openvino" or (backend == "auto" and devices in ([], ["cpu"])))
+    by_graph = is_bundled and backend in ("openvino", "auto")
     by_library = SentenceTransformersEmbedder(
         config.embedding_name,
         batch_size=config.embedding.batch_size,
         query_prompt=config.embedding.query_prompt,
         document_prompt=config.embedding.document_prompt,
-        devices=devices,
         trust_remote_code=config.embedding.trust_remote_code,
         backend="torch" if by_graph or backend == "auto" else backend,
     )
@@ -63,5 +61,4 @@ def build_embedder(config: MemoryConfig, *, api_key: str | None = None, exact: b
         return by_library
     from neurogated.embedding.bundled_model import BundledEmbedder
 
-    on_cpu = bool(devices) or backend == "openvino"
-    return BundledEmbedder(by_library, exact=exact, on_cpu=on_cpu)
+    return BundledEmbedder(by_library, exact=exact, on_cpu=backend == "openvino")

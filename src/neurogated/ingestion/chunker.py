@@ -260,7 +260,7 @@ class Chunker:
     @classmethod
     def of(cls, indexing: IndexingSettings, embedder: Embedder) -> Self:
         """Return the chunker for an embedder; see `window_tokens` for what it counts."""
-        return cls(indexing.chunk_size, indexing.chunk_overlap, window_tokens(embedder.count_tokens))
+        return cls(indexing.chunk_size, indexing.chunk_size // 8, window_tokens(embedder.count_tokens))
 
     def split(self, text: str, frame: str = "", *, markdown: bool | None = None) -> list[str]:
         """Return the chunks of `text` in order; a text that fits is one chunk.

@@ -31,6 +31,8 @@ ROLES: Mapping[str, str] = {word: role for role, words in _WORDS.items() for wor
 _KNOWN = "; ".join(f"{', '.join(words)} → {role}" for role, words in _WORDS.items())
 
 _LONGEST = 40
+MOST_CHARS = 10_000_000
+"""Characters of a document, about those of ten long novels."""
 _NAME = r"[^\W\d_a-z][^\W\d_]*[.'\u2019-]?[^\W\d_]*\.?"
 _LABEL = re.compile(rf"\s*({_NAME}(?: {_NAME}){{0,2}})[:\uff1a]\s*(?=\S)")
 
@@ -286,13 +288,10 @@ class Document:
         kinds = {self.kind, *[passage.kind for passage in self.passages]}
         return self.statement is not None or self.id is not None or FACT in kinds
 
-    def refuse_longer(self, longest: float) -> None:
-        """Raise InputError if the texts have more than so many characters."""
-        if (length := sum([len(passage.text) for passage in self.passages])) > longest:
-            raise InputError(
-                f"a document has {length} characters, more than the {longest} of indexing.max_document_chars; split it "
-                "or raise the setting"
-            )
+    def refuse_longer(self) -> None:
+        """Raise InputError if the texts have more than `MOST_CHARS` characters."""
+        if (length := sum([len(passage.text) for passage in self.passages])) > MOST_CHARS:
+            raise InputError(f"a document has {length:,} characters, more than {MOST_CHARS:,}; split it")
 
     def is_stamped(self, passage: Passage) -> bool:
         """Return whether new memories of a passage get the time at which they arrive."""

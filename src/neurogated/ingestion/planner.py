@@ -193,12 +193,12 @@ class Planner:
         return free or node_id
 
     def check(self, document: Document) -> None:
-        """Raise InputError for a document that is longer than `indexing.max_document_chars`, or whose id is not free.
+        """Raise InputError for a document that is longer than `MOST_CHARS`, or whose id is not free.
 
         An id is not free if another user has it. One in the form of a hash is not free either, so that no user can take
         the id of another user's text, or learn it, unless it is that of a text of the user, now or in the past.
         """
-        document.refuse_longer(self._config.indexing.max_document_chars)
+        document.refuse_longer()
         if document.id is None or document.statement is not None:
             return
         view, name = self._store.view(), document.id
@@ -346,7 +346,7 @@ class Planner:
         return find_names(passage.text) if wanted else ()
 
     def _finds_names(self, title: str | None, speaker: str | None, *, in_session: bool) -> bool:
-        return self._config.indexing.find_titles and title is None and speaker is None and not in_session
+        return title is None and speaker is None and not in_session
 
     def _lifetime(self, document: Document) -> dict[str, datetime | None]:
         ttl, zone = checked_ttl(document.ttl), self._config.zone

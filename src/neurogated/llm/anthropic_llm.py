@@ -23,7 +23,7 @@ class AnthropicLLM(ServedLLM):
         """Create the client. Nothing is sent yet.
 
         Args:
-            config: settings of the model, its sampling, timeout and retries. `llm_base_url` is the address of a server
+            config: settings of the model, its sampling and timeout. `llm_base_url` is the address of a server
                 with Anthropic's protocol; None means Anthropic's own server.
             api_key: key of the server; default: the environment variable `ANTHROPIC_API_KEY`.
 
@@ -39,7 +39,7 @@ class AnthropicLLM(ServedLLM):
         package = import_extra("anthropic", "anthropic")
         super().__init__(config, package=package, failure=package.AnthropicError)
         self._client = package.Anthropic(
-            api_key=key, base_url=config.llm_base_url, timeout=config.llm.timeout, max_retries=config.llm.retries
+            api_key=key, base_url=config.llm_base_url, timeout=config.llm.timeout, max_retries=self.retries
         )
 
     def _send(self, messages: list[dict[str, str]], limit: int, options: dict[str, Any]) -> Any:  # noqa: ANN401

@@ -23,7 +23,7 @@ class CachedLLM(BaseLLM):
     entry is logged, and the model is asked again.
     """
 
-    def __init__(self, llm: BaseLLM, path: Path, max_bytes: int = MemoryConfig().llm.cache_bytes) -> None:
+    def __init__(self, llm: BaseLLM, path: Path, max_bytes: int = MemoryConfig().cache_bytes) -> None:
         """Open or create the cache. If neither is possible, nothing is cached.
 
         Args:

@@ -47,16 +47,11 @@ def with_limits(llm: BaseLLM, config: MemoryConfig, cache_path: Path | None = No
     Raises:
         StorageError: the cache can be neither opened nor created.
     """
-    limits = config.llm
+    most = config.llm.limits
     limited = LimitedLLM(
-        llm,
-        concurrency=limits.concurrency,
-        max_calls=limits.max_calls,
-        max_tokens=limits.max_tokens,
-        max_cost=limits.max_cost,
-        prices=(limits.prompt_price, limits.answer_price),
+        llm, concurrency=config.llm.concurrency, max_calls=most.get("calls"), max_tokens=most.get("tokens")
     )
-    return limited if cache_path is None else CachedLLM(limited, cache_path, config.llm.cache_bytes)
+    return limited if cache_path is None else CachedLLM(limited, cache_path, config.cache_bytes)
 
 
 def llm_is_configured(config: MemoryConfig, api_key: str | None = None, anthropic_api_key: str | None = None) -> bool:

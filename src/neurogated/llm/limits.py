@@ -1,4 +1,4 @@
-"""Limits of concurrent calls, and the budget of a run in calls, tokens and money."""
+"""Limits of concurrent calls, and the budget of a run in calls and tokens."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class LimitedLLM(BaseLLM):
     """Wraps a model. At most `concurrency` calls run at once. Further calls wait, or fail when the budget is used up.
 
     Failed calls count as calls. Tokens are known only after a call, so calls that run when the budget ends still return
-    their answers. Prices are those of a million tokens.
+    their answers.
     """
 
     def __init__(
@@ -31,15 +31,11 @@ class LimitedLLM(BaseLLM):
         concurrency: int,
         max_calls: int | None = None,
         max_tokens: int | None = None,
-        max_cost: float | None = None,
-        prices: tuple[float, float] = (0.0, 0.0),
     ) -> None:
         self._llm = llm
         self._slots = threading.BoundedSemaphore(concurrency)
         self._max_calls = max_calls
         self._max_tokens = max_tokens
-        self._max_cost = max_cost
-        self._prices = prices
         self._lock = threading.Lock()
         self._calls = 0
         self._prompt_tokens = 0
@@ -53,21 +49,11 @@ class LimitedLLM(BaseLLM):
     def parameters(self) -> Mapping[str, Any]:
         return self._llm.parameters
 
-    @property
-    def tokens(self) -> int:
-        """Tokens so far, prompts and answers together."""
-        return self._prompt_tokens + self._completion_tokens
-
-    @property
-    def cost(self) -> float:
-        """What the tokens so far cost, in the currency of the prices."""
-        return (self._prompt_tokens * self._prices[0] + self._completion_tokens * self._prices[1]) / 1_000_000
-
     def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:
         """Return the wrapped model's answer.
 
         Raises:
-            BudgetExceededError: the budget of calls, tokens or money is used up.
+            BudgetExceededError: the budget of calls or tokens is used up.
             LLMError: from the wrapped model.
         """
         with self._slots:
@@ -89,13 +75,12 @@ class LimitedLLM(BaseLLM):
             return text, meta
 
     def statistics(self) -> dict[str, int | float]:
-        """Return the calls, including failed ones, the tokens of prompts and answers, and with prices the cost."""
+        """Return the calls, including failed ones, the tokens of prompts and those of answers."""
         with self._lock:
             return {
                 "calls": self._calls,
                 "prompt tokens": self._prompt_tokens,
                 "completion tokens": self._completion_tokens,
-                **({"cost": self.cost} if any(self._prices) else {}),
             }
 
     def close(self) -> None:
@@ -105,17 +90,13 @@ class LimitedLLM(BaseLLM):
         with self._lock:
             if self._max_calls is not None and self._calls >= self._max_calls:
                 raise BudgetExceededError(
-                    f"all {self._max_calls} calls of language model {self.name!r} that llm.max_calls allows are used "
-                    f"up; raise llm.max_calls ({_KEPT})"
+                    f"all {self._max_calls} calls of language model {self.name!r} that llm.budget allows are used "
+                    f"up; raise it ({_KEPT})"
                 )
-            if self._max_tokens is not None and self.tokens >= self._max_tokens:
+            tokens = self._prompt_tokens + self._completion_tokens
+            if self._max_tokens is not None and tokens >= self._max_tokens:
                 raise BudgetExceededError(
-                    f"language model {self.name!r} has used {self.tokens} tokens, but llm.max_tokens allows "
-                    f"{self._max_tokens}; raise llm.max_tokens ({_KEPT})"
-                )
-            if self._max_cost is not None and self.cost >= self._max_cost:
-                raise BudgetExceededError(
-                    f"language model {self.name!r} has cost {self.cost:.2f}, but llm.max_cost allows "
-                    f"{self._max_cost:g}; raise llm.max_cost ({_KEPT})"
+                    f"language model {self.name!r} has used {tokens} tokens, but llm.budget allows "
+                    f"{self._max_tokens}; raise it ({_KEPT})"
                 )
             self._calls += 1

@@ -23,7 +23,7 @@ class OpenAILLM(ServedLLM):
         """Create the client. Nothing is sent yet.
 
         Args:
-            config: settings of the model, its server, its sampling, timeout and retries.
+            config: settings of the model, its server, its sampling and timeout.
             api_key: key of the server; default: the environment variable `OPENAI_API_KEY`. Most local servers need no
                 key.
 
@@ -39,7 +39,7 @@ class OpenAILLM(ServedLLM):
         package = import_extra("openai", "openai", use="the client of every OpenAI-compatible server, also a local one")
         super().__init__(config, package=package, failure=package.OpenAIError)
         self._client = package.OpenAI(
-            api_key=key or _NO_KEY, base_url=base_url, timeout=config.llm.timeout, max_retries=config.llm.retries
+            api_key=key or _NO_KEY, base_url=base_url, timeout=config.llm.timeout, max_retries=self.retries
         )
         # OpenAI's newest models accept only the new name, and many servers accept only the old name.
         self._limit = "max_tokens" if base_url else "max_completion_tokens"

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.outage import answer_within
@@ -21,7 +21,7 @@ _log = logging.getLogger(__name__)
 # Error classes of both clients; subclasses come before their base classes.
 _REMEDIES = {
     "APITimeoutError": "raise llm.timeout, or lower llm.concurrency",
-    "RateLimitError": "lower llm.concurrency, raise llm.retries, or check the quota of the key",
+    "RateLimitError": "lower llm.concurrency, or check the quota of the key",
     "AuthenticationError": "check the key",
     "PermissionDeniedError": "check the permissions of the key",
     "NotFoundError": "check llm_name and llm_base_url",
@@ -59,6 +59,8 @@ class ServedLLM(ConfiguredLLM):
     on. A call ends after `llm.timeout` with all its retries, even if the server sends its answer byte by byte.
     """
 
+    retries: ClassVar[int] = 3
+    """How often a failed call is sent again; with the client's pauses, three take a few seconds."""
     _client: Any
     """The client of the package; subclasses create it."""
 
@@ -138,7 +140,8 @@ class ServedLLM(ConfiguredLLM):
                     raise self._failure(error) from error
                 refused.add(option)
                 complaint = str(error)
-            except (self._failure_root, ValueError, RecursionError) as error:
+            except (self._failure_root, ValueError, RuntimeError) as error:
+                # A client that is closed before it tries again raises RuntimeError, as deep JSON does.
                 raise self._failure(error) from error
             else:
                 if refused != self._refused:

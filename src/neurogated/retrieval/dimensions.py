@@ -21,6 +21,7 @@ from neurogated.core.kernel import CAUSE, EFFECT, NEWEST, PLACE, SENTIMENT, SPAN
 from neurogated.core.ports import GraphReader
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.view import Rows, best_places
+from neurogated.retrieval.formula import CANDIDATES
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.text.keywords import fold
 from neurogated.text.language import NEGATIONS, Language, language_of, table_of
@@ -179,7 +180,7 @@ class Dimensions:
             return None
         # The keyword index has days in UTC.
         for words in filter(None, (span.widened().dates, span.weekdays)):
-            dated, _ = self._reader.keyword_search(words, self._config.retrieval.candidates)
+            dated, _ = self._reader.keyword_search(words, CANDIDATES)
             self._likeness.of(np.sort(dated))
         rows = self._likeness.admitted.rows
         said = self._reader.said(rows)
@@ -208,7 +209,7 @@ class Dimensions:
         few = self._reader.rare_rows_with(dict.fromkeys(tags, _MOST_AT_A_PLACE))
         rows = distinct(np.concatenate([*few.values(), _NO_ROWS]))
         rows = rows[self._view.admitted(rows) & ~self._view.hides(rows)]
-        most = self._config.retrieval.candidates
+        most = CANDIDATES
         if rows.size > most:
             cosines = self._reader.similarities(self._vector, rows)
             rows = np.sort(rows[np.argpartition(-cosines, most)[:most]])
@@ -223,7 +224,7 @@ class Dimensions:
         happy = scale.happy
         towards = self._vector + feeling * happy
         towards /= np.linalg.norm(towards) or 1.0
-        ((rows, _),) = self._reader.nearest([towards], self._config.retrieval.candidates)
+        ((rows, _),) = self._reader.nearest([towards], CANDIDATES)
         self._likeness.of(np.sort(rows))
 
         def match(some: Rows) -> Values:

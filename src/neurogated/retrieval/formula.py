@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 
 from neurogated.core.edge_type import EdgeType
 
+CANDIDATES = 100
+"""Candidate nodes from vector search, and again from keyword search."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Formula:

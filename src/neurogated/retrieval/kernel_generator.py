@@ -33,8 +33,8 @@ DEFAULT_KERNELS = """
 """The kernels of the kinds of questions, in the form of the setting `retrieval.kernels`."""
 
 
-UNIFORM = "uniform"
-"""The value of the setting for one kernel with equal weights."""
+UNIFORM, MODEL = "uniform", "model"
+"""Words of the setting: one kernel with equal weights; a language model chooses the kind (see `asks_model`)."""
 
 
 class UniformKernelSource:
@@ -82,6 +82,8 @@ class KernelGenerator:
         text = None if config.retrieval.kernels == UNIFORM else config.retrieval.kernels
         kernels = {}
         for entry in filter(str.strip, ";".join((DEFAULT_KERNELS, text or "")).split(";")):
+            if entry.strip() == MODEL:
+                continue
             name, _, weights = entry.partition(":")
             try:
                 kind = QuestionKind(name.strip().lower())

@@ -31,7 +31,7 @@ from neurogated.retrieval.activation import Activation, Gate, SpreadingActivatio
 from neurogated.retrieval.confidence import confidence, evidence_of, withheld
 from neurogated.retrieval.dimensions import Dimensions
 from neurogated.retrieval.dormancy import Admission, Scored
-from neurogated.retrieval.formula import FORMULA, Formula
+from neurogated.retrieval.formula import CANDIDATES, FORMULA, Formula
 from neurogated.retrieval.kernel_generator import UNIFORM, UniformKernelSource
 from neurogated.retrieval.queries import (
     Asked,
@@ -244,7 +244,7 @@ class NeuroRetriever:
         rates: bool = True,
     ) -> tuple[list[Asked], list[RankedNodes], Stopwatch]:
         """Search for questions; `times` are the present in microseconds, the zone, and the present in the zone."""
-        depth, (present, zone, day) = max(wanted, self._config.retrieval.candidates), times
+        depth, (present, zone, day) = max(wanted, CANDIDATES), times
         plain, queries = self._worded(reader, given)
         admissions = [admission() for _ in queries]
         samples, shared = Samples(reader, self._similarity_config, self._formula), Stopwatch()
@@ -307,7 +307,7 @@ class NeuroRetriever:
         likeness = QuestionSimilarity(
             samples, query=query, vector=vector, kernel=kernel, admission=admission, keywords=keywords
         )
-        likeness.propose(max(wanted, self._config.retrieval.candidates), nearest, first)
+        likeness.propose(max(wanted, CANDIDATES), nearest, first)
         dimensions = Dimensions(
             samples.reader,
             self._similarity_config,

@@ -303,21 +303,12 @@ def _reason(kind: QuestionKind, cues: tuple[Cue, ...]) -> str:
     return f'says "{speaking[0].text}"' if speaking else "by its meaning, without a cue word"
 
 
-class CascadedJudge:
-    """Returns the offline judgement if it is sure, else the judgement of the model, which has a deadline."""
+class PromptJudge:
+    """Returns the judgement of a model, which has a deadline."""
 
-    def __init__(self, offline: QuestionJudge, model: QuestionJudge, *, sure: float, deadline: float) -> None:
-        """Take the two judges.
-
-        Args:
-            offline: asked first.
-            model: asked if the offline judgement is weaker than `sure`.
-            sure: 0–1, strength from which the offline judgement suffices.
-            deadline: seconds that the model has to answer.
-        """
-        self._offline = offline
+    def __init__(self, model: QuestionJudge, *, deadline: float) -> None:
+        """Take the judge, and the seconds that it has to answer."""
         self._model = model
-        self._sure = sure
         self._deadline = deadline
 
     def judge(self, query: str, vector: NDArray[np.float32] | None = None) -> QuestionJudgement:
@@ -326,13 +317,10 @@ class CascadedJudge:
         Raises:
             LLMError: the model failed or missed the deadline. The cache keeps a late answer for the next time.
         """
-        judgement = self._offline.judge(query, vector)
-        if judgement.strength >= self._sure:
-            return judgement
         try:
             return answer_within(self._deadline, lambda: self._model.judge(query, vector), "kernel")
         except TimeoutError:
             raise LLMError(
                 f"the language model did not judge the question within {self._deadline:g} seconds; "
-                "choose a faster model, or set llm.kernel_sure to 0"
+                "choose a faster model, or take 'model' out of retrieval.kernels"
             ) from None

@@ -188,7 +188,7 @@ TEXTS: Sequence[str] = sorted({text for one in (*PLANS.values(), *_ASSOCIATIONS.
 _PROVIDED = {
     "id": "the id of the memory, computed from its text and owner",
     "embedding": "the vector of the query",
-    "candidates": "the setting retrieval.candidates",
+    "candidates": "a constant, CANDIDATES in retrieval/formula.py",
     "active": "the memories that are active, each with id and activation",
     "decay": "the setting ENERGY_DECAY_RATE",
     "step": "the setting HEBBIAN_LEARNING_RATE",

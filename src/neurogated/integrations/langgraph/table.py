@@ -22,6 +22,7 @@ from neurogated.core.scope import ANY_USER, ScopeFilter
 from neurogated.core.view import GraphView
 from neurogated.ingestion.items import item_id
 from neurogated.integrations.langgraph.items import MICROS_A_MINUTE, Check, ItemEntry, Namespace
+from neurogated.retrieval.formula import CANDIDATES
 from neurogated.runtime import Periodic
 from neurogated.session import Notice, Session
 from neurogated.subscribers import log_access
@@ -195,8 +196,7 @@ def ranked(
     given: FilterOptions = {"user_id": ANY_USER, "path": prefix, "kinds": (ITEM,), "only_ids": only_ids}
     steps = [_by_cosine(session, query, given, most)]
     if order == "activation":
-        sizes = sorted({min(most, session.config.retrieval.candidates), session.config.retrieval.candidates})
-        steps = [_recalled(session, query, given, sizes), *steps]
+        steps = [_recalled(session, query, given, sorted({min(most, CANDIDATES), CANDIDATES})), *steps]
     seen, lowest = set[str](), float("inf")
     for node_id, score in chain.from_iterable(steps):
         name = item_id(node_id)

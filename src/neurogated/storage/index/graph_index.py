@@ -219,7 +219,7 @@ class GraphIndex:
         self.pending: Mapping[PendingTask, None] = {}
         self.embedder: tuple[str, int] | None = None
         self.topology = Topology()
-        self.validity = Validity(RowOutcomes(compares=config.metabolism.check_conflicts))
+        self.validity = Validity(RowOutcomes(compares=config.metabolism.compares_facts))
         # Rows of the edges with each relation, also of removed edges.
         self.relations: dict[str, list[int]] = {}
         self.vectors = EmbeddingStore()

@@ -1,4 +1,4 @@
-"""The model judges a question only if the offline judge is unsure, and it has a deadline."""
+"""A model that judges questions has a deadline."""
 
 import threading
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.judgements import QuestionJudgement, QuestionKind
 from neurogated.errors import LLMError
-from neurogated.retrieval.question_kinds import CascadedJudge
+from neurogated.retrieval.question_kinds import PromptJudge
 
 
 class Fixed:
@@ -27,14 +27,13 @@ class Fixed:
         return self.judgement
 
 
-def test_an_unsure_one_asks_the_model() -> None:
-    offline, model = Fixed(QuestionKind.WHY, 0.79), Fixed(QuestionKind.WHEN, 1.0)
-    assert CascadedJudge(offline, model, sure=0.8, deadline=30).judge("Why?").kind is QuestionKind.WHEN
+def test_a_model_that_answers_in_time_judges() -> None:
+    assert PromptJudge(Fixed(QuestionKind.WHEN, 1.0), deadline=30).judge("Why?").kind is QuestionKind.WHEN
 
 
 def test_a_model_that_is_late_is_not_waited_for() -> None:
-    offline, model = Fixed(QuestionKind.WHY, 0.1), Fixed(QuestionKind.WHEN, 1.0)
+    model = Fixed(QuestionKind.WHEN, 1.0)
     model.may_answer.clear()
     with pytest.raises(LLMError):
-        CascadedJudge(offline, model, sure=0.8, deadline=0.01).judge("Why?")
+        PromptJudge(model, deadline=0.01).judge("Why?")
     model.may_answer.set()
