@@ -17,8 +17,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
+from neurogated.text.language import language_of
 from neurogated.text.normalise import plain_text
-from neurogated.text.sentences import forget_sentences
+from neurogated.text.sentences import sentences_in
+from neurogated.text.times import locate_times
 
 if TYPE_CHECKING:
     from functools import _lru_cache_wrapper
@@ -50,10 +52,8 @@ def remembered(size: int) -> Callable[[Callable[..., _R]], _lru_cache_wrapper[_R
 
 def forget_texts() -> None:
     """Empty all registered caches; call it when a text is erased, or when its write is taken back."""
-    for cache in list(_caches):
+    for cache in (*_caches, language_of, locate_times, plain_text, sentences_in):
         cache.cache_clear()
-    forget_sentences()
-    plain_text.cache_clear()
 
 
 _began: ContextVar[float] = ContextVar("neurogated_work_began", default=math.inf)

@@ -22,6 +22,7 @@ _CODE = re.compile(r"[{}<>=\\|`;]|^[ \t]+\S|[ \t]{2,}", re.MULTILINE)
 """Marks and indentation of texts in which every character counts."""
 _LONGEST_LINE = 2_000
 """Characters of a line that `plain_sentences` reads."""
+_MAY_SAY = re.compile(r"[-+\d]")
 _SIGNS = (
     (re.compile(r"(?<![\w)])-(?=\d)|(?<=\w)-(?!\w)"), " minus "),
     (re.compile(r"(?<=\w)\+(?!\w)"), " plus "),
@@ -128,11 +129,11 @@ def _beginning(text: str) -> str:
 def _keys(text: str) -> Iterator[str]:
     """Yield the key of a text, a sentence at a time."""
     text = _GAP.sub(" ", _LINE_END.sub("", unicodedata.normalize("NFC", text).strip()))
-    if _CODE.search(text) or len(max(text.splitlines(), key=len, default="")) > _LONGEST_LINE:
+    if _CODE.search(text) or (len(text) > _LONGEST_LINE < max(map(len, text.splitlines()))):
         yield text
         return
-    read, is_empty = _DAY_OF.sub(" ", text), True
-    for sign, word in _SIGNS:
+    read, is_empty = text, True
+    for sign, word in ((_DAY_OF, " "), *_SIGNS) if _MAY_SAY.search(text) else ():
         read = sign.sub(word, read)
     for one in plain_sentences(read):
         if not is_courtesy(one.text) and (key := _sentence_key(one.text, is_question=one.is_question)):

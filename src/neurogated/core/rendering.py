@@ -47,7 +47,8 @@ def said_by(speaker: str, words: str = "") -> str:
 
 def _rendered(node: Text, speaker: str | None) -> str:
     text = said_by(speaker, _without_label(node.content, speaker)) if speaker else node.content
-    title = node.title or next((name for name in node.found.names[:1] if name not in node.content), None)
+    names = node.found.names
+    title = node.title or (names[0] if names and names[0] not in node.content else None)
     return f"{title}\n{text}" if title else text
 
 
@@ -215,6 +216,7 @@ def _runs(words: Sequence[str], kinds: Sequence[str], begun: Collection[str]) ->
                 yield from accumulate(rest, "{} {}".format, initial=kind + word)
 
 
+@remembered(1_024)
 def _names(text: str | None) -> Sequence[str]:
     """Return the text as a name in folded words; nothing if texts cannot mention such a name."""
     words = split_words(fold(text or ""))

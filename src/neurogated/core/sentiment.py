@@ -48,7 +48,7 @@ class SentimentScale:
 
     def sentiment(self, vector: NDArray[np.float32]) -> float:
         """Return the sentiment of the text with this vector, -1 to 1."""
-        return round(float(np.clip(self._direction @ vector - self._offset, -1.0, 1.0)), 2)
+        return round(max(-1.0, min(1.0, float(self._direction @ vector - self._offset))), 2)
 
     @property
     def happy(self) -> NDArray[np.float32]:

@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
+from operator import eq
 from typing import Protocol
 
 from neurogated.core.contexts import remembered
@@ -50,20 +51,17 @@ def same_speaker(one: SaidBy, other: SaidBy, names: Collection[str] = ()) -> boo
     """
     if one.scope.user_id != other.scope.user_id or (one.role or _USER) != (other.role or _USER):
         return False
-    persons = {_words(name) for name in names}
+    persons = {_words(name) for name in names} if names else ()
     if one.speaker and other.speaker:
-        return same_name(one.speaker, other.speaker) and (
-            _words(one.speaker) == _words(other.speaker)
-            or not persons.issuperset((_words(one.speaker), _words(other.speaker)))
-        )
+        first, second = _words(one.speaker), _words(other.speaker)
+        return first == second or (same_name(one.speaker, other.speaker) and not {first, second} <= {*persons})
     in_one_place = one.scope.user_id is not None or one.scope.session_id == other.scope.session_id
     return in_one_place and (one.speaker == other.speaker or len(persons) < _FEW)
 
 
 def same_name(one: str, other: str) -> bool:
     """Return whether two names may be those of one person: they are equal but for case, or one begins the other."""
-    short, long = sorted((_words(one), _words(other)), key=len)
-    return long[: len(short)] == short
+    return all(map(eq, _words(one), _words(other)))
 
 
 @remembered(1024)

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Protocol
 
 from neurogated.core.found import Found
-from neurogated.text.keywords import count_words, fold, split_words
+from neurogated.text.keywords import fold, number_of_words, split_words
 
 ASKS_TAG = "turn asks"
 """Tag of a turn that ends with a question."""
@@ -73,13 +73,13 @@ def turn_tags(node: Described) -> list[str]:
     length, later = length_level(words), (place + 1).bit_length() - 1
     tags = [role_tag(node.role)] if node.role else []
     tags += [ASKS_TAG] * asks(node.content)
-    tags += _digits(length, LENGTH_TAGS) + _digits(later, PLACE_TAGS)
+    tags += _digits(length, LENGTH_TAGS) + _digits(later, PLACE_TAGS) if length or later else []
     return tags + [call_tag(name) for name in called(node.content, node.found.entities)]
 
 
 def part_of(node: Described) -> tuple[int, int]:
     """Return the position of a piece in its message, from 0, and the number of words of the message."""
-    return node.found.part or (0, count_words([node.content])[0])
+    return node.found.part or (0, number_of_words(node.content))
 
 
 def length_level(words: int) -> int:
@@ -103,8 +103,7 @@ def called(text: str, names: Sequence[str]) -> frozenset[str]:
     if not names:
         return frozenset()
     found = {fold(match[1]) for match in _CALL.finditer(text)}
-    single = (words[0] for words in map(split_words, (fold(name) for name in names)) if len(words) == 1)
-    return frozenset(found.intersection(single))
+    return frozenset([words[0] for name in names if found and len(words := split_words(fold(name))) == 1]) & found
 
 
 @cache

@@ -12,11 +12,11 @@ import logging
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,31 +114,26 @@ class OfflineImportanceJudge:
         return _probability(chat_features(remark, features, value), weights["chat"]) if remark.in_chat else value
 
 
-class _Clause(NamedTuple):
-    text: str
-    is_asked: bool
-    keywords: frozenset[str]
-
-    @property
-    def specific(self) -> frozenset[str]:
-        return self.keywords - _COMMON
+_Clause = tuple[str, bool, frozenset[str]]
+"""A sentence in lower case, whether it asks, and its keywords."""
 
 
 @remembered(_MESSAGES)
 def text_features(text: str) -> dict[str, float]:
     """Return the features of a text by name; of a long one, those of its beginning."""
-    clauses = list(_clauses(text[:SECTION]))
+    clauses = _clauses(text[:SECTION])
     # A greeting or "Guess what?" before a statement changes nothing.
-    clauses = [one for one in clauses if one.specific] or [one for one in clauses if not one.is_asked] or clauses
-    said = [one for one in clauses if not one.is_asked]
-    stated = frozenset[str]().union(*[one.keywords for one in said])
-    statements = " . ".join([one.text for one in said])
-    every = " . ".join([one.text for one in clauses])
+    clauses = [one for one in clauses if not one[2] <= _COMMON] or [one for one in clauses if not one[1]] or clauses
+    said = [one for one in clauses if not one[1]]
+    stated = frozenset[str]().union(*[keywords for _, _, keywords in said])
+    specific, asking = len(stated - _COMMON), len(clauses) - len(said)
+    statements = " . ".join([one for one, _, _ in said])
+    every = " . ".join([one for one, _, _ in clauses]) if asking else statements
     words = [word for word, _ in tokens_of(every)]
-    own = words if statements == every else [word for word, _ in tokens_of(statements)]
+    own = [word for word, _ in tokens_of(statements)] if asking else words
     return {
-        "specific": math.log2(1 + min(len(stated - _COMMON), _MOST_KEYWORDS)),
-        "specific_share": len(stated - _COMMON) / (len(stated) + _FEW),
+        "specific": math.log2(1 + min(specific, _MOST_KEYWORDS)),
+        "specific_share": specific / (len(stated) + _FEW),
         "questions": 1 - len(said) / max(1, len(clauses)),
         "own": float(not _FIRST_PERSON.isdisjoint(own)),
         "second_person": len([word for word in words if word in _SECOND_PERSON]) / max(_SHORT, len(words)),
@@ -148,19 +143,17 @@ def text_features(text: str) -> dict[str, float]:
     }
 
 
-def _clauses(text: str) -> Iterator[_Clause]:
-    """Yield the sentences of a text in lower case; one that asks after a statement is two clauses."""
-    for sentence in plain_sentences(_END.sub("\n", _CODE.sub(" ", text))):
-        plain = sentence.text.lower()
-        asked = _ASKED.search(plain) if sentence.is_question else None
+def _clauses(text: str) -> list[_Clause]:
+    """Return the sentences of a text; one that asks after a statement is two clauses."""
+    clauses = list[tuple[str, bool]]()
+    for sentence, is_question in plain_sentences(_END.sub("\n", _CODE.sub(" ", text))):
+        plain = sentence.lower()
+        asked = _ASKED.search(plain) if is_question else None
         if asked is not None and len(tokens_of(plain[: asked.start()])) > _LEAST_WORDS:
-            yield _clause(plain[: asked.start()], is_asked=False)
+            clauses += ((plain[: asked.start()], False),)
             plain = asked[0]
-        yield _clause(plain, is_asked=sentence.is_question)
-
-
-def _clause(text: str, *, is_asked: bool) -> _Clause:
-    return _Clause(text, is_asked, frozenset(split_keywords(text)))
+        clauses += ((plain, is_question),)
+    return [(plain, is_asked, frozenset(split_keywords(plain))) for plain, is_asked in clauses]
 
 
 def chat_features(remark: Remark, features: Mapping[str, float], text: float) -> dict[str, float]:
@@ -255,6 +248,8 @@ class Focus:
 
     def task_of(self, user_id: str | None, session_id: str | None) -> Vector | None:
         """Return the vector of the task of a session, else of its user, else of all users."""
+        if not self._tasks:
+            return None
         with self._lock:
             keys = ((user_id, session_id), (user_id, None), (None, None))
             return next((self._tasks[key] for key in keys if key in self._tasks), None)

@@ -43,8 +43,13 @@ def without_final_s(words: Sequence[str]) -> list[str]:
 
 def count_words(texts: Sequence[str]) -> list[int]:
     """Return the number of words of each text, the token count for embedders without a tokenizer."""
-    found = [matches(_WORD, composed(text)) for text in texts]
-    return [len(words) if isinstance(words, list) else sum(1 for _ in words) for words in found]
+    return list(map(number_of_words, texts))
+
+
+def number_of_words(text: str) -> int:
+    """Return the number of words of a text."""
+    words = matches(_WORD, composed(text))
+    return len(words) if isinstance(words, list) else sum(1 for _ in words)
 
 
 _ENGLISH = """
@@ -123,12 +128,11 @@ def search_terms(text: str) -> list[str]:
 
 def _split(text: str, of_run: Callable[[str], Iterable[str]]) -> list[str]:
     """Return the stems of a text, and in place of each run without spaces the result of `of_run`."""
-    words: list[str] = []
-    folded = fold(text)
-    if folded.isascii() or not _RUN_START.search(folded):
-        words = [word for word in _TOKEN.findall(folded) if word not in ENGLISH_STOP_WORDS]
-        return _stem(words)
-    keywords: list[str] = []
+    is_ascii = text.isascii()
+    folded = text.casefold() if is_ascii else fold(text)
+    if is_ascii or not _RUN_START.search(folded):
+        return _stem([word for word in _TOKEN.findall(folded) if word not in ENGLISH_STOP_WORDS])
+    words, keywords = list[str](), list[str]()
     for token in _TOKEN.findall(folded):
         if not _RUN_START.match(token):
             if token not in ENGLISH_STOP_WORDS:

@@ -44,6 +44,7 @@ _ENOUGH = 2_000
 """Number of characters that suffice to detect a language."""
 
 
+@functools.lru_cache(128)
 def language_of(text: str) -> Language:
     """Return the language with the most matching function words and letters; English in a tie."""
     begin = text[:_ENOUGH].lower()

@@ -32,6 +32,7 @@ _LETTERS = r"[^\W\u3040-\u30ff\u3400-\u9fff_]+"
 _TOKEN = re.compile(
     rf"""
     (?P<small> (?: [a-z]+ \s+ ){{3,}} (?= [a-z]+ \s ) )                 # words too far from a name to belong to it
+  | (?P<plain> [a-z]+ (?= [\s,!?;:)] | \Z ) )
   | (?P<word>
         (?: [^\W\d_] \. ){{2,}} [^\W\d_]? (?![^\W_])                     # U.S.A.
       | [A-Z] \. (?= [ ]? [A-Z] )                                        # an initial
@@ -42,7 +43,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-_WORD, _SMALL_WORDS = (_TOKEN.groupindex[name] for name in ("word", "small"))
+_WORD, _SMALL_WORDS, _PLAIN = (_TOKEN.groupindex[name] for name in ("word", "small", "plain"))
 _POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])\Z")
 _ROMAN = re.compile(r"[IVXL]+\Z")
 _LETTER_WORD = re.compile(r"[A-Z]-[a-z]")
@@ -180,7 +181,10 @@ def _read(text: str, language: Language) -> tuple[list[_Word], set[str]]:
         starts, follows, first = True, False, len(words)
         for token in _TOKEN.finditer(sentence):
             written = token[0]
-            if token.lastindex == _WORD or written == "&":
+            if token.lastindex == _PLAIN:
+                words += (_Word(written, place + token.start(), starts, follows, written, written, True),)
+                starts, follows = False, True
+            elif token.lastindex == _WORD or written == "&":
                 words += (_word(written, place + token.start(), starts=starts, follows=follows),)
                 starts, follows = False, True
             elif token.lastindex == _SMALL_WORDS:

@@ -34,8 +34,6 @@ _PICTURES = re.compile("[\u2190-\u2bff\ufe0f\u200d\U0001f000-\U0001faff]+|(?<!\\
 _SOME_HAN = re.compile(f"[{_HAN}]")
 _JOINT = r"[\s,，、:：;；!！.。…–—¿¡)\uff09-]*"
 _MOST_STRIPPED = 4
-_KEPT = 32
-"""Sentences whose plain texts are kept, since several readers read a new text."""
 _LONGEST = 2_000
 """Characters of a sentence that are read; a longer one is no speech."""
 
@@ -49,14 +47,15 @@ class Token(NamedTuple):
     """As written."""
 
 
-_token: Callable[[tuple[str, str]], Token] = functools.partial(tuple.__new__, Token)
-
-
 class Sentence(NamedTuple):
     """A sentence without courtesies."""
 
     text: str
     is_question: bool
+
+
+_token: Callable[[tuple[str, str]], Token] = functools.partial(tuple.__new__, Token)
+_sentence: Callable[[tuple[str, bool]], Sentence] = functools.partial(tuple.__new__, Sentence)
 
 
 @functools.cache
@@ -82,12 +81,12 @@ def _patterns(language: str) -> tuple[re.Pattern[str], re.Pattern[str], re.Patte
     )
 
 
-@functools.lru_cache(_KEPT)
+@functools.lru_cache(128)
 def plain_text(sentence: str) -> str:
     """Return a sentence without greetings, lead-ins, interjections, closings, pictures and marks at its end."""
     opening, closing, ending = _patterns("zh" if _SOME_HAN.search(sentence) else language_of(sentence))
     text = _PICTURES.sub(" ", sentence.replace("’", "'")).strip(" ¿¡")
-    if text.startswith(("(", "\uff08")) and _pairs(text).get(0, len(text)) >= len(_without_end(text)) - 1:
+    if text[:1] in {"(", "\uff08"} and _pairs(text).get(0, len(text)) >= len(_without_end(text)) - 1:
         text = text[1:]
     for _ in range(_MOST_STRIPPED):
         found = opening.match(text)
@@ -152,7 +151,7 @@ def plain_sentences(text: str) -> Iterator[Sentence]:
     for sentence in split_sentences(text):
         for line in sentence.split("\n"):
             if plain := plain_text(line[:_LONGEST]):
-                yield Sentence(plain, "?" in line or "？" in line)
+                yield _sentence((plain, "?" in line or "？" in line))
 
 
 def tokens_of(text: str) -> list[Token]:

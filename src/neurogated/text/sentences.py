@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import takewhile
 
 from neurogated.text.dates import MONTHS
@@ -39,8 +39,6 @@ _DAY = re.compile(r"\b\d\d?\.\Z")
 _MONTHS = tuple(name.capitalize() for names in MONTHS["de"] for name in names.split("|"))
 _QUESTION_MARKS = frozenset("?？")
 _CLOSING = frozenset("\"'”’»)]」』）")
-_KEPT = 32
-"""Texts whose sentences are kept, since several readers split a new text."""
 _CUT = re.compile(r"\s(?=\S)|(?=[\u3040-\u30ff\u3400-\u9fff])")
 """Where a sentence that is longer than that is cut."""
 _LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
@@ -52,11 +50,12 @@ def split_sentences(text: str) -> list[str]:
     A full stop does not end a sentence before a small letter, after an initial, after a common abbreviation, or
     after a day or a month in German.
     """
-    return list(_sentences(text))
+    return list(sentences_in(text))
 
 
-@functools.lru_cache(_KEPT)
-def _sentences(text: str) -> tuple[str, ...]:
+@lru_cache(128)
+def sentences_in(text: str) -> tuple[str, ...]:
+    """Return what `split_sentences` does. It keeps the latest texts, since several readers split a new text."""
     sentences = []
     begin = 0
     for end in _END.finditer(text):
@@ -66,11 +65,6 @@ def _sentences(text: str) -> tuple[str, ...]:
     if begin < len(text):
         sentences.append(text[begin:])
     return tuple(sentences)
-
-
-def forget_sentences() -> None:
-    """Forget the texts that were split last."""
-    _sentences.cache_clear()
 
 
 def sentences_of(text: str) -> Iterator[str]:
@@ -105,14 +99,12 @@ def _ends_sentence(text: str, mark: int, following: int) -> bool:
         return True
     if text[following : following + 1].islower():
         return False
+    if text[mark] != ".":
+        return True
     # Only the nearest word matters, so this searches a slice and not the whole text.
     before = text[max(0, mark - _LONGEST_ABBREVIATION - 1) : mark + 1]
-    if _DATE.search(before) or (text.startswith(_MONTHS, following) and _DAY.search(before)):
-        return False
-    word = _LAST_WORD.search(before)
-    is_single_stop = text[mark + 1].isspace()
-    return not (is_single_stop and word and (_is_initial(word[1]) or word[1].lower() in _ABBREVIATIONS))
-
-
-def _is_initial(word: str) -> bool:
-    return len(word) == 1 and word.isupper() and word != "I"
+    if before[-2:-1].isdecimal():
+        return not (_DATE.search(before) or (text.startswith(_MONTHS, following) and _DAY.search(before)))
+    found = _LAST_WORD.search(before) if text[mark + 1].isspace() else None
+    word = found[1] if found else "I"
+    return (len(word) > 1 or word == "I" or not word.isupper()) and word.lower() not in _ABBREVIATIONS

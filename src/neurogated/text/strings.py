@@ -174,7 +174,7 @@ def repaired(text: str) -> str:
 
     Any other half, and NUL, become U+FFFD.
     """
-    return halves_joined(text).replace("\0", "\ufffd")
+    return text if text.isascii() and "\0" not in text else halves_joined(text).replace("\0", "\ufffd")
 
 
 def repaired_text(what: str, text: object) -> str:

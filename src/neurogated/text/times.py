@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import tzinfo
+from functools import lru_cache
 from zoneinfo import ZoneInfo
 
 from neurogated.errors import InputError
@@ -89,13 +90,13 @@ def find_times(text: str) -> tuple[str, ...]:
 
     They are dates, hours, spans ("two weeks ago"), days and months, and words such as "yesterday" and "去年".
     """
-    return tuple(dict.fromkeys(text[begin:end].strip() for begin, end in locate_times(text, language_of(text))))
+    return tuple(dict.fromkeys([text[begin:end].strip() for begin, end in locate_times(text, language_of(text))]))
 
 
-def locate_times(text: str, language: Language) -> Iterator[tuple[int, int]]:
-    """Yield begin and end of each time expression of a text in a language; Chinese ones last."""
+@lru_cache(128)
+def locate_times(text: str, language: Language) -> tuple[tuple[int, int], ...]:
+    """Return begin and end of each time expression of a text in a language; Chinese ones last."""
     lower = text.lower()
     # A few letters become two in lower case.
-    yield from (match.span() for match in _PATTERNS[language].finditer(lower if len(lower) == len(text) else text))
-    if _HAN.search(text):
-        yield from (match.span() for match in _CHINESE.finditer(text))
+    found = [match.span() for match in _PATTERNS[language].finditer(lower if len(lower) == len(text) else text)]
+    return tuple(found + [match.span() for match in _CHINESE.finditer(text)] if _HAN.search(text) else found)
