@@ -64,10 +64,10 @@ def to_utc(moment: datetime, zone: Zone = None) -> datetime:
     Raises:
         InputError: it is no datetime, or its UTC time is outside the years 1 to 9999.
     """
+    if type(moment) is datetime and moment.tzinfo is UTC:
+        return moment
     if not isinstance(moment, datetime):
         raise InputError(f"{moment!r} is not a datetime")
-    if moment.tzinfo is UTC:
-        return moment
     try:
         if moment.tzinfo is None and zone is None and moment.year in (MINYEAR, MAXYEAR):
             # From Python 3.13 on, the machine's zone is not found at the ends of the calendar.

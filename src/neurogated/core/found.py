@@ -150,18 +150,14 @@ class Found:
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields that are not empty, as JSON values."""
-        values: dict[str, Any] = {name: list(getattr(self, name)) for name in _LISTS}
-        values |= {
-            "document_id": self.document_id,
-            "part": self.part and list(self.part),
-            "statement": self.statement and self.statement.to_json(),
-            "label": self.label,
-            "offset": self.offset,
-            "place": self.place,
-            "given": self.given and [moment and moment.isoformat() for moment in self.given],
-        }
-        known = {name: value for name, value in values.items() if value}
-        return known | {name: value for name in _SIGNED if (value := getattr(self, name)) is not None}
+        fields = zip(_WRITTEN, _GIVEN(self), strict=True)
+        known = [pair for pair in fields if pair[1] or (pair[1] is not None and pair[0] in _SIGNED)]
+        values = {name: list(value) if name in _TUPLES else value for name, value in known}
+        if self.statement is not None:
+            values["statement"] = self.statement.to_json()
+        if self.given is not None:
+            values["given"] = [moment and moment.isoformat() for moment in self.given]
+        return values
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Found:
@@ -222,6 +218,8 @@ def _is_signed_unit(value: object) -> bool:
 
 _FIELDS = attrgetter(*Found.__slots__)
 _TUPLES = (*_LISTS, "part")
+_WRITTEN = (*_LISTS, "document_id", "part", "statement", "label", "offset", "place", "given", *_SIGNED)
+_GIVEN = attrgetter(*_WRITTEN)
 NOTHING_FOUND = Found()
 """The value for a text about which nothing is known."""
 _DEFAULTS = {name: getattr(NOTHING_FOUND, name) for name in Found.__slots__}

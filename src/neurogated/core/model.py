@@ -83,8 +83,7 @@ def json_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
         raise InputError(f"metadata{shown} is not JSON ({error}); use strings, numbers, lists and dicts") from None
     except RecursionError:
         raise _nested_too_deeply() from None
-    text = json.dumps(copy, ensure_ascii=False)
-    if text.count("[") + text.count("{") > _DEEPEST and _depth(copy) > _DEEPEST:
+    if written.count("[") + written.count("{") > _DEEPEST and _depth(copy) > _DEEPEST:
         raise _nested_too_deeply()
     return dict(copy)
 
@@ -188,28 +187,25 @@ class MemoryNode:
         assign(self, "id", checked_text("a node id", str(self.id)))
         if not self.id:
             raise InputError("a node id is empty; give every node an id of its own")
-        assign(self, "content", checked_text(f"the content of node {self.id!r}", self.content))
+        checked_text(f"the content of node {self.id!r}", self.content)
         if self.embedding is not None:
             assign(self, "embedding", as_vector(self.embedding))
         assign(self, "base_energy", checked_unit("base_energy of node", self.id, self.base_energy))
         assign(self, "importance", checked_unit("importance of node", self.id, self.importance))
         assign(self, "charge", checked_unit("charge of node", self.id, self.charge))
         assign(self, "metadata", json_metadata(self.metadata))
-        for name in ("last_accessed", "created_at"):
-            assign(self, name, to_utc(getattr(self, name)))
         assign(self, "energy_at", self.energy_at or self.created_at)
         assign(self, "charged_at", self.charged_at or self.created_at)
-        for name in ("valid_from", "valid_to", "expires_at", "energy_at", "charged_at", "timestamp"):
-            moment = getattr(self, name)
-            assign(self, name, moment and to_utc(moment))
+        for name, moment in zip(_TIMES, _TIMES_OF(self), strict=True):
+            if moment is not None or name in _TIMES[:2]:
+                assign(self, name, to_utc(moment))
         checked_kind(self.kind)
         if not isinstance(self.scope, Scope):
             raise InputError(f"the scope of node {self.id!r} is {self.scope!r}, but must be a Scope")
         if not isinstance(self.found, Found):
             raise InputError(f"found of node {self.id!r} is {self.found!r}, but must be a Found")
-        for name in ("role", "speaker", "title"):
-            if getattr(self, name) is not None:
-                checked_name(f"the {name} of node {self.id!r}", getattr(self, name))
+        for name in [name for name in ("role", "speaker", "title") if getattr(self, name) is not None]:
+            checked_name(f"the {name} of node {self.id!r}", getattr(self, name))
         assign(self, "uses", checked_count(f"uses of node {self.id!r}", self.uses))
         if self.position is not None:
             assign(self, "position", checked_count(f"position of node {self.id!r}", self.position, LAST_POSITION))
@@ -253,7 +249,7 @@ class MemoryNode:
         return self.changed(last_accessed=self.created_at, uses=0, charge=0.0, charged_at=self.created_at)
 
     def _plain(self) -> tuple[object, ...]:
-        return tuple(getattr(self, name) for name in self.__slots__ if name != "embedding")
+        return _PLAIN(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MemoryNode):
@@ -265,6 +261,10 @@ class MemoryNode:
 
 
 _FIELDS = attrgetter(*MemoryNode.__slots__)
+_PLAIN = attrgetter(*[name for name in MemoryNode.__slots__ if name != "embedding"])
+# The first two are never None.
+_TIMES = ("last_accessed", "created_at", "energy_at", "charged_at", "valid_from", "valid_to", "expires_at", "timestamp")
+_TIMES_OF = attrgetter(*_TIMES)
 MOST_COUNTED = 2**31 - 1
 """The largest count; columns hold counts in 32 bits."""
 

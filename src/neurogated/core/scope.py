@@ -45,8 +45,8 @@ class Scope:
     """A position in a tree that the caller defines, such as `("project", "notes")`; searches match it by prefix."""
 
     def __post_init__(self) -> None:
-        for name in ("user_id", "agent_id", "session_id"):
-            if (value := getattr(self, name)) is not None:
+        for name, value in (("user_id", self.user_id), ("agent_id", self.agent_id), ("session_id", self.session_id)):
+            if value is not None:
                 object.__setattr__(self, name, checked_name(name, value))
         object.__setattr__(self, "path", checked_names("path", self.path, exact=True))
 

@@ -129,44 +129,44 @@ class Analysis:
         """Return the nodes in order, with the names in their texts."""
         findings = Findings()
         by_id = {node.id: node for node in nodes}
-        tasks = [PendingTask(ENTITIES, (node.id,)) for node in nodes]
-        names = self._run(tasks, lambda task: self._entity_finder.find(by_id[task.nodes[0]].content), findings)
+        ids = [(node.id,) for node in nodes]
+        names = self._run(ENTITIES, ids, lambda one: self._entity_finder.find(by_id[one[0]].content), findings)
         for node, found in zip(nodes, names, strict=True):
             entities = checked_names("found entities", found or ())
             findings.nodes.append(node.changed(found=node.found.changed(entities=entities)) if entities else node)
         return findings
 
-    def find_causes(self, tasks: Sequence[PendingTask], nodes: Mapping[str, MemoryNode], at: datetime) -> Findings:
+    def find_causes(self, pairs: Sequence[tuple[str, ...]], nodes: Mapping[str, MemoryNode], at: datetime) -> Findings:
         """Return CAUSE edges for the causally linked pairs: one in each direction, with equal weights."""
         findings = Findings()
-        texts = {task: (nodes[task.nodes[0]].content, nodes[task.nodes[1]].content) for task in tasks}
-        judgements = self._run(list(texts), lambda task: self._causal_judge.judge(*texts[task]), findings)
-        for task, judgement in zip(texts, judgements, strict=True):
+        texts = {pair: (nodes[pair[0]].content, nodes[pair[1]].content) for pair in pairs}
+        judgements = self._run(CAUSE, list(texts), lambda pair: self._causal_judge.judge(*texts[pair]), findings)
+        for pair, judgement in zip(texts, judgements, strict=True):
             if judgement is not None and judgement.is_causal:
                 findings.edges += (
                     MemoryEdge(source, target, EdgeType.CAUSE, judgement.weight, created_at=at)
-                    for source, target in (task.nodes, task.nodes[::-1])
+                    for source, target in (pair, pair[::-1])
                 )
         return findings
 
     def _run(
-        self, tasks: Sequence[PendingTask], judge: Callable[[PendingTask], T], findings: Findings
+        self, kind: str, groups: Sequence[tuple[str, ...]], judge: Callable[[tuple[str, ...]], T], findings: Findings
     ) -> list[T | None]:
-        """Return the result of each task; None for a task that failed and stays pending."""
+        """Return the result of each judgement about some nodes; None for one that failed and stays pending."""
 
-        def attempt(task: PendingTask) -> T | LLMError:
+        def attempt(ids: tuple[str, ...]) -> T | LLMError:
             give_way()
             try:
-                return judge(task)
+                return judge(ids)
             except LLMError as error:
                 return error
 
-        results = list(map(attempt, tasks))
-        failures = {task: result for task, result in zip(tasks, results, strict=True) if isinstance(result, LLMError)}
+        results = list(map(attempt, groups))
+        failures = {ids: result for ids, result in zip(groups, results, strict=True) if isinstance(result, LLMError)}
         if failures:
-            findings.failed.extend(failures)
+            findings.failed += (PendingTask(kind, ids) for ids in failures)
             example = next(iter(failures.values()))
-            _log.warning("%d of %d judgements are queued for a retry: %s", len(failures), len(tasks), example)
+            _log.warning("%d of %d judgements are queued for a retry: %s", len(failures), len(groups), example)
         return [None if isinstance(result, LLMError) else result for result in results]
 
 
@@ -231,9 +231,9 @@ class BatchAnalysis:
             at=at,
         )
 
-    def _pairs(self, batch: Batch, new_ids: AbstractSet[str], there: Collection[str]) -> list[PendingTask]:
+    def _pairs(self, batch: Batch, new_ids: AbstractSet[str], there: Collection[str]) -> list[tuple[str, str]]:
         """Return the pairs of neighbours to judge for causes: one of them is new, and both are in `there`."""
         # A batch may contain the same document twice, so a pair may repeat.
         pairs = dict.fromkeys(chain.from_iterable(map(pairwise, batch.chains)))
         new = [pair for pair in pairs if not new_ids.isdisjoint(pair)]
-        return [PendingTask(CAUSE, pair) for pair in new if pair[0] in there and pair[1] in there]
+        return [pair for pair in new if pair[0] in there and pair[1] in there]

@@ -47,6 +47,8 @@ def known_role(role: object, role_map: Mapping[str, str] | None = None) -> str:
     Raises:
         InputError: neither the map nor `ROLES` has the word.
     """
+    if role_map is None and type(role) is str and role in ROLES:
+        return ROLES[role]
     words = ROLES if role_map is None else {**ROLES, **_checked_map(role_map)}
     found = words.get(role.strip().casefold()) if isinstance(role, str) else None
     if found is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from neurogated.core.clock import Moment, checked_moment, to_utc
 from neurogated.core.conflicts import as_given
@@ -140,8 +140,7 @@ _BLANK = MemoryNode("blank", "")
 _FIELDS = ("kind", "title", "role", "speaker", "importance", "timestamp", "tags")
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(NamedTuple):
     """A chunk that may become a node."""
 
     id: str
@@ -189,7 +188,7 @@ class Draft:
         """
         if stored is not None or self.arrived is None or "timestamp" in self.fields:
             return self
-        return replace(self, fields={**self.fields, "timestamp": self.arrived})
+        return self._replace(fields={**self.fields, "timestamp": self.arrived})
 
     def repeats(self, node: MemoryNode | None) -> bool:
         """Return whether `node` has the same text and user."""
@@ -202,7 +201,7 @@ class Draft:
             return self
         session_id = given.session_id or known.session_id
         scope = Scope(given.user_id, given.agent_id or known.agent_id, session_id, given.path or known.path)
-        return replace(self, scope=scope)
+        return self._replace(scope=scope)
 
     def changes(self, node: MemoryNode) -> bool:
         """Return whether the draft changes the text, metadata, times or other fields of `node`."""
@@ -220,7 +219,7 @@ class Draft:
             return self
         metadata = self.metadata if self.named else {**other.metadata, **self.metadata}
         lifetime, fields = {**other.lifetime, **self.lifetime}, {**other.fields, **self.fields}
-        return replace(self, metadata=metadata, lifetime=lifetime, fields=fields)
+        return self._replace(metadata=metadata, lifetime=lifetime, fields=fields)
 
     def node(self, stored: MemoryNode | None, at: datetime) -> MemoryNode:
         """Return the node of the draft, without a new vector. A stored node keeps its energy and times of access.
@@ -233,7 +232,7 @@ class Draft:
             at = to_utc(at)
             if (moment := fields.get("timestamp")) is not None:
                 fields["timestamp"] = to_utc(moment)
-            node = _BLANK.changed(
+            return _BLANK.changed(
                 id=str(self.id),
                 content=self.content,
                 metadata=dict(self.metadata),
@@ -243,20 +242,19 @@ class Draft:
                 charged_at=at,
                 scope=self.scope,
                 found=self.found,
-                **{"base_energy": fields.get("importance", DEFAULT_IMPORTANCE), **fields},
+                **{"base_energy": fields.get("importance", DEFAULT_IMPORTANCE), **fields, **self.lifetime},
             )
-        else:
-            label = self.found.label or stored.found.label
-            offset = (self if "timestamp" in self.fields else stored).found.offset
-            text: dict[str, Any] = (
-                {"found": replace(stored.found, outcome=self.found.outcome, offset=offset)}
-                if stored.content == self.content
-                else {"content": self.content, "found": replace(self.found, label=label, offset=offset)}
-            )
-            if "content" in text:
-                text["kind"] = kind_of_new_text(stored.kind, in_session=self.session is not None)
-            fields = {**text, **fields}
-            node = replace(as_given(stored), metadata=self._metadata_over(stored), scope=self.scope, **fields)
+        label = self.found.label or stored.found.label
+        offset = (self if "timestamp" in self.fields else stored).found.offset
+        text: dict[str, Any] = (
+            {"found": replace(stored.found, outcome=self.found.outcome, offset=offset)}
+            if stored.content == self.content
+            else {"content": self.content, "found": replace(self.found, label=label, offset=offset)}
+        )
+        if "content" in text:
+            text["kind"] = kind_of_new_text(stored.kind, in_session=self.session is not None)
+        fields = {**text, **fields}
+        node = replace(as_given(stored), metadata=self._metadata_over(stored), scope=self.scope, **fields)
         return with_lifetime(node, self.lifetime)
 
     def _metadata_over(self, stored: MemoryNode) -> Mapping[str, object]:

@@ -210,7 +210,8 @@ def times_in(item: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 
 def _time_key(item: Mapping[str, Any]) -> str | None:
-    return next((key for key in TIMES if item.get(key) is not None), None)
+    found = [key for key in TIMES if key in item and item[key] is not None]
+    return found[0] if found else None
 
 
 # --- Envelopes -------------------------------------------------------------------------------------------------------
@@ -308,7 +309,8 @@ class _Reading:
         value = value.value if isinstance(value, Enum) else value
         if isinstance(value, str):
             clean = repaired(value)
-            self.notes.update([REPAIRED] if clean != value else ())
+            if clean != value:
+                self.notes.add(REPAIRED)
             return clean
         if depth > _DEEPEST:
             raise InputError(f"a message has more than {_DEEPEST} lists and mappings within each other")

@@ -176,7 +176,7 @@ class Planner:
             for place in part.places(_REACH):
                 draft = part.document[place]
                 if not draft.named and draft.id in view.rows_by_id and not draft.repeats(old.get(draft.id)):
-                    part.document[place] = replace(draft, id=self._free_id(draft, view))
+                    part.document[place] = draft._replace(id=self._free_id(draft, view))
                     replaced.append(part.document[place].id)
         return old | stored(self._store, replaced)
 
@@ -260,7 +260,7 @@ class Planner:
                     label = self._label(draft, before)
                     before = draft.fields.get("speaker", label)
                     found = draft.found if label is None else replace(draft.found, label=label)
-                    drafts[turn.id] = replace(draft, found=found, fields={**draft.fields, "position": turn.position})
+                    drafts[turn.id] = draft._replace(found=found, fields={**draft.fields, "position": turn.position})
         return sessions.values()
 
     def _label(self, draft: Draft, before: str | None) -> str | None:
@@ -423,4 +423,4 @@ def _parted(session: SessionTurns) -> Iterator[EdgeKey]:
 def _moved(draft: Draft | None, node: MemoryNode, position: int) -> Draft:
     """Return a draft of a stored turn with a new position, based on `draft` if it is not None."""
     known = Draft(node.id, node.content, {}, {}, NOTHING_FOUND, node.scope, {}) if draft is None else draft
-    return replace(known, fields={**known.fields, "position": position})
+    return known._replace(fields={**known.fields, "position": position})

@@ -104,16 +104,17 @@ class Writer:
     def _begun(self, documents: Iterable[Document], embedding: EmbeddingAhead) -> Iterator[Batch]:
         """Yield documents in batches, and start to embed each batch."""
         waiting: list[DocumentPart] = []
-        chunks = 0
+        chunks, is_first = 0, True
         for document in documents:
             for part in self._planner.parts(document):
                 waiting.append(part)
                 chunks += len(part.drafts)
                 if chunks >= self._batch:
                     yield self._begin(waiting, embedding)
-                    waiting, chunks = [], 0
+                    waiting, chunks, is_first = [], 0, False
         if waiting:
-            yield self._begin(waiting, embedding)
+            # A single batch is analysed at once, which begins with the vectors.
+            yield self._planner.plan(waiting) if is_first else self._begin(waiting, embedding)
 
     def _begin(self, parts: Sequence[DocumentPart], embedding: EmbeddingAhead) -> Batch:
         batch = self._planner.plan(parts)
@@ -321,7 +322,7 @@ class Writer:
         # Tasks about nodes that are gone are settled without a judgement.
         possible = [task for task in tasks if nodes.keys() >= set(task.nodes)]
         at = self._clock()
-        causes = self._analysis.find_causes([task for task in possible if task.kind == CAUSE], nodes, at)
+        causes = self._analysis.find_causes([task.nodes for task in possible if task.kind == CAUSE], nodes, at)
         named = self._analysis.find_entities([nodes[task.nodes[0]] for task in possible if task.kind == ENTITIES])
         failed = {*causes.failed, *named.failed}
         settled = tuple(task for task in tasks if task not in failed)

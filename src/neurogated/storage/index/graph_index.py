@@ -17,6 +17,7 @@ import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.claims import Outcome, outcome_of, times_of
+from neurogated.core.clock import to_micros
 from neurogated.core.conflicts import CONFLICT, valid_conflicts
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.facts import FACTS
@@ -364,7 +365,7 @@ class GraphIndex:
         self.validity.remove(plan.removed_nodes, plan.removed_edges)
         for row, node in zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True):
             times = node.valid_from, node.valid_to, node.expires_at
-            self.validity.put_node(row, *map(micros_or_none, times))
+            self.validity.put_node(row, *[None if moment is None else to_micros(moment) for moment in times])
         self.validity.settle(outcomes)
         for row, edge in zip(plan.edge_rows.tolist(), plan.delta.edges, strict=True):
             if edge.valid_from is not None or edge.valid_to is not None:
@@ -401,11 +402,12 @@ class GraphIndex:
         Raises:
             InputError: they differ; the message names nodes and dimensions.
         """
-        lengths: dict[int, str] = {}
+        known, lengths = self.vectors.dimension, dict[int, str]()
         for node in delta.nodes:
             if node.embedding is not None:
-                self.vectors.check(node.embedding, f"node {node.id!r}")
-                lengths.setdefault(len(node.embedding), node.id)
+                if (length := len(node.embedding)) != known:
+                    self.vectors.check(node.embedding, f"node {node.id!r}")
+                lengths[length] = node.id
         if len(lengths) > 1:
             raise InputError(f"the delta holds embeddings of different dimensions: {lengths}")
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, Self, TypeVar, cast
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -49,8 +49,7 @@ class Column:
 
     def extend(self, values: ArrayLike) -> None:
         """Append `values`."""
-        is_ready = isinstance(values, np.ndarray) and values.dtype == self._buffer.dtype
-        added = cast("NDArray[Any]", values) if is_ready else np.asarray(values, dtype=self._buffer.dtype)
+        added = np.asarray(values, dtype=self._buffer.dtype)
         if not added.size:
             return
         size = self._size + added.size
@@ -211,11 +210,11 @@ class Fading(NamedTuple):
 
 
 def _adjacency(leaving: NDArray[Any], reached: NDArray[Any], edges: Rows, nodes: int) -> Adjacency:
-    order = np.argsort(leaving, kind="stable")
+    order = leaving.argsort(kind="stable")
     targets, edge_rows = reached[order].astype(np.int32), edges[order].astype(np.int32)
     if edges.size >= nodes:
         counts = np.bincount(leaving, minlength=nodes)
-        return Adjacency(np.concatenate(([0], np.cumsum(counts))), targets, edge_rows)
+        return Adjacency(np.concatenate(([0], counts.cumsum())), targets, edge_rows)
     grouped = leaving[order].astype(np.int64)
     (starts,) = (grouped[1:] != grouped[:-1]).nonzero()
     ends = np.concatenate(([0], starts + 1, [grouped.size])) if grouped.size else np.zeros(1, dtype=np.int64)
@@ -528,10 +527,9 @@ def layer_of(
 
 def _codes(known: list[_Named], values: Iterable[_Named]) -> NDArray[np.int16]:
     """Return the index of each value in `known`; append values that it lacks."""
-    wanted, codes = list(values), {value: code for code, value in enumerate(known)}
-    new = [value for value in dict.fromkeys(wanted) if value not in codes]
-    known += new
-    codes |= zip(new, range(len(codes), len(known)), strict=True)
+    wanted = list(values)
+    known += [value for value in dict.fromkeys(wanted) if value not in known]
+    codes = {value: code for code, value in enumerate(known)}
     return np.array([codes[value] for value in wanted], dtype=TYPE_CODE)
 
 

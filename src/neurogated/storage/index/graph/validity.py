@@ -256,7 +256,8 @@ class _Spans:
     def put(self, row: int, begin: int | None, end: int | None) -> None:
         """Set the span of `row`; None means unbounded on that side."""
         if begin is None and end is None:
-            self._forget(row)
+            if row in self._places:
+                self._forget(row)
             return
         place = self._places.setdefault(row, len(self._places))
         if place == len(self._spans):

@@ -128,11 +128,8 @@ class PlanWriter:
         return np.union1d(self.edge_keys[named], used)
 
     def _new_node_keys(self, plan: Plan) -> NDArray[np.int64]:
-        new = [
-            node.id
-            for node, row in zip(plan.delta.nodes, plan.node_rows.tolist(), strict=True)
-            if row >= len(self.node_keys)
-        ]
+        known, rows = len(self.node_keys), plan.node_rows.tolist()
+        new = [node.id for node, row in zip(plan.delta.nodes, rows, strict=True) if row >= known]
         keys = _next_keys(self.connection, "nodes", "node", len(new))
         _execute_each(
             self.connection,
@@ -159,7 +156,8 @@ class PlanWriter:
     def _write_nodes(self, plan: Plan, keys: NDArray[np.int64], sequence: int) -> None:
         nodes = list(zip(plan.delta.nodes, plan.node_rows.tolist(), keys.tolist(), strict=True))
         numbers = NodeNumbers(self.connection)
-        replaced = [key for _, row, key in nodes if row < len(self.node_keys)]
+        known = len(self.node_keys)
+        replaced = [key for _, row, key in nodes if row < known]
         _end(self.connection, "node_versions", "node", replaced, sequence)
         _execute_each(
             self.connection,
@@ -167,7 +165,7 @@ class PlanWriter:
             [(key, sequence, *node_values(node, numbers)) for node, _, key in nodes],
         )
         # An unchanged vector keeps its row, so that new metadata does not store it twice.
-        changed = [(node, key) for node, row, key in nodes if not self._has_vector_of(row, node, plan)]
+        changed = [(node, key) for node, row, key in nodes if row >= known or not self._has_vector_of(row, node, plan)]
         _end(self.connection, "vectors", "node", [key for _, key in changed], sequence)
         _execute_each(
             self.connection,
@@ -185,7 +183,7 @@ class PlanWriter:
         )
 
     def _has_vector_of(self, row: int, node: MemoryNode, plan: Plan) -> bool:
-        if row >= len(self.node_keys) or row in plan.removed_nodes:
+        if row in plan.removed_nodes:
             return False
         if node.embedding is None:
             return self.index.vectors.get(row) is None

@@ -25,7 +25,7 @@ from neurogated.core.view import Rows
 from neurogated.errors import CorruptMemoryError, InputError
 from neurogated.storage.index.graph.topology import Fading, Topology
 from neurogated.storage.index.graph.validity import Validity, micros_or_none
-from neurogated.storage.index.graph_index import EdgeRecord, NodeRecord, RecordsErasedError
+from neurogated.storage.index.graph_index import RECORD_FIELDS, EdgeRecord, NodeRecord, RecordsErasedError
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.index.vectors.state import VectorChange
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
@@ -42,6 +42,7 @@ VALUES = ", ".join((*NodeRecord.__slots__, "base_energy", "energy_at", "importan
 _TIMES = ("created_at", "valid_from", "valid_to", "expires_at", "timestamp")
 # The checks of `json.loads` take longer than it takes to parse short metadata.
 _JSON = json.JSONDecoder()
+_WRITTEN = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
 _UNCHANGED = -1
 """Marks an energy or an importance that a change does not set."""
 
@@ -56,29 +57,27 @@ class NodeNumbers:
 
     def __init__(self, connection: apsw.Connection) -> None:
         self._connection = connection
-        self._known: dict[tuple[str, str], int] = {}
+        self._known: dict[str | Scope, int | None] = {}
 
-    def kind(self, kind: str) -> int:
+    def kind(self, kind: str) -> int | None:
         """Return the number of a kind."""
-        return self._number("kinds", kind)
+        if kind not in self._known:
+            self._known[kind] = self._number("kinds", kind)
+        return self._known[kind]
 
     def scope(self, scope: Scope) -> int | None:
         """Return the number of a scope; None for the empty scope."""
-        if not scope:
-            return None
-        parts = [scope.user_id, scope.agent_id, scope.session_id, *scope.path]
-        return self._number("scopes", json.dumps(parts, ensure_ascii=False))
+        if scope not in self._known:
+            parts = [scope.user_id, scope.agent_id, scope.session_id, *scope.path]
+            self._known[scope] = self._number("scopes", _WRITTEN(parts)) if scope else None
+        return self._known[scope]
 
     def _number(self, table: str, name: str) -> int:
-        known = self._known.get((table, name))
-        if known is None:
-            find = f"SELECT number FROM {table} WHERE name = ?"
-            if not (found := fetch(self._connection, find, (name,))):
-                self._connection.execute(f"INSERT INTO {table} (name) VALUES (?)", (name,))
-                found = fetch(self._connection, find, (name,))
-            ((known,),) = found
-            self._known[table, name] = known
-        return known
+        find = f"SELECT number FROM {table} WHERE name = ?"
+        if not (found := fetch(self._connection, find, (name,))):
+            self._connection.execute(f"INSERT INTO {table} (name) VALUES (?)", (name,))
+            found = fetch(self._connection, find, (name,))
+        return int(found[0][0])
 
 
 def scope_from_json(text: str | None) -> Scope:
@@ -96,14 +95,14 @@ def node_values(node: MemoryNode, numbers: NodeNumbers) -> tuple[object, ...]:
         InputError: the metadata was changed after the node was created, and is no longer JSON.
     """
     try:
-        metadata = json.dumps(dict(node.metadata), ensure_ascii=False, allow_nan=False)
-        checked_text("metadata", metadata)
+        metadata = checked_text("metadata", _WRITTEN(dict(node.metadata))) if node.metadata else "{}"
     except (TypeError, ValueError, RecursionError) as error:
         raise InputError(f"the metadata of node {node.id!r} was changed and is no longer JSON ({error})") from None
-    record: dict[str, object] = NodeRecord.of(node).fields()
-    record |= {name: micros_or_none(getattr(node, name)) for name in _TIMES}
-    record["metadata"], record["tags"] = metadata, json.dumps(node.tags, ensure_ascii=False) if node.tags else None
-    record["found"] = json.dumps(values, ensure_ascii=False) if (values := node.found.to_json()) else None
+    record: dict[str, Any] = dict(zip(NodeRecord.__slots__, RECORD_FIELDS(node), strict=True))
+    for name in _TIMES:
+        record[name] = None if record[name] is None else to_micros(record[name])
+    record["metadata"], record["tags"] = metadata, _WRITTEN(node.tags) if node.tags else None
+    record["found"] = _WRITTEN(values) if (values := node.found.to_json()) else None
     return (
         *record.values(),
         node.base_energy,
