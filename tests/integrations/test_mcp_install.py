@@ -108,6 +108,34 @@ def test_a_toml_file_of_which_other_entries_would_change_stays(text: str, home: 
     assert list(home.iterdir()) == [file]
 
 
+@pytest.mark.parametrize("client", ["claude-code", "codex"])
+def test_an_entry_keeps_its_environment_and_only_the_lines_that_change_are_shown(
+    client: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, key = clients.CLIENTS[client].file(), clients.CLIENTS[client].key
+    if file.suffix == ".toml":
+        other = '[mcp_servers.other]\ncommand = "other"\nenv = { PASSWORD = "secret" }\n\n'
+        file.write_text(
+            f'{other}[{key}.neurogated]\ncommand = "old"\nargs = []\n\n[{key}.neurogated.env]\nTOKEN = "t"\n'
+        )
+    else:
+        servers = {"other": {"env": {"PASSWORD": "secret"}}, "neurogated": {"command": "old", "env": {"TOKEN": "t"}}}
+        file.write_text(json.dumps({key: servers}), encoding="utf-8")
+    words = ["mcp", "install", "--client", client, "--user_id", "ana"]
+    for more in ([], ["--write"]):
+        assert main([*words, *more]) == 0
+        out = capsys.readouterr().out
+        assert [line for line in out.splitlines() if line.startswith("-") and '"old"' in line]
+        assert [line for line in out.splitlines() if line.startswith("+") and '"ana"' in line]
+        assert "secret" not in out
+    text = file.read_text(encoding="utf-8")
+    written = tomllib.loads(text) if file.suffix == ".toml" else json.loads(text)
+    assert written[key]["neurogated"]["env"] == {"TOKEN": "t"}
+    assert written[key]["other"]["env"] == {"PASSWORD": "secret"}
+    assert main([*words, "--write"]) == 0
+    assert file.read_text(encoding="utf-8") == text
+
+
 def test_without_the_package_the_command_to_install_it_is_told(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

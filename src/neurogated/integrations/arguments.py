@@ -66,13 +66,11 @@ class Body(BaseModel):
         olds = renamings(given, cls.described)
         unknown = [name for name in given if name not in cls.model_fields and name not in olds]
         if len(unknown) > _MOST_TOLD:
-            raise PydanticCustomError(
-                "too_long", f"has {len(unknown):,} unknown fields; known are {', '.join(cls.model_fields)}"
-            )
-        # Without an owner, the words of a user would become everybody's.
+            told = f"has {len(unknown):,} unknown fields; known are {', '.join(cls.model_fields)}"
+            raise PydanticCustomError("too_long", told)
         if unknown:
-            told = (f"{name[:40]!r} is not known{_where(name, cls.model_fields)}" for name in unknown)
-            raise PydanticCustomError("unknown", "; ".join(told))
+            named = (f"{name[:40]!r} is not known{_where(name, cls.model_fields)}" for name in unknown)
+            raise PydanticCustomError("unknown", "; ".join(named))
         return handler({olds.get(name, name): value for name, value in given.items()})
 
 

@@ -57,14 +57,8 @@ class Conversation:
 
     def add(self, entries: Iterable[ConversationEntry]) -> None:
         """Store messages with the present time, in one change if they are few."""
-        add_said(
-            self.memory,
-            [
-                {**entry.message, "id": arrival_id("message-"), ORIGINAL: json.dumps(entry.original)}
-                for entry in entries
-            ],
-            self._owner,
-        )
+        said = [{**one.message, "id": arrival_id("message-"), ORIGINAL: json.dumps(one.original)} for one in entries]
+        add_said(self.memory, said, self._owner)
 
     def originals(self, limit: int | None = None) -> list[Any]:
         """Return the newest messages, oldest first; all if `limit` is None."""

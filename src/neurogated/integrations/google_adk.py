@@ -66,14 +66,11 @@ class MemoryService(BaseMemoryService):
     ) -> None:
         """Store texts that belong to no session."""
         owner: ConversationOwner = {"user_id": user_id, "agent_id": app_name}
-        messages = [
-            {
-                **_said(one.content, one.author),
-                **({"timestamp": one.timestamp} if one.timestamp else {}),
-                "metadata": {**one.custom_metadata, **(custom_metadata or {})},
-            }
-            for one in memories
-        ]
+        messages = list[dict[str, Any]]()
+        for one in memories:
+            about: dict[str, Any] = {"metadata": {**one.custom_metadata, **(custom_metadata or {})}}
+            about |= {"timestamp": one.timestamp} if one.timestamp else {}
+            messages.append({**_said(one.content, one.author), **about})
         await self._memory.aio.run(add_said, self._memory, messages, owner)
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from neurogated.core.extras import needs_extra
 from neurogated.core.ports import Message
-from neurogated.errors import LLMError
+from neurogated.errors import InputError, LLMError
 from neurogated.ingestion.messages import ORIGINAL
 from neurogated.integrations.conversation import (
     Conversation,
@@ -26,7 +26,7 @@ with needs_extra("langchain"):
     from langchain_core.chat_history import BaseChatMessageHistory
     from langchain_core.documents import Document
     from langchain_core.language_models import BaseChatModel
-    from langchain_core.messages import BaseMessage, message_to_dict, messages_from_dict
+    from langchain_core.messages import BaseMessage, convert_to_messages, message_to_dict, messages_from_dict
     from langchain_core.retrievers import BaseRetriever
     from pydantic import Field
 
@@ -92,13 +92,22 @@ class MemoryChatHistory(BaseChatMessageHistory):
         """All messages, oldest first."""
         return messages_from_dict(self._conversation.originals())
 
-    def add_messages(self, messages: Sequence[BaseMessage]) -> None:
-        """Store messages."""
-        self._conversation.add(ConversationEntry(said_in(one), message_to_dict(one)) for one in messages)
+    def add_messages(self, messages: Sequence[BaseMessage | Mapping[str, Any] | tuple[str, str] | str]) -> None:
+        """Store messages, also as LangChain converts mappings, pairs and texts; all or none. Raises InputError."""
+        opened = [_opened(place, one) for place, one in enumerate(messages)]
+        self._conversation.add(ConversationEntry(said_in(one), message_to_dict(one)) for one in opened)
 
     def clear(self) -> None:
         """Delete all memories of the session."""
         self._conversation.clear()
+
+
+def _opened(place: int, message: Any) -> BaseMessage:  # noqa: ANN401 - anything that a caller gives
+    read = messages_from_dict if isinstance(message, Mapping) and "data" in message else convert_to_messages
+    try:
+        return read([message])[0]
+    except (ValueError, TypeError, KeyError, AttributeError, NotImplementedError) as error:
+        raise InputError(f"message {place}, {message!r:.80}, is none of LangChain: {str(error)[:200]}") from error
 
 
 def said_in(message: BaseMessage) -> dict[str, Any]:

@@ -341,15 +341,7 @@ def _read(nodes: Iterable[MemoryNode]) -> dict[str, DialoguePage]:
         if not node.id.endswith(role):
             # A further part of a long text.
             continue
-        page = pages.setdefault(
-            told["page"],
-            {
-                "order": told["order"],
-                "session_id": str(node.scope.session_id),
-                "user": "",
-                "assistant": "",
-                "said": node.timestamp or node.created_at,
-            },
-        )
+        empty = {"order": told["order"], "session_id": str(node.scope.session_id), "user": "", "assistant": ""}
+        page = pages.setdefault(told["page"], {**empty, "said": node.timestamp or node.created_at})
         page |= {**told.get("blank", {}), role: told.get(ORIGINAL, node.content)}
     return {key: DialoguePage(key, **page) for key, page in pages.items()}

@@ -124,11 +124,9 @@ def _described(function: Callable[..., Any], arguments: Sequence[Argument]) -> C
         return function(**given)
 
     empty, kind = inspect.Parameter.empty, inspect.Parameter.KEYWORD_ONLY
+    usual = {one.name: empty if one.default is REQUIRED else one.default for one in arguments}
     shape = [
-        inspect.Parameter(
-            one.name, kind, annotation=annotation(one), default=empty if one.default is REQUIRED else one.default
-        )
-        for one in arguments
+        inspect.Parameter(one.name, kind, annotation=annotation(one), default=usual[one.name]) for one in arguments
     ]
     result = get_type_hints(function)["return"]
     call.__signature__ = inspect.Signature(shape, return_annotation=result)  # type: ignore[attr-defined]

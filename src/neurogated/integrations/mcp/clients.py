@@ -9,6 +9,7 @@ import stat
 import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from difflib import unified_diff
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,9 +30,10 @@ class Client(NamedTuple):
 
 
 def install(client: str, arguments: Sequence[str], *, write: bool) -> str:
-    """Return the configuration of a client with this server, or write it and say where.
+    """Return the lines that change in the configuration of a client with this server, which may be written.
 
-    The other entries of the file stay. A file that changes is copied beside it, to `….backup`, then `….backup1`, ….
+    The other entries of the file stay, and so do other values of this server's entry, such as its `env`. A file that
+    changes is copied beside it, to `….backup`, then `….backup1`, ….
 
     Args:
         client: one of `CLIENTS`.
@@ -45,13 +47,15 @@ def install(client: str, arguments: Sequence[str], *, write: bool) -> str:
     entry: dict[str, Any] = {"command": sys.executable, "args": ["-m", NAME, *arguments]}
     try:
         before = file.read_text(encoding="utf-8-sig") if file.exists() else ""
-        after = (_toml if file.suffix == ".toml" else _json)(before, key, entry)
+        shown, after = _changed(file, before, key, entry)
     except (ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ConfigError(f"{file} cannot be changed ({error}); add the server by hand: {json.dumps(entry)}") from error
-    if not write:
-        return f"{file} would be:\n\n{after}\nAdd --write to change it."
-    if after == before:
+    lines = list(unified_diff(shown.splitlines(), after.splitlines(), lineterm="", n=0))[2:]
+    if not lines:
         return f"{file} has this server already"
+    changes = "\n".join((f"{file}:", *(line for line in lines if not line.startswith("@@")), ""))
+    if not write:
+        return f"{changes}\nAdd --write to change it."
     file.parent.mkdir(parents=True, exist_ok=True)
     # The file may hold passwords of other servers.
     mode = stat.S_IMODE(file.stat().st_mode) if file.exists() else _PRIVATE
@@ -61,7 +65,8 @@ def install(client: str, arguments: Sequence[str], *, write: bool) -> str:
     written = file.with_name(f"{file.name}.new")
     _write(written, after, mode)
     written.replace(file)
-    return f"wrote {file}; restart the client. It will run: {shlex.join([entry['command'], *entry['args']])}"
+    run = shlex.join([entry["command"], *entry["args"]])
+    return f"{changes}\nwrote {file}; restart the client. It will run: {run}"
 
 
 def _write(file: Path, text: str, mode: int) -> None:
@@ -71,14 +76,23 @@ def _write(file: Path, text: str, mode: int) -> None:
     file.write_text(text, encoding="utf-8")
 
 
-def _json(before: str, key: str, entry: Mapping[str, Any]) -> str:
-    settings = json.loads(before or "{}")
-    settings.setdefault(key, {})[NAME] = entry
+def _changed(file: Path, before: str, key: str, entry: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the settings in a file, and those with the entry, which keeps the other values that it had."""
+    is_toml = file.suffix == ".toml"
+    settings = tomllib.loads(before) if is_toml else json.loads(before or "{}")
+    shown = before if is_toml or not before else _pretty(settings)
+    servers = settings.setdefault(key, {})
+    old = servers.get(NAME, {})
+    servers[NAME] = {**(old if "command" in old else {}), **entry}
+    return shown, _toml(before, key, settings) if is_toml else _pretty(settings)
+
+
+def _pretty(settings: object) -> str:
     return f"{json.dumps(settings, indent=2, ensure_ascii=False)}\n"
 
 
-def _toml(before: str, key: str, entry: Mapping[str, Any]) -> str:
-    """Append a table, or replace the lines of the one there is; JSON strings are TOML strings."""
+def _toml(before: str, key: str, wanted: Mapping[str, Any]) -> str:
+    """Append a table, or replace the lines of the one there is."""
     table = f"[{key}.{NAME}]"
     kept, inside = list[str](), False
     for line in before.splitlines():
@@ -86,13 +100,18 @@ def _toml(before: str, key: str, entry: Mapping[str, Any]) -> str:
             inside = line.strip() == table or line.strip().startswith(f"[{key}.{NAME}.")
         if not inside:
             kept.append(line)
-    added = [table, *(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in entry.items())]
+    added = [table, *(f"{name} = {_value(value)}" for name, value in wanted[key][NAME].items())]
     after = "\n".join([*kept, *([""] if kept and kept[-1] else []), *added, ""])
-    wanted = tomllib.loads(before)
-    wanted.setdefault(key, {})[NAME] = entry
     if tomllib.loads(after) != wanted:
         raise ValueError("its other entries would change")
     return after
+
+
+def _value(value: object) -> str:
+    """Return a value as TOML; JSON strings are TOML strings."""
+    if not isinstance(value, dict):
+        return json.dumps(value, ensure_ascii=False)
+    return f"{{ {', '.join(f'{json.dumps(name)} = {_value(one)}' for name, one in value.items())} }}"
 
 
 def _desktop() -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import threading
-from typing import Any, Literal, NamedTuple, NotRequired  # pydantic reads no other before Python 3.12
+from typing import Any, Literal, NamedTuple, NotRequired, cast  # pydantic reads no other before Python 3.12
 
 from typing_extensions import TypedDict
 
@@ -171,22 +171,15 @@ class Tools:
     def _by_keywords(self, query: str, limit: int) -> MemoryList:
         view = self._memory.view(**self.owner._asdict())
         rows, scores = self._memory.store.reader(view).keyword_search(query, limit)
-        nodes = self._memory.store.get_nodes([view.ids[row] for row in rows])
-        found = [
-            MemoryEntry(**_shown(node), score=round(float(score), 3)) for node, score in zip(nodes, scores, strict=True)
-        ]
+        scored = zip(self._memory.store.get_nodes([view.ids[row] for row in rows]), scores, strict=True)
+        found = [MemoryEntry(**_shown(node), score=round(float(score), 3)) for node, score in scored]
         return {"memories": found, "notes": [_BY_KEYWORDS, *([] if found else [NOTHING_FOUND])]}
 
 
 def _shown(node: MemoryNode) -> MemoryEntry:
-    shown: MemoryEntry = {"id": node.id, "content": node.content}
-    if node.role is not None:
-        shown["role"] = node.role
-    if node.speaker is not None:
-        shown["speaker"] = node.speaker
-    if node.timestamp is not None:
-        shown["time"] = node.timestamp.isoformat()
-    return shown
+    time = node.timestamp and node.timestamp.isoformat()
+    said = {"id": node.id, "content": node.content, "role": node.role, "speaker": node.speaker, "time": time}
+    return cast("MemoryEntry", {name: value for name, value in said.items() if value is not None})
 
 
 def _given(action: str, text: str | None) -> str:
