@@ -148,6 +148,26 @@ def test_a_process_that_is_killed_while_it_asks_loses_nothing_and_asks_nothing_t
     assert sorted(text for lines in rest for text in lines) == sorted([*lost, f"Well, my hobby is {HOBBIES[6]}."])
 
 
+@pytest.mark.parametrize("budget", [{"max_calls": 1}, {"max_tokens": 1}])
+def test_what_a_budget_leaves_waits_until_it_is_raised(
+    later: MemoryConfig, model: ModelServer, budget: dict[str, int]
+) -> None:
+    texts = [f"Well, my hobby is {thing}, and I have {number} friends." for number in (2, 3) for thing in HOBBIES]
+    with NeuroGraphMemory(later.replace(llm={"wait": False, **budget})) as memory:
+        for day, text in enumerate(texts):
+            said(memory, text, day)
+        assert memory.flush() == waiting(memory) == 8
+        assert memory.flush() == 8
+        used = memory.usage()
+        assert used["calls"] == len(model.read) == 1
+        assert min(used["prompt tokens"], used["completion tokens"]) > 0
+        assert memory.learning.parked() == {}
+    with NeuroGraphMemory(later) as memory:
+        assert memory.flush() == 0
+        assert memory.usage()["calls"] == 1
+    assert sorted(line["text"] for lines in model.read for line in lines) == sorted(texts)
+
+
 def test_names_and_causes_come_with_the_claims(later: MemoryConfig, model: ModelServer) -> None:
     model.others = lambda lines: {
         "names": [{"message": line["message"], "names": ["the old mill", "Nowhere"]} for line in lines],
