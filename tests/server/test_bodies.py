@@ -151,6 +151,7 @@ def test_a_message_of_a_text_alone_is_of_the_user(memory: NeuroGraphMemory, post
         {"choices": [{"message": {"role": "user", "content": "Four herons.", "id": "taken"}}], "id": "c"},
         {"choices": [{"message": {"lc": 1, "kwargs": {"id": "taken"}, "content": "Four herons."}}], "id": "c"},
         {"candidates": [{"content": {"type": "human", "data": {"id": "taken"}, "parts": [{"text": "4."}]}}], "id": "g"},
+        {"lc": 1, "kwargs": {"data": {"role": "user", "content": "Four herons.", "id": "taken"}}},
         {"system": {"id": "taken", "content": "Be terse."}, "messages": [("user", "Four herons.")]},
         {"values": {"messages": [{"role": "user", "content": "4.", "id": "taken"}]}, "next": [], "tasks": []},
     ],

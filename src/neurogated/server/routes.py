@@ -95,7 +95,7 @@ def _without_ids(content: Any) -> Any:
         return content
     # The id of an object of LangChain names its class. Envelopes hold messages, but not what a tool returned.
     kept = {key: one for key, one in content.items() if key != "id" or isinstance(one, list)}
-    inner = () if "role" in kept else ("values", *HELD_IN, *SYSTEM, *(("data",) if "type" in kept else COMPLETIONS))
+    inner = () if "role" in kept else ("values", "data", *HELD_IN, *SYSTEM, *(() if "type" in kept else COMPLETIONS))
     return kept | {key: _without_ids(kept[key]) for key in (*inner, *["kwargs"] * ("lc" in kept)) if key in kept}
 
 
