@@ -84,7 +84,7 @@ class EnergyLaw:
         """Return which nodes are dormant at the time `now`: little energy, little importance, and no recent access."""
         found: NDArray[np.bool_] = view.importance.take(rows) < DORMANT_IMPORTANCE
         # Most recalls end here, or after the next column: few memories are unimportant, and fewer are idle.
-        if found.any():
+        if np.logical_or.reduce(found):
             found &= now - view.last_accessed.take(rows) >= _IDLE_DAYS * MICROS_A_DAY
         if (places := found.nonzero()[0]).size:
             then = now if isinstance(now, int) else now[places]

@@ -77,9 +77,9 @@ class Admission:
             return view.admitted(some) & ~law.dormant(view, some, now)
 
         asleep = law.dormant(view, rows, now)
-        if self.groups and asleep.any():
+        if self.groups and np.logical_or.reduce(asleep):
             asleep[asleep] = ~is_said(view, rows[asleep], is_awake)
-        if asleep.any():
+        if np.logical_or.reduce(asleep):
             found[asleep] = law.lacking(view, rows[asleep], now)
         return found
 

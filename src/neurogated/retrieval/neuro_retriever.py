@@ -357,7 +357,7 @@ class NeuroRetriever:
 
     def _gate(self, likeness: QuestionSimilarity) -> Gate:
         """Return a gate: a node's similarity to the question divided by that of the best candidate, 0–1."""
-        best = float(likeness.known.similarity.max(initial=0.0))
+        best = float(np.maximum.reduce(likeness.known.similarity, initial=0.0))
         return lambda rows: np.minimum(np.maximum(likeness.of(rows).similarity / (best or 1.0), 0.0), 1.0)
 
     def _by_activation(
@@ -418,7 +418,7 @@ class NeuroRetriever:
         lift = config.ACTIVATION_WEIGHT * arrived
         order, score = lifted_scores(base, lift, config, self._formula)
         newest = dimensions.newest(known.rows, score)
-        if newest.any():
+        if np.logical_or.reduce(newest):
             gains["newest"] = newest
             order = score = score + newest
         best = best_places(view, known.rows, order, max(wanted, _FOLLOWED))
@@ -434,9 +434,9 @@ class NeuroRetriever:
             "held_back": score - (base + lift + newest),
         }
         parts, terms = ({name: column[best] for name, column in columns.items()} for columns in (parts, terms))
-        activated = activated_of(view, reached, arrived[places], known.rows[best], config.TOP_K_ANCHORS)
         ranked, share = known.at(known.rows[best]), trust / subjects
-        return Ranking(ranked, score[best], parts, terms, trust, share, scales[best], activated, following)
+        others = Deferred(partial(activated_of, view, reached, arrived[places], ranked.rows, config.TOP_K_ANCHORS))
+        return Ranking(ranked, score[best], parts, terms, trust, share, scales[best], others, following)
 
 
 class Stopwatch:

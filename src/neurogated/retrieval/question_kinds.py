@@ -242,8 +242,8 @@ class FittedKinds(NamedTuple):
             logits = self.cue_weights.astype(np.float64) @ cues + self.cue_biases
         else:
             logits = self.weights.astype(np.float64) @ np.concatenate([vector - self.mean, cues]) + self.biases
-        powers = np.exp(logits - logits.max())
-        probabilities: NDArray[np.float64] = powers / powers.sum()
+        powers = np.exp(logits - np.maximum.reduce(logits))
+        probabilities: NDArray[np.float64] = powers / np.add.reduce(powers)
         return probabilities
 
 

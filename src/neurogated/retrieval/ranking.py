@@ -80,21 +80,16 @@ def lifted_scores(
     lifted = base + lift
     if not (formula.keep_best_first and config.SIMILARITY_WEIGHT):
         return lifted, lifted
-    best = base.max()
+    best = np.maximum.reduce(base)
     first = base >= best - BEST_MARGIN * abs(best)
-    least = base[first].min()
+    least = np.minimum.reduce(base[first])
     # The best matches rank above all others, in the order of their scores.
-    order = np.where(first, base - least + max(0.0, float(lifted.max())) + 1.0, lifted)
-    return order, np.where(
-        first, base, lifted if first.all() else _scaled(lifted, base[~first].max(), lifted[~first].max(), least)
-    )
-
-
-def _scaled(values: Values, begin: float, end: float, least: float) -> Values:
-    """Return the values with those between `begin` and `end` scaled to end at `least`, if they end above it."""
-    if end <= least:
-        return values
-    return np.where(values > begin, begin + (values - begin) * ((least - begin) / (end - begin)), values)
+    order = np.where(first, base - least + max(0.0, float(np.maximum.reduce(lifted))) + 1.0, lifted)
+    if not np.logical_and.reduce(first):
+        begin, end = np.maximum.reduce(base[~first]), np.maximum.reduce(lifted[~first])
+        if end > least:
+            lifted = np.where(lifted > begin, begin + (lifted - begin) * ((least - begin) / (end - begin)), lifted)
+    return order, np.where(first, base, lifted)
 
 
 class Ranking(NamedTuple):

@@ -40,46 +40,42 @@ class Similarities(NamedTuple):
     @property
     def similarity(self) -> Values:
         """Weighted sum of the parts, divided by the highest sum that the best match could have (n,), -1–1."""
-        return self._column(0)
+        return self.columns[0, :]
 
     @property
     def cosine(self) -> Values:
         """Cosine of the vectors (n,), -1–1."""
-        return self._column(1)
+        return self.columns[1, :]
 
     @property
     def keywords(self) -> Values:
         """BM25 divided by the best BM25 of all nodes (n,), 0–1."""
-        return self._column(2)
+        return self.columns[2, :]
 
     @property
     def neighbours(self) -> Values:
         """Term of the turns around a turn (n,); 0 outside conversations."""
-        return self._column(1 + PARTS.index("neighbours"))
+        return self.columns[3, :]
 
     @property
     def message(self) -> Values:
         """Term of the length, position and role of a message, and cost of a fact (n,); 0 for other memories."""
-        return self._column(1 + PARTS.index("message"))
+        return self.columns[4, :]
 
     @property
     def subject(self) -> Values:
         """1 if the question names the subject or the speaker of the node, else 0 (n,)."""
-        return self._column(1 + PARTS.index("subject"))
+        return self.columns[5, :]
 
     @property
     def tags(self) -> Values:
         """Highest share in the kernel of a tag that the node has (n,), 0–1."""
-        return self._column(1 + PARTS.index("tags"))
+        return self.columns[6, :]
 
     @property
     def shares(self) -> Values:
         """Share of its activation that counts for the score of each node (n,), 0–1: less for long messages."""
-        return self._column(-1)
-
-    def _column(self, place: int) -> Values:
-        column: Values = self.columns[place]
-        return column
+        return self.columns[-1, :]
 
     def at(self, rows: Rows) -> Similarities:
         """Return the similarities of `rows`, which must be among these."""
@@ -168,7 +164,7 @@ class QuestionSimilarity:
             by_keywords = admission.best(count, whole if few is None else self._with_keywords_of_few(few), by_keywords)
             # A fact has the words of several memories, so its BM25 is no measure for theirs.
             originals = ~is_derived(self._view, by_keywords[0])
-            self._best_keywords = float(by_keywords[1].max(initial=0.0, where=originals))
+            self._best_keywords = float(np.maximum.reduce(by_keywords[1], initial=0.0, where=originals))
         else:
             by_keywords = NOTHING
         self._rows = distinct(np.concatenate((nearest[0], by_keywords[0], admission.replaced)))

@@ -166,8 +166,7 @@ class Reader(GraphReader):
             rows = self._of(within).rows_with(list(map(own_tag, filters.tags)))
         if filters.kinds:
             rows = view.live_nodes() if rows is None else rows
-            codes = [code for code, kind in enumerate(view.kinds) if kind in filters.kinds]
-            rows = rows[np.isin(view.kind.take(rows), codes)]
+            rows = rows[np.array([kind in filters.kinds for kind in view.kinds])[view.kind.take(rows)]]
         if unwanted := [code for code, kind in enumerate(view.kinds) if kind in filters.except_kinds]:
             rows = view.live_nodes() if rows is None else rows
             rows = rows[~np.isin(view.kind.take(rows), unwanted)]

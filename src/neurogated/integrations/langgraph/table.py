@@ -72,7 +72,7 @@ class ItemTable:
             self._catch_up()
             dead = self._dead_ids()
             known = [self._entries[name] for name in first if name in self._entries and name not in dead]
-            passing = (entry for entry in known if check is None or check(entry.value))
+            passing = known if check is None else (entry for entry in known if check(entry.value))
             return list(islice(chain(passing, self._latest(prefix, check, {*first, *dead})), most))
 
     def node_ids(self, prefix: Namespace, check: Check | None) -> list[str]:
