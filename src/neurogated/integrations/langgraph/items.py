@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import chain
 from operator import ge, gt, le, lt
 from typing import Any, Literal, NamedTuple, Self
@@ -136,20 +137,20 @@ MICROS_A_MINUTE = 60_000_000
 
 @dataclass(frozen=True, slots=True)
 class ItemEntry:
-    """One stored item. Times are in microseconds since 1970 UTC."""
+    """One stored item."""
 
     id: str
     namespace: Namespace
     key: str
     value: Mapping[str, Any]
-    created_at: int
-    updated_at: int
+    created_at: datetime
+    updated_at: datetime
     ttl: float | None
     """In minutes; None for an item that never expires."""
     texts: int
     """How many nodes it has."""
     expires_at: int | None
-    """When it expires, as no call finds an expired memory; None: never."""
+    """When it expires, in microseconds since 1970 UTC, as no call finds an expired memory; None: never."""
 
     @classmethod
     def of(cls, node: MemoryNode) -> ItemEntry:
@@ -160,8 +161,8 @@ class ItemEntry:
             namespace=tuple(node.scope.path),
             key=known["key"],
             value=value_of(known),
-            created_at=to_micros(node.created_at),
-            updated_at=known["updated_at"],
+            created_at=node.created_at,
+            updated_at=from_micros(known["updated_at"]),
             ttl=known.get("ttl"),
             texts=number_of_texts(known),
             expires_at=None if node.expires_at is None else to_micros(node.expires_at),
@@ -173,7 +174,7 @@ class ItemEntry:
         return node_ids(self.id, 0, self.texts)
 
     @property
-    def updated(self) -> tuple[int, str]:
+    def updated(self) -> tuple[datetime, str]:
         """Sorts items, the latest last."""
         return self.updated_at, self.id
 
@@ -191,12 +192,12 @@ class ItemEntry:
             "value": value,
             "key": self.key,
             "namespace": self.namespace,
-            "created_at": from_micros(self.created_at),
-            "updated_at": from_micros(self.updated_at),
+            "created_at": self.created_at,
+            "updated_at": self.updated_at,
         }
 
 
-def found_items(entries: Sequence[ItemEntry], scores: Mapping[str, float | None]) -> list[SearchItem]:
+def found_items(entries: Sequence[ItemEntry], scores: Mapping[str, float]) -> list[SearchItem]:
     """Return items as a search returns them, with copies of the values."""
     pairs = zip(entries, json.loads(json.dumps([entry.value for entry in entries])), strict=True)
     return [SearchItem(**entry.fields(value), score=scores.get(entry.id)) for entry, value in pairs]

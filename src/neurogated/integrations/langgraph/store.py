@@ -218,19 +218,17 @@ class NeuroStore(BaseStore):
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         prefix, check, end = tuple(op.namespace_prefix), compiled(op.filter), op.offset + op.limit
-        found = dict[str, float | None]()
+        found = dict[str, float]()
         if op.query and op.query.strip() and end and self._table.has_items(prefix):
             only_ids = None if check is None else self._table.node_ids(prefix, check)
             ordered = ranked(self._session, op.query, prefix, only_ids=only_ids, order=self.order, most=end)
-            found.update((name, self._scale(score)) for name, score in islice(ordered, end))
+            found.update(islice(ordered, end))
+            if self.order == "cosine" and (self.index_config or {}).get("distance_type") == "l2":
+                # The distances of vectors of length 1.
+                found = {name: -math.sqrt(max(0.0, 2 - 2 * score)) for name, score in found.items()}
         entries = self._table.page(prefix, check, first=found, most=end)[op.offset :]
         self._lifetimes.refresh(entries, wanted=op.refresh_ttl)
         return found_items(entries, found)
-
-    def _scale(self, score: float) -> float:
-        """Return a score as the distance that the index names; the vectors have length 1."""
-        by_distance = self.order == "cosine" and (self.index_config or {}).get("distance_type") == "l2"
-        return -math.sqrt(max(0.0, 2 - 2 * score)) if by_distance else score
 
     def _write(self, ops: Sequence[PutOp]) -> None:
         if ops:

@@ -252,7 +252,7 @@ class Lifetimes:
         read = [entry for entry in entries if wanted or entry.ttl is None]
         if not read:
             return
-        log_access(self._session, Notice("changed", access=Access.of(entry.id for entry in read)))
+        log_access(self._session, Notice("changed", access=Access.of([entry.id for entry in read])))
         now, ends = self._session.now(), dict[str, _Move]()
         for entry in read:
             if entry.ttl is not None and entry.expires_at is not None:
