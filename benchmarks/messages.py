@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from benchmarks.many_users import fill, sample_text
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.registry import HashEmbedder
 from neurogated.evaluation.datasets import load_locomo
 
 _EACH = 100

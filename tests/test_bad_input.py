@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from neurogated import ANY_USER, Document, MemoryConfig, MemoryNode, NeuroGraphMemory, compute_mdhash_id, field
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import InputError, StorageError
 from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource

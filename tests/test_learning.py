@@ -12,7 +12,7 @@ import pytest
 from neurogated import GraphDelta, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.core.judgements import CausalJudgement
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import LLMError, StorageError
 from neurogated.ingestion.document import Document, Passage
 from neurogated.parts import Parts

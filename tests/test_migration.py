@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory, administration, compose
 from neurogated.administration import migrate
 from neurogated.config.groups import IndexingSettings
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import ConfigError, EmbedderMismatchError, EmbeddingError, StorageError
 from neurogated.testing import ManualClock
 
@@ -155,7 +155,7 @@ from collections.abc import Sequence
 import neurogated.compose as compose
 from neurogated import MemoryConfig, administration
 from neurogated.administration import migrate
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.registry import HashEmbedder
 
 allowed = int(sys.argv[2])
 

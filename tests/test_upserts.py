@@ -12,7 +12,7 @@ import pytest
 from numpy.typing import NDArray
 
 from neurogated import ANY_USER, EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory, Scope
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import InputError
 from neurogated.integrations.conversation import add_new
 from neurogated.parts import Parts

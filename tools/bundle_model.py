@@ -27,8 +27,7 @@ from neurogated.embedding.bundled_model import (
     VOCABULARY_FILE,
     load_bundled,
 )
-from neurogated.embedding.exported_model import INPUTS
-from neurogated.embedding.openvino_runtime import import_openvino
+from neurogated.embedding.exported_model import INPUTS, import_openvino
 from neurogated.embedding.sentence_transformers_embedder import BUNDLED_MODEL, SentenceTransformersEmbedder
 
 MIN_COSINE = 0.9999

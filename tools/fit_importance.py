@@ -21,7 +21,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
 
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.registry import HashEmbedder
 from neurogated.ingestion.importance import Encoder, Remark, chat_features, text_features
 from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
         IndexingSettings,
         LearningSettings,
         LLMSettings,
+        MetabolismSettings,
         RetrievalSettings,
         RuntimeSettings,
     )
     from neurogated.config.memory_config import MemoryConfig
-    from neurogated.config.metabolism_settings import MetabolismSettings
     from neurogated.context.model import Answer, Choice, Context
     from neurogated.core.conflicts import Conflict
     from neurogated.core.delta import (
@@ -157,10 +157,9 @@ _NAMES = {
     "administration": "import_memory migrate repair_memory restore_snapshot",
     "analysis": "extract_causal_edges generate_kernel",
     "components.texts": "Page",
-    "config.groups": "EmbeddingSettings IndexingSettings LLMSettings LearningSettings "
+    "config.groups": "EmbeddingSettings IndexingSettings LLMSettings LearningSettings MetabolismSettings "
     "RetrievalSettings RuntimeSettings",
     "config.memory_config": "MemoryConfig",
-    "config.metabolism_settings": "MetabolismSettings",
     "context.model": "Answer Choice Context",
     "core.conflicts": "Conflict",
     "core.delta": "Access Charge Decay GraphDelta HistoryEntry NodeChange NodeVersion WeightChange",

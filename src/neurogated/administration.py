@@ -58,7 +58,7 @@ from neurogated.errors import ConfigError, InputError, MissingExtraError, Storag
 from neurogated.ingestion.edge_builder import by_user, similarity_edges
 from neurogated.ingestion.writer import BATCH
 from neurogated.parts import Parts
-from neurogated.progress import show_progress
+from neurogated.runtime import show_progress
 from neurogated.storage.registry import consistent_snapshot, memory_exists, open_store, repair_store, restore_store
 from neurogated.text.strings import beginning, checked_name
 from neurogated.version import __version__

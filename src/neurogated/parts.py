@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.config.groups import MetabolismSettings
 from neurogated.core.abilities import SupportsClear
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.communities import CommunityFinder, GraphMeasures, WeightedGraph

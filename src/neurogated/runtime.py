@@ -6,11 +6,14 @@ import logging
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, Protocol, TypeVar, get_args
 from weakref import WeakKeyDictionary
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.context.echo import HandedOut
@@ -330,3 +333,22 @@ class Runtime:
         if self._turn is not None:
             self._turn.close()
         self.threads.shutdown()
+
+
+T = TypeVar("T")
+
+
+def show_progress(
+    iterable: Iterable[T], what: str, unit: str, *, total: int | None = None, progress: bool | None = None
+) -> Iterable[T]:
+    """Return `iterable` with a progress bar on standard error; None shows the bar if that is a terminal."""
+    if progress is False:
+        return iterable
+    screen = Console(stderr=True)
+    return _tracked(iterable, what, unit, total, screen) if progress or screen.is_terminal else iterable
+
+
+def _tracked(iterable: Iterable[T], what: str, unit: str, total: int | None, screen: Console) -> Iterator[T]:
+    first, last = (TextColumn("{task.description}"), BarColumn()), (TextColumn(f"{unit}s"), TimeRemainingColumn())
+    with Progress(*first, MofNCompleteColumn(), *last, console=screen) as bar:
+        yield from bar.track(iterable, total=total, description=what)

@@ -10,7 +10,7 @@ import pytest
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
 from neurogated.cli import main
 from neurogated.cli.opening import Flags
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.registry import HashEmbedder
 from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.testing import ManualClock

@@ -10,7 +10,7 @@ import pytest
 from neurogated import NeuroGraphMemory, compose
 from neurogated.cli import main
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.registry import HashEmbedder
 
 Run = Callable[..., tuple[int, str]]
 

@@ -9,7 +9,7 @@ import pytest
 
 from neurogated import MemoryConfig
 from neurogated.compose import load_config
-from neurogated.config.presets import PRESETS
+from neurogated.config.memory_config import PRESETS
 from neurogated.config.setting import value_of
 
 

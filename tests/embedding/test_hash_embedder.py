@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.registry import HashEmbedder
 
 TEXTS = ["The cat sat on the mat.", "我愛你。", "Straße nach Köln", "!!!", "a a a b"]
 PRINT_VECTORS = """
 import json, sys
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.registry import HashEmbedder
 print(json.dumps(HashEmbedder().embed_documents(json.loads(sys.argv[1])).tolist()))
 """
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from neurogated import MemoryConfig
 from neurogated.core.ports import Embedder
+from neurogated.embedding.exported_model import unit_vectors
 from neurogated.embedding.registry import build_embedder
-from neurogated.embedding.vectors import unit_vectors
 
 
 class Engine(Protocol):

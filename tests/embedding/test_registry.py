@@ -4,9 +4,8 @@ from neurogated.config.groups import EmbeddingSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import Embedder
 from neurogated.embedding.bundled_model import BundledEmbedder
-from neurogated.embedding.hash_embedder import HashEmbedder
 from neurogated.embedding.openai_embedder import OpenAIEmbedder
-from neurogated.embedding.registry import build_embedder
+from neurogated.embedding.registry import HashEmbedder, build_embedder
 from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
 
 SERVER = "http://127.0.0.1:9/v1"

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from neurogated.embedding.vectors import unit_vectors
+from neurogated.embedding.exported_model import unit_vectors
 from neurogated.errors import EmbeddingError
 
 

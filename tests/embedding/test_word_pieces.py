@@ -7,8 +7,7 @@ import pytest
 from hypothesis import example, given
 from tokenizers import Tokenizer
 
-from neurogated.embedding.bundled_model import BUNDLED_FOLDER, VOCABULARY_FILE
-from neurogated.embedding.word_pieces import WordPieceTokenizer
+from neurogated.embedding.bundled_model import BUNDLED_FOLDER, VOCABULARY_FILE, WordPieceTokenizer
 
 MAX_TOKENS = 32
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.registry import HashEmbedder
 from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.testing import ManualClock

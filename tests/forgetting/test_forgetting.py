@@ -24,7 +24,7 @@ from neurogated import (
 from neurogated.core.judgements import CausalJudgement
 from neurogated.core.model import MemoryNode
 from neurogated.core.rendering import render
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import InputError, LLMError, StorageError, UnknownIdError
 from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource

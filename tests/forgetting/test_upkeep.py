@@ -7,7 +7,7 @@ import pytest
 from neurogated import EdgeType, GraphStore, MemoryConfig, NeuroGraphMemory
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.model import MemoryNode
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource

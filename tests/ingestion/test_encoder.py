@@ -10,7 +10,7 @@ import pytest
 
 from neurogated import EdgeType, GraphStore, IngestionEngine, MemoryConfig, NeuroGraphMemory
 from neurogated.core.speakers import named_place
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import LLMError
 from neurogated.ingestion.importance import LLMImportanceJudge, OfflineImportanceJudge, Remark
 from neurogated.parts import Parts

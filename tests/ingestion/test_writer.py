@@ -22,7 +22,7 @@ from neurogated import (
 )
 from neurogated.core.filters import Filter
 from neurogated.core.judgements import CausalJudgement
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import EmbeddingError, MemoryLockedError
 from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.drafts import Revision

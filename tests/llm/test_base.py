@@ -6,9 +6,8 @@ from typing import Any
 
 from neurogated.core.ports import Message
 from neurogated.llm.base import BaseLLM, Meta
-from neurogated.llm.cache import CachedLLM
-from neurogated.llm.limits import LimitedLLM
 from neurogated.llm.structured import StructuredLLM
+from neurogated.llm.wrappers import CachedLLM, LimitedLLM
 
 
 class Echo(BaseLLM):

@@ -7,9 +7,8 @@ import pytest
 
 from neurogated.core.abilities import SupportsStatistics
 from neurogated.errors import LLMError
-from neurogated.llm.cache import CachedLLM
-from neurogated.llm.limits import LimitedLLM
 from neurogated.llm.structured import StructuredLLM
+from neurogated.llm.wrappers import CachedLLM, LimitedLLM
 
 if TYPE_CHECKING:
     from tests.llm.conftest import Server

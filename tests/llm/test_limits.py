@@ -9,7 +9,7 @@ from neurogated import MemoryConfig
 from neurogated.config.groups import LLMSettings
 from neurogated.errors import BudgetExceededError, ConfigError
 from neurogated.llm.factory import with_limits
-from neurogated.llm.limits import LimitedLLM
+from neurogated.llm.wrappers import LimitedLLM
 
 if TYPE_CHECKING:
     from neurogated.core.ports import Message

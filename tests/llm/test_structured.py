@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from neurogated.errors import LLMError
-from neurogated.llm.cache import CachedLLM
 from neurogated.llm.structured import StructuredLLM, _fitting_object, _UnfitAnswerError
+from neurogated.llm.wrappers import CachedLLM
 
 if TYPE_CHECKING:
     from tests.llm.conftest import Server

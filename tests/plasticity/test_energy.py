@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from graph_store_kit.histories import START
 from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode
-from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.config.groups import MetabolismSettings
 from neurogated.core.clock import to_micros
 from neurogated.core.delta import Access
 from neurogated.core.scope import Scope

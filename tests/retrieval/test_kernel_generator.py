@@ -10,7 +10,7 @@ from neurogated import EdgeType, Kernel, MemoryConfig
 from neurogated.analysis import extract_causal_edges, generate_kernel
 from neurogated.config.groups import RetrievalSettings
 from neurogated.core.judgements import QuestionJudgement, QuestionKind
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import LLMError
 from neurogated.retrieval.kernel_generator import DEFAULT_KERNELS, KernelGenerator
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge

@@ -12,7 +12,7 @@ from neurogated import MemoryConfig
 from neurogated.compose import build_text_embedder
 from neurogated.core.judgements import QuestionKind
 from neurogated.core.ports import Embedder
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.registry import HashEmbedder
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge, fitted_kinds, read_question
 
 HERE = Path(__file__).parent

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from neurogated import EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryConfig, NeuroGraphMemory
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource

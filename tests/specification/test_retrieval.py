@@ -11,7 +11,7 @@ from neurogated import MemoryConfig, generate_kernel
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.registry import HashEmbedder
 from neurogated.retrieval.kernel_generator import KernelGenerator
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
 from neurogated.retrieval.spreading_activation import spreading_activation

@@ -15,7 +15,7 @@ from neurogated.administration import re_embed
 from neurogated.config.groups import RuntimeSettings
 from neurogated.core.delta import GraphDelta
 from neurogated.core.model import MemoryNode
-from neurogated.embedding.hash_embedder import HashEmbedder
+from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import MemoryLockedError
 from neurogated.storage.postgres_store import PostgresStore
 from neurogated.testing import ManualClock

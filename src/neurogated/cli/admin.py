@@ -31,9 +31,9 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.setting import settings_of, value_of
 from neurogated.core.clock import local
 from neurogated.core.scope import ANY_USER
+from neurogated.embedding.exported_model import has_accelerator
 from neurogated.embedding.language_watch import finding_of
 from neurogated.embedding.sentence_transformers_embedder import BUNDLED_MODEL, BUNDLED_NAMES
-from neurogated.embedding.vectors import has_accelerator
 from neurogated.errors import NeurogatedError
 from neurogated.ingestion.messages import read_message
 from neurogated.memory import NeuroGraphMemory

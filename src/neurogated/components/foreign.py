@@ -20,7 +20,7 @@ from neurogated.ingestion.document import MOST_CHARS, Document, Passage, checked
 from neurogated.ingestion.drafts import Revision, expiry
 from neurogated.ingestion.items import id_of, item_metadata, item_nodes, leaves, node_ids, number_of_texts, value_of
 from neurogated.ingestion.messages import read_message
-from neurogated.progress import show_progress
+from neurogated.runtime import show_progress
 from neurogated.session import Notice, Session
 from neurogated.utils.hash_utils import compute_mdhash_id
 

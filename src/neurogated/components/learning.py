@@ -17,7 +17,7 @@ from neurogated.core.trace import Feedback, MemoryRef, RecalledMemory, id_of, li
 from neurogated.errors import InputError
 from neurogated.knowledge.backlog import parked_in
 from neurogated.plasticity.plasticity_engine import Outcome, strength_of
-from neurogated.progress import show_progress
+from neurogated.runtime import show_progress
 from neurogated.session import Component, Notice
 from neurogated.subscribers import work_off
 from neurogated.text.strings import composed

@@ -22,8 +22,8 @@ from neurogated.ingestion.contents import Contents
 from neurogated.ingestion.document import Document, Passage
 from neurogated.ingestion.drafts import Revision
 from neurogated.ingestion.linking import Check
-from neurogated.progress import show_progress
 from neurogated.retrieval.neuro_retriever import RecallOptions
+from neurogated.runtime import show_progress
 from neurogated.session import Notice, Session
 from neurogated.text.strings import composed
 from neurogated.tiers.canvas import CanvasOwner

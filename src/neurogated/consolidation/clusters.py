@@ -10,7 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.config.groups import MetabolismSettings
 from neurogated.core.communities import Communities, CommunityFinder, CommunityLinks, links_of
 from neurogated.core.delta import NodeChange
 from neurogated.core.derivation import are_original, common_metadata, source_rows

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.config.groups import MetabolismSettings
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.equal_text import depends_on_day, equal_key

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.extras import import_extra, no_loading_bar
-from neurogated.embedding.openvino_runtime import load_graph
-from neurogated.embedding.vectors import LOADING
+from neurogated.embedding.exported_model import LOADING, load_graph
 from neurogated.errors import EmbeddingError, LLMError, MissingExtraError
 
 _EXTRA = "gpu"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.extras import import_extra
 from neurogated.core.outage import answer_within
-from neurogated.embedding.vectors import unit_vectors
+from neurogated.embedding.exported_model import unit_vectors
 from neurogated.errors import ConfigError, EmbeddingError
 from neurogated.text.keywords import count_words
 from neurogated.text.strings import composed

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.extras import import_extra, no_loading_bar
 from neurogated.core.forking import InheritedLock, bind_to_process
-from neurogated.embedding.vectors import LOADING, unit_vectors
+from neurogated.embedding.exported_model import LOADING, unit_vectors
 from neurogated.errors import EmbeddingError, MissingExtraError
 from neurogated.text.strings import composed
 

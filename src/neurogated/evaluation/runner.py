@@ -48,8 +48,8 @@ from neurogated.evaluation.gold import (
     searched,
 )
 from neurogated.memory import NeuroGraphMemory
-from neurogated.progress import show_progress
 from neurogated.prompts.prompt_manager import PromptTemplateManager
+from neurogated.runtime import show_progress
 from neurogated.text.strings import without_passwords
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")

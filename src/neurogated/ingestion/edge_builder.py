@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.config.groups import MetabolismSettings
 from neurogated.core.conflicts import CONFLICT
 from neurogated.core.contexts import forgets
 from neurogated.core.delta import GraphDelta

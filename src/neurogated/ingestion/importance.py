@@ -21,8 +21,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.config.groups import MetabolismSettings
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.config.metabolism_settings import MetabolismSettings
 from neurogated.core.contexts import remembered
 from neurogated.core.extras import packaged_json
 from neurogated.core.found import Found

@@ -8,10 +8,9 @@ from pathlib import Path
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.llm.anthropic_llm import AnthropicLLM
 from neurogated.llm.base import OFF, BaseLLM, model_name
-from neurogated.llm.cache import CachedLLM
-from neurogated.llm.limits import LimitedLLM
 from neurogated.llm.local_llm import LocalLLM
 from neurogated.llm.openai_llm import OpenAILLM
+from neurogated.llm.wrappers import CachedLLM, LimitedLLM
 
 _log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from neurogated.core.contexts import SupportsReading, reading
 from neurogated.core.ports import Message
 from neurogated.errors import UnusableAnswerError
 from neurogated.llm.base import LENGTH, BaseLLM, ask, without_bounds
-from neurogated.llm.cache import CachedLLM
+from neurogated.llm.wrappers import CachedLLM
 
 _THOUGHT_TAG = r"(?:think|thinking|thought|reasoning)\s*>"
 # The opening tag may be part of the model's chat template; then the answer has only the closing tag.

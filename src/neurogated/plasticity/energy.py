@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.config.groups import MetabolismSettings
 from neurogated.core.clock import times_around, to_micros
 from neurogated.core.delta import Access, Charge, NodeChange
 from neurogated.core.energy import EnergyLaw

@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.config.groups import MetabolismSettings
 from neurogated.core.contexts import remembered
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import NO_MEMORIES, Filter

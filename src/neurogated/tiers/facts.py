@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from neurogated.config.metabolism_settings import MetabolismSettings
+from neurogated.config.groups import MetabolismSettings
 from neurogated.core.abilities import SupportsCopies
 from neurogated.core.clock import to_micros
 from neurogated.core.commit import DORMANT, newest_first

@@ -41,8 +41,8 @@ from neurogated.integrations.langchain import ChatModel
 from neurogated.integrations.langgraph.dialogue import ROOT, holds_pages, kept_in, of_users
 from neurogated.integrations.langgraph.store import AsyncNeuroStore, NeuroStore
 from neurogated.integrations.langgraph.writing import RAM, LangChainEmbedder, checked_type, open_memory
-from neurogated.llm.limits import LimitedLLM
 from neurogated.llm.structured import StructuredLLM
+from neurogated.llm.wrappers import LimitedLLM
 from neurogated.memory import NeuroGraphMemory
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.strings import checked_name, composed, repaired_text
