@@ -12,14 +12,15 @@ from pathlib import Path
 import pytest
 
 from neurogated import ANY_USER, Conflict, MemoryConfig, NeuroGraphMemory
+from neurogated.core.scope import UserChoice
 from neurogated.knowledge.pairs import CandidateFinder
 from tests.knowledge.model_server import EARLIER, LATER, ModelServer, entry, found, said, waiting
 from tests.knowledge.plain_reader import plainly_read
 
 
-@pytest.mark.parametrize("user", ["ana", None])
+@pytest.mark.parametrize("user", ["ana", ANY_USER])
 def test_the_model_finds_a_conflict_which_an_undo_of_its_side_takes_back(
-    config: MemoryConfig, model: ModelServer, user: str | None
+    config: MemoryConfig, model: ModelServer, user: UserChoice
 ) -> None:
     model.judge = lambda pair: entry(pair, "contradiction", "medium", "Who eats no meat eats no steak.")
     told: list[Conflict] = []
