@@ -65,7 +65,19 @@ def test_a_budget_of_a_setting_limits_calls_and_tokens(server: Server) -> None:
     assert len(server.requests) == 2
 
 
-@pytest.mark.parametrize("budget", ["many calls", "5 dollars", "1,000 calls", "7"])
+def test_a_budget_of_money_limits_calls_by_the_prices_of_their_tokens(server: Server) -> None:
+    server.says("Hello.", usage=(1_000, 100))
+    llm = with_limits(server.llm(), MemoryConfig(llm=LLMSettings(budget="0.005 at 2/10.0")))
+    llm.infer(asked(0))
+    assert isinstance(llm, LimitedLLM)
+    assert llm.statistics()["cost"] == pytest.approx(0.003)
+    llm.infer(asked(1))
+    with pytest.raises(BudgetExceededError, match=r"cost 0\.01, but llm\.budget"):
+        llm.infer(asked(2))
+    assert len(server.requests) == 2
+
+
+@pytest.mark.parametrize("budget", ["many calls", "5 dollars", "1,000 calls", "7", "5 at 2", "-1 calls", "1 at 2/x"])
 def test_a_budget_that_cannot_be_read_is_refused(budget: str) -> None:
     with pytest.raises(ConfigError, match="500 calls"):
         LLMSettings(budget=budget)

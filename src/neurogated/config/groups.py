@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -11,6 +12,11 @@ from neurogated.errors import ConfigError
 # Weights of the labels in a language model's answers. Models judge by words, since their numbers are noise.
 _STRENGTHS = {"weak": 0.4, "medium": 0.7, "strong": 1.0}
 _MOST = 1000.0
+_MONEY = r"\d+(?:\.\d+)?"
+_LIMIT = re.compile(
+    rf"(?P<calls>\d+) calls?|(?P<tokens>\d+) tokens?|"
+    rf"(?P<cost>{_MONEY}) at (?P<prompt_price>{_MONEY})/(?P<answer_price>{_MONEY})"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +90,8 @@ class LLMSettings:
     concurrency: int = setting(4, "concurrent language model calls", low=1)
     budget: str | None = setting(
         None,
-        "maximum calls and tokens of a run, as '500 calls, 2000000 tokens' or one of them; tokens of prompts and "
-        "answers count together; none: no limit",
+        "most calls, tokens and money of a run, as '500 calls, 2000000 tokens, 5.00 at 0.15/0.60' or some of them; "
+        "after 'at' stand the prices of a million tokens of prompts and of answers; none: no limit",
     )
 
     def __post_init__(self) -> None:
@@ -93,14 +99,14 @@ class LLMSettings:
         self.limits  # noqa: B018 - raises if the text cannot be read
 
     @property
-    def limits(self) -> Mapping[str, int]:
-        """The numbers of `budget`, by `calls` and `tokens`."""
-        found = {}
+    def limits(self) -> Mapping[str, float]:
+        """The numbers of `budget`: `calls`, `tokens` and `cost`, with `prompt_price` and `answer_price`."""
+        found = dict[str, float]()
         for part in filter(str.strip, (self.budget or "").split(",")):
-            number, _, unit = part.strip().partition(" ")
-            if not number.isdecimal() or unit not in ("calls", "tokens"):
-                raise ConfigError(f"llm.budget is {self.budget!r}, but must be as '500 calls, 2000000 tokens'")
-            found[unit] = int(number)
+            if (limit := _LIMIT.fullmatch(part.strip())) is None:
+                told = "must be as '500 calls, 2000000 tokens, 5.00 at 0.15/0.60'"
+                raise ConfigError(f"llm.budget is {self.budget!r}, but {told}")
+            found |= {name: float(number) for name, number in limit.groupdict().items() if number is not None}
         return found
 
     def strength(self, label: str) -> float:

@@ -197,12 +197,11 @@ _FITTED = """
 """
 _KERNELS = "give edge types other weights with retrieval.kernels, such as fact: SIM=0"
 _FINDER = "give your own finder of names as the part entity_finder"
-_BUDGET = "write llm.budget='500 calls, 2000000 tokens'"
+_BUDGET = "write llm.budget='500 calls, 2000000 tokens, 5.00 at 0.15/0.60'"
 _LIVES = "write metabolism.half_lives='180, fact=3650'; memories are dormant below an energy of 0.1"
 _ECHOES = "write metabolism.echoes=link, skip or off"
 _CACHES = "cache_bytes is the bound of both caches"
 _PROMPTS = "write embedding.prompts='query: |passage: '"
-_PRICES = "llm.budget limits tokens; memory.usage() counts those of prompts and of answers"
 REMOVED = {
     "indexing.cause_window": "a text is compared with its neighbours",
     "indexing.chunk_overlap": "a chunk repeats an eighth of indexing.chunk_size",
@@ -214,7 +213,6 @@ REMOVED = {
     "itself with memory.energy.canvas(text)",
     "embedding.precision": "a model that OpenVINO runs has half precision where the processor supports it",
     "llm.retries": "a failed call is tried again three times, within llm.timeout",
-    **dict.fromkeys(("llm.prompt_price", "llm.answer_price"), _PRICES),
     **dict.fromkeys(_FIXED.split(), "it is a constant now"),
     **dict.fromkeys(_FITTED.split(), "the numbers of a score are constants, in neurogated/retrieval/formula.py"),
 }
@@ -226,10 +224,10 @@ SUCCEEDED = {
     "metabolism.conflict_uncertain": "write metabolism.judge=off if nothing is to judge pairs of memories",
     "metabolism.check_conflicts": "write metabolism.judge=unchecked if facts are not to be compared",
     "llm.kernel_sure": "write retrieval.kernels=model if a language model is to choose the kinds of questions",
-    "llm.max_cost": _PRICES,
     "embedding.devices": "CUDA_VISIBLE_DEVICES chooses the GPUs, and embedding.backend=openvino the CPU; for others, "
     "give your own part embedder",
-    **dict.fromkeys(("metabolism.consolidation_calls", "llm.max_calls", "llm.max_tokens"), _BUDGET),
+    **dict.fromkeys(("metabolism.consolidation_calls", "llm.max_calls", "llm.max_tokens", "llm.max_cost"), _BUDGET),
+    **dict.fromkeys(("llm.prompt_price", "llm.answer_price"), _BUDGET),
     **dict.fromkeys(("metabolism.half_life_days", "metabolism.dormant_energy"), _LIVES),
     **dict.fromkeys(("metabolism.find_echoes", "metabolism.skip_echoes"), _ECHOES),
     **dict.fromkeys(("llm.cache_bytes", "embedding.cache_bytes"), _CACHES),

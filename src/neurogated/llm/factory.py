@@ -48,7 +48,12 @@ def with_limits(llm: BaseLLM, config: MemoryConfig, cache_path: Path | None = No
     """
     most = config.llm.limits
     limited = LimitedLLM(
-        llm, concurrency=config.llm.concurrency, max_calls=most.get("calls"), max_tokens=most.get("tokens")
+        llm,
+        concurrency=config.llm.concurrency,
+        max_calls=most.get("calls"),
+        max_tokens=most.get("tokens"),
+        max_cost=most.get("cost"),
+        prices=(most.get("prompt_price", 0.0), most.get("answer_price", 0.0)),
     )
     return limited if cache_path is None else CachedLLM(limited, cache_path, config.cache_bytes)
 

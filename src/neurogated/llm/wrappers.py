@@ -28,7 +28,7 @@ class LimitedLLM(BaseLLM):
     """Wraps a model. At most `concurrency` calls run at once. Further calls wait, or fail when the budget is used up.
 
     Failed calls count as calls. Tokens are known only after a call, so calls that run when the budget ends still return
-    their answers.
+    their answers. Prices are those of a million tokens, of prompts and of answers.
     """
 
     def __init__(
@@ -36,13 +36,17 @@ class LimitedLLM(BaseLLM):
         llm: BaseLLM,
         *,
         concurrency: int,
-        max_calls: int | None = None,
-        max_tokens: int | None = None,
+        max_calls: float | None = None,
+        max_tokens: float | None = None,
+        max_cost: float | None = None,
+        prices: tuple[float, float] = (0.0, 0.0),
     ) -> None:
         self._llm = llm
         self._slots = threading.BoundedSemaphore(concurrency)
         self._max_calls = max_calls
         self._max_tokens = max_tokens
+        self._max_cost = max_cost
+        self._prices = prices
         self._lock = threading.Lock()
         self._calls = 0
         self._prompt_tokens = 0
@@ -60,7 +64,7 @@ class LimitedLLM(BaseLLM):
         """Return the wrapped model's answer.
 
         Raises:
-            BudgetExceededError: the budget of calls or tokens is used up.
+            BudgetExceededError: the budget of calls, tokens or money is used up.
             LLMError: from the wrapped model.
         """
         with self._slots:
@@ -82,29 +86,40 @@ class LimitedLLM(BaseLLM):
             return text, meta
 
     def statistics(self) -> dict[str, int | float]:
-        """Return the calls, including failed ones, the tokens of prompts and those of answers."""
+        """Return the calls, including failed ones, the tokens of prompts and of answers, and with prices the cost."""
         with self._lock:
             return {
                 "calls": self._calls,
                 "prompt tokens": self._prompt_tokens,
                 "completion tokens": self._completion_tokens,
+                **({"cost": self._cost} if any(self._prices) else {}),
             }
 
     def close(self) -> None:
         self._llm.close()
 
+    @property
+    def _cost(self) -> float:
+        """What the tokens so far cost, in the currency of the prices."""
+        return (self._prompt_tokens * self._prices[0] + self._completion_tokens * self._prices[1]) / 1_000_000
+
     def _count_call(self) -> None:
         with self._lock:
             if self._max_calls is not None and self._calls >= self._max_calls:
                 raise BudgetExceededError(
-                    f"all {self._max_calls} calls of language model {self.name!r} that llm.budget allows are used "
+                    f"all {self._max_calls:g} calls of language model {self.name!r} that llm.budget allows are used "
                     f"up; raise it ({_KEPT})"
                 )
             tokens = self._prompt_tokens + self._completion_tokens
             if self._max_tokens is not None and tokens >= self._max_tokens:
                 raise BudgetExceededError(
                     f"language model {self.name!r} has used {tokens} tokens, but llm.budget allows "
-                    f"{self._max_tokens}; raise it ({_KEPT})"
+                    f"{self._max_tokens:.0f}; raise it ({_KEPT})"
+                )
+            if self._max_cost is not None and self._cost >= self._max_cost:
+                raise BudgetExceededError(
+                    f"language model {self.name!r} has cost {self._cost:.2f}, but llm.budget allows "
+                    f"{self._max_cost:g}; raise it ({_KEPT})"
                 )
             self._calls += 1
 
