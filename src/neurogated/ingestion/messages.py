@@ -177,9 +177,9 @@ def _is_given(value: object) -> bool:
 def _joined(sources: Iterable[Sequence[tuple[str, str]]]) -> list[tuple[str, str]]:
     """Return what several sources say, which may tell the same, such as the content and the parts of a message."""
     kept: list[tuple[str, str]] = []
-    for source in sources:
+    for source in filter(None, sources):
         known = Counter(kept)
-        told = {kind for kind in (_TEXT, _CALL, _RESULT) if _squeezed(source, kind) == _squeezed(kept, kind)}
+        told = {kind for kind in dict(source) if _squeezed(source, kind) == _squeezed(kept, kind)}
         for one in source:
             if known[one]:
                 known[one] -= 1

@@ -268,7 +268,7 @@ class Writer:
             UnknownIdError: a node to remove does not exist; nothing has changed.
         """
         with self.exclusively():
-            at, reader = self._clock(), self._present()
+            at, reader = self._clock(), self.present()
             known = [node.id for node in nodes if node.id in reader.view.rows_by_id]
             analysed = Analysed.replacing(self._recent.read(known, reader.view), nodes, removed, at)
             if derived:
@@ -361,7 +361,7 @@ class Writer:
         while True:
             analysed = self._batches.analysed(batch, embedding)
             with self.exclusively():
-                reader = self._present()
+                reader = self.present()
                 current = batch if batch.view.sequence == reader.view.sequence else plan()
                 is_same = current is batch or current.basis == batch.basis
                 batch = current
@@ -371,7 +371,7 @@ class Writer:
                     self._write(analysed.accessed_as(batch.old), reader, reason)
                 return {**batch.old, **{node.id: node for node in analysed.nodes}}
 
-    def _present(self) -> GraphReader:
+    def present(self) -> GraphReader:
         """Return the present graph, without nodes that have expired; the lock is held."""
         reader = self._store.reader()
         if reader.view.hidden.size and self.expire(self._clock()):

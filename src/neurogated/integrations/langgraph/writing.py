@@ -201,10 +201,9 @@ class ItemWriter:
 
     def _planned(self, drafts: Sequence[_Draft]) -> tuple[list[MemoryNode], list[str]]:
         """Return the nodes to put and the ids to remove, given the stored items; the write lock is held."""
-        store, now = self._session.store, self._session.now()
         # An item that has expired is gone, and the next one with its key is new.
-        self._session.writer.expire(self._session.clock())
-        old = {node.id: node for node in store.get_nodes([draft.id for draft in drafts], missing_ok=True)}
+        now, reader = self._session.now(), self._session.writer.present()
+        old = {node.id: node for node in reader.nodes(reader.view.known_rows([draft.id for draft in drafts]))}
         put, removed = list[MemoryNode](), list[str]()
         for place, draft in enumerate(drafts):
             before = old.get(draft.id)
