@@ -25,7 +25,9 @@ _EXACT_LENGTHS = 24
 _LENGTH_BITS = 4
 # A word that more than one in this many texts hold also gets a row of counts in memory, where a lookup is quickest.
 _COMMON_SHARE = 8
-_HALF_BITS = 16
+_HALF_BITS, _WORD_BITS = 16, 32
+# How many words of texts are sorted quickly, or get their impacts, in one batch.
+_AT_ONCE = 1 << 20
 _LENGTHS, _MARKS = -1, -2  # the keys of the lengths and the marks among the rows in memory
 
 Places = NDArray[np.int32] | NDArray[np.int64]
@@ -58,7 +60,10 @@ class ForwardIndex:
 
     def lengths(self) -> NDArray[np.int64]:
         """Return the sum of the counts of each text."""
-        return np.bincount(self.holders(), self.counts, minlength=self.keys.size).astype(np.int64)
+        steps, lengths = _steps(self.ends), np.zeros(self.keys.size, dtype=np.int64)
+        if (filled := steps > 0).any():
+            lengths[filled] = np.add.reduceat(self.counts, (self.ends - steps)[filled], dtype=np.int64)
+        return lengths
 
     def take(self, places: Places) -> ForwardIndex:
         """Return the texts at `places`, in that order."""
@@ -114,24 +119,27 @@ class TextSegment:
     @classmethod
     def of(cls, texts: ForwardIndex, serial: int) -> TextSegment:
         """Build a segment of these texts."""
-        holders = texts.holders()
-        true_lengths = np.bincount(holders, texts.counts, minlength=texts.keys.size).astype(np.int64)
+        true_lengths = texts.lengths()
         lengths, mean = rounded_lengths(true_lengths), max(true_lengths.sum() / max(true_lengths.size, 1), 1.0)
-        entries = _by_word(texts.words)
-        words, places, counts = texts.words[entries], holders[entries], texts.counts[entries]
-        (starts,) = begins(words).nonzero()
-        times = counts.astype(np.float32)
-        impacts = times / (times + length_norm(lengths, mean).astype(np.float32)[places])
+        # A merge of all texts takes most of the memory of an import, so nothing is kept longer than it is needed.
+        order = _by_word(texts.words)
+        (starts,) = begins(texts.words[order]).nonzero()
+        held, places, counts = texts.words[order[starts]], texts.holders()[order], texts.counts[order]
+        del order
+        impacts, norm = counts.astype(np.float32), length_norm(lengths, mean).astype(np.float32)
+        for begin in range(0, impacts.size, _AT_ONCE):
+            part = slice(begin, begin + _AT_ONCE)
+            impacts[part] /= impacts[part] + norm[places[part]]
         return cls(
             name=uuid4().hex,
             serial=serial,
             mean=float(mean),
             lengths=lengths,
-            held=words[starts],
-            ends=np.append(starts[1:], words.size) if words.size else starts,
+            held=held,
+            ends=np.append(starts[1:], places.size) if places.size else starts,
             places=places,
             counts=counts,
-            max_impacts=np.maximum.reduceat(impacts, starts) if words.size else impacts,
+            max_impacts=np.maximum.reduceat(impacts, starts) if places.size else impacts,
             texts=texts,
         )
 
@@ -212,7 +220,13 @@ def _steps(ends: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _by_word(words: NDArray[np.int32]) -> Rows:
-    """Return the stable order that sorts `words`, by numpy's radix sort of each 16-bit half."""
+    """Return the stable order that sorts `words`: by numpy's radix sort of each 16-bit half, or of many, in place."""
+    if words.size > _AT_ONCE:
+        # Numbers of words and places in one take half the memory, but a third longer.
+        keys = words.astype(np.int64) << _WORD_BITS
+        keys |= np.arange(keys.size, dtype=np.int32)
+        keys.sort()
+        return keys & ((1 << _WORD_BITS) - 1)
     order = np.argsort(words.astype(np.uint16), kind="stable")
     high = words >> _HALF_BITS
     return order[np.argsort(high.astype(np.uint16)[order], kind="stable")] if high.any() else order
