@@ -285,6 +285,8 @@ def test_a_file_added_again_replaces_its_earlier_text_and_says_so(run: Run, tmp_
     assert run("add", "--file", str(file), "--user_id", "ana") == (0, f"ana:{name}\n")
     assert run("delete", "--document", name)[0] == 0
     assert _json(run, "list")["total"] == 0
+    assert _json(run, "delete", "--document", str(file), "--user_id", "ana") == {"deleted": 1}
+    assert _json(run, "list", "--user_id", "ana")["total"] == 0
 
 
 def test_users_are_listed_and_a_misspelt_one_is_told_with_those_of_a_like_name(

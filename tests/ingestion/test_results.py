@@ -7,12 +7,13 @@ from __future__ import annotations
 import enum
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
 from agent_framework import Content as AgentContent
 from agent_framework import Message as AgentMessage
@@ -56,7 +57,7 @@ def part(key: str = "content", role: str = "user", **about: Any) -> dict[str, An
     return {"role": role, key: [about]}
 
 
-Form = Callable[[Any], Mapping[str, Any]]
+Form = Callable[[Any], Any]
 FORMS: dict[str, Form] = {
     "OpenAI": lambda own: {"role": "tool", "tool_call_id": "c", "content": own},
     "OpenAI, a list": lambda own: {"role": "tool", "tool_call_id": "c", "content": [own]},
@@ -87,7 +88,7 @@ FORMS: dict[str, Form] = {
     "Pydantic AI": lambda own: part("parts", part_kind="tool-return", tool_name="f", content=own),
     "LlamaIndex": lambda own: part("blocks", "tool", block_type="tool_result", content=own),
     "ShareGPT": lambda own: {"from": "observation", "value": own},
-    "an object": lambda own: vars(SimpleNamespace(role="tool", content=own)),
+    "an object": lambda own: SimpleNamespace(role="tool", content=own),
 }
 
 
@@ -216,6 +217,12 @@ def test_an_original_that_is_no_json_costs_its_message_only(kept: NeuroGraphMemo
         kept.add(bad)
 
 
+def test_what_stands_beside_messages_is_not_compared(kept: NeuroGraphMemory) -> None:
+    state: Any = {"messages": [{"role": "user", "content": "Two herons."}], "vectors": np.zeros(3)}
+    for content in (state, [state, "One heron."]):
+        assert kept.get(kept.add(content)[0]).content == "Two herons."
+
+
 _LISTS = st.sampled_from([[], {}, [1], ["a"], {"id": ["a"]}, [{}], [[]], {"a": 1}])
 _JSON = st.none() | st.booleans() | st.integers() | st.floats() | st.sampled_from(["", "x"]) | _LISTS
 _KNOWN = re.findall(
@@ -245,9 +252,12 @@ def _read_or_refused(message: dict[str, Any]) -> None:
     for content in (message, [message, "One heron."]):
         try:
             documents = read_contents(content, {})  # type: ignore[arg-type]  # any message
-            json.dumps([one.aside for document in documents for one in document.passages])
         except InputError:
             assert isinstance(content, dict)
+            continue
+        json.dumps([one.aside for document in documents for one in document.passages])
+        assert documents or documents.skipped or [] in message.values(), "an empty list holds no message"
+        assert isinstance(content, dict) or "One heron." in [document.main.text for document in documents]
 
 
 class _Said(NamedTuple):

@@ -1,6 +1,7 @@
 """Bodies of wrong, many or large values: they are refused at once, and in few words."""
 
 import asyncio
+import contextlib
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -11,8 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.errors import InputError
+from neurogated.ingestion.contents import COMPLETIONS, HELD_IN, read_contents
+from neurogated.ingestion.formats import SYSTEM
 from neurogated.integrations.mcp import bodies
 from neurogated.server import create_app
+from neurogated.server.routes import _without_ids
 from tests.ingestion.compound import COMPOUND
 from tests.ingestion.shapes import SHAPES, Expected
 
@@ -144,7 +149,7 @@ def test_a_message_of_a_text_alone_is_of_the_user(memory: NeuroGraphMemory, post
     "message",
     [
         {"role": "user", "content": "Four herons.", "id": "taken"},
-        {"type": "human", "data": {"content": "Four herons.", "id": "taken"}},
+        {"role": None, "type": "human", "data": {"content": "Four herons.", "id": "taken"}},
         {"lc": 1, "id": ["messages", "HumanMessage"], "kwargs": {"content": "Four herons.", "id": "taken"}},
         {"messages": [{"role": "user", "content": "Four herons.", "id": "taken"}]},
         {"output": [{"role": "user", "content": "Four herons.", "id": "taken"}], "id": "r"},
@@ -164,6 +169,24 @@ def test_an_id_of_a_message_says_nothing_of_the_memories_of_others(
     assert answer["ids"] != ["taken"]
     assert answer["notes"] == ["ids of messages are left out; these are the new ones"]
     assert memory.get("taken").content == "Ben's secret."
+
+
+_ID = st.just({"id": "taken"})
+_FIELDS = st.fixed_dictionaries({}, optional={"role": st.sampled_from([None, "user"]), "type": st.just("human")})
+_SAID = st.builds(lambda about, id_: {"content": "Hi.", **about, **id_}, _FIELDS, _ID)
+_ENVELOPES = ("data", "kwargs", "message", "values", *HELD_IN, *SYSTEM, *COMPLETIONS)
+
+
+def _within(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    held = st.dictionaries(st.sampled_from(_ENVELOPES), inner | st.lists(inner, max_size=2), min_size=1, max_size=2)
+    return st.builds(lambda *several: {key: one for some in several for key, one in some.items()}, held, _FIELDS, _ID)
+
+
+@given(st.recursive(_SAID, _within, max_leaves=6), st.booleans())
+def test_no_envelope_gives_a_memory_an_id_of_the_client(content: Any, is_langchain: bool) -> None:  # noqa: ANN401, FBT001
+    anonymous = _without_ids({"lc": 1, **content} if is_langchain else content)
+    with contextlib.suppress(InputError):
+        assert "taken" not in [document.id for document in read_contents(anonymous, {})]
 
 
 @pytest.mark.parametrize(

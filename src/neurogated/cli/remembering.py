@@ -45,8 +45,7 @@ def add(flags: Flags, text: str | None, file: str | None, *, speakers_in_text: b
     )
     metadata = dict(about.pop("metadata"))
     if file is not None and about["id"] is None and len(passages) == 1:
-        # Two users may keep the same file.
-        about["id"] = ":".join(filter(None, (flags.owner["user_id"], _id_of_file(file))))
+        about["id"] = _id_of_file(file, flags.owner["user_id"])
     markdown = True if file is not None and Path(file).suffix.lower() in _MARKDOWN else None
     document = Document(passages, metadata=metadata, scope=Scope(**flags.owner), markdown=markdown, **about)
     with flags.open(create=True) as memory:
@@ -59,9 +58,9 @@ def add(flags: Flags, text: str | None, file: str | None, *, speakers_in_text: b
         flags.emit({"ids": ids, "replaced": replaced}, "\n".join((*ids, *said)))
 
 
-def _id_of_file(file: str) -> str:
-    """Return the id of the text of a file: its whole path, whatever links and relative paths lead to it."""
-    return Path(file).resolve().as_posix()
+def _id_of_file(file: str, user_id: str | None) -> str:
+    """Return the id of a file's text: its whole path, whatever links lead to it; two users may keep the same file."""
+    return ":".join(filter(None, (user_id, Path(file).resolve().as_posix())))
 
 
 def _texts_of(memory: NeuroGraphMemory, document_id: str | None) -> dict[str, str]:
@@ -151,7 +150,7 @@ def update(flags: Flags, node_id: str, text: str | None, **changes: Any) -> None
 
 @command("delete")
 @click.argument("ids", nargs=-1)
-@user("delete all memories of this user")
+@user("delete all memories of this user; with --document only those of the file that was added for the user")
 @click.option(
     "--document",
     metavar="ID",
@@ -159,26 +158,27 @@ def update(flags: Flags, node_id: str, text: str | None, **changes: Any) -> None
 )
 def delete(flags: Flags, ids: Sequence[str], document: str | None) -> None:
     user_id = flags.owner["user_id"]
-    if bool(ids) + (document is not None) + (user_id is not None) != 1:
-        raise click.UsageError("give either ids, --document or --user_id")
+    if bool(ids) + (document is not None or user_id is not None) != 1:
+        raise click.UsageError("give either ids, --document or --user_id; --document may have a user")
     with flags.open() as memory:
         if user_id is not None:
             flags.note_unknown_user(memory)
+        if document is not None:
+            count = _delete_document(memory, document, user_id)
+        elif user_id is not None:
             count = memory.delete(user_id=user_id)
-        elif document is not None:
-            count = _delete_document(memory, document)
         else:
             count = memory.delete(ids)
     why = "" if count else "; this user has none" if user_id is not None else "; they were deleted before"
     flags.emit({"deleted": count}, counted(count, "memories deleted") + why)
 
 
-def _delete_document(memory: NeuroGraphMemory, document: str) -> int:
+def _delete_document(memory: NeuroGraphMemory, document: str, user_id: str | None) -> int:
     try:
-        return memory.delete_document(document)
+        return memory.delete_document(document if user_id is None else _id_of_file(document, user_id))
     except UnknownIdError:
         with contextlib.suppress(UnknownIdError):
-            return memory.delete_document(_id_of_file(document))
+            return memory.delete_document(_id_of_file(document, user_id))
         raise
 
 

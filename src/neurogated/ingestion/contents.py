@@ -20,7 +20,7 @@ from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.ingestion.document import Details, Document, Passage, known_role, passages_of, read_details
 from neurogated.ingestion.formats import SYSTEM
-from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, REPAIRED, as_mapping, read_message, times_in
+from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, REPAIRED, as_mapping, is_given, read_message, times_in
 from neurogated.text.strings import is_blank, repaired
 from neurogated.text.times import Zone
 
@@ -198,9 +198,7 @@ def _is_pair(item: object, role_map: Mapping[str, str] | None) -> bool:
     try:
         return bool(known_role(getattr(item[0], "value", item[0]), role_map))
     except InputError as error:
-        raise InputError(
-            f"a tuple of two texts is a role and what it says, but {error}; give texts as a list"
-        ) from None
+        raise InputError(f"a pair of texts is a role and what it says, but {error}; give texts as a list") from None
 
 
 def _speeches(text: str, scope: Scope, given: Mapping[str, Any], *, is_spoken: bool) -> list[Document]:
@@ -301,7 +299,7 @@ def _messages_in(content: object) -> tuple[list[tuple[str, object]], list[str]] 
         said = _messages_of_completion(opened)
         return None if said is None else (said, [])
     messages = list[tuple[str, object]]()
-    others = {key: value for key, value in opened.items() if key != held and value not in (None, "", [], {}, ())}
+    others = {key: value for key, value in opened.items() if key != held and is_given(value)}
     for key in SYSTEM:
         if (said := others.pop(key, None)) is not None:
             inner = as_mapping(said)

@@ -22,7 +22,7 @@ BODIES, SYSTEM, BESIDE = _KEYS["bodies"], _KEYS["system"], _TABLE["beside"]
 SOURCES, OF_TEXTS = frozenset(_KEYS["source"]), {*TEXT_KEYS, *_KEYS["type"], *_KEYS["cited"], *_KEYS["beside_text"]}
 INVENTED, NAMELESS = _TABLE["invented"]["file"], _TABLE["invented"]["agent"]
 OF_OBJECTS = frozenset({*_KEYS["type"], "function", "custom", *NAME_KEYS, *ARGUMENTS, *TEXT_KEYS, "url", "data"})
-"""Fields of which an object within a message has one."""
+"""An object within a message is read only if it has one of these fields."""
 _JOINED = str.maketrans("-.", "__")
 _HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 

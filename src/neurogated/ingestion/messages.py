@@ -2,8 +2,9 @@
 
 A message is opened first: it is a mapping with a role and bodies, whatever envelope it comes in. Then each part of its
 bodies is identified by its type, or by its telling key where the format has no types, and read as its kind says.
-`formats.toml` and `_without_envelope` hold what is known; all else is refused by name. What a tool returned is a value
-of its own, which no key makes a part.
+Types and keys of parts are in `formats.toml`, envelopes of one message in `_without_envelope`, of several in
+`contents.py`, roles in `document.py`; all else is refused by name. What a tool returned is a value of its own, which no
+key makes a part.
 """
 
 from __future__ import annotations
@@ -106,6 +107,7 @@ def as_mapping(item: object, telling: Collection[str] = ("role", "type")) -> Map
                 return found
         if dataclasses.is_dataclass(item):
             return {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
+        # Errors show it, so its repr must not raise.
         fields, _ = getattr(item, "__dict__", {}), repr(item)
     except Exception as error:
         raise InputError(f"a {type(item).__name__} cannot be read: it raised {type(error).__name__}") from error
@@ -133,7 +135,7 @@ def read_message(item: Mapping[str, Any]) -> ReadMessage:
     beside = [(_TEXT, text) for text in (_own(refusal) if isinstance(refusal, str) else []) + reading.beside]
     said += [one for one in beside if one not in said]
     own = {*_OWN_KEYS, _time_key(item), *(key for key in item if spelled(key) in _LIFETIMES)}
-    aside = {str(key): reading.bounded(value) for key, value in item.items() if key not in own and _is_given(value)}
+    aside = {str(key): reading.bounded(value) for key, value in item.items() if key not in own and is_given(value)}
     if others := [part for source in sources for part in source.others]:
         aside["parts"] = [reading.bounded(part) for part in others]
     names = dict.fromkeys(name for source in sources for name in source.names)
@@ -148,7 +150,7 @@ def read_message(item: Mapping[str, Any]) -> ReadMessage:
 def _sources(item: Mapping[str, Any], reading: _Reading, *, is_tool: bool) -> Iterator[_Reading]:
     """Yield a reading of each body and each list of calls of a message; `reading` takes the parts beside them."""
     for key in BODIES:
-        if _is_given(body := item.get(key)):
+        if is_given(body := item.get(key)):
             source = _Reading(reading)
             source.add(body, is_returned=is_tool and key == "content")
             yield source
@@ -163,15 +165,16 @@ def _sources(item: Mapping[str, Any], reading: _Reading, *, is_tool: bool) -> It
     for key, tag in () if formats.BESIDE.keys().isdisjoint(item) else formats.BESIDE.items():
         values = item.get(key)
         for part in values if isinstance(values, list) else [values]:
-            if _is_given(part):
+            if is_given(part):
                 inner = normalised(part) if isinstance(part, Mapping) and tag != "artifact" else {}
                 is_thought = KIND_OF[tag] == "aside" and isinstance(part, str)
                 reading.say(_TEXT, _own(part) if KIND_OF[tag] == _TEXT else ())
                 reading.note(Part(KIND_OF[tag], tag, {"text": part} if is_thought else inner))
 
 
-def _is_given(value: object) -> bool:
-    return bool(value) if isinstance(value, str | list | dict) else value is not None
+def is_given(value: object) -> bool:
+    """Return whether a value is neither None nor empty, without asking objects of others."""
+    return bool(value) if isinstance(value, str | list | dict | tuple) else value is not None
 
 
 def _joined(sources: Iterable[Sequence[tuple[str, str]]]) -> list[tuple[str, str]]:
@@ -404,7 +407,8 @@ class _Reading:
 def _part_in_result(value: object, *, is_typed: bool) -> Part | None:
     """Return a part among what a tool returned; None for a value of the tool's own, whatever keys it has.
 
-    A part has a type and what this type needs, and a text no other keys. In a format without types it has one key.
+    A typed value is a part only if it has the keys that its type needs; a text may have no others. An untyped value is
+    a part only if it has a single key.
     """
     try:
         found = identified(value)
@@ -438,7 +442,7 @@ def _words(value: object, *, is_typed: bool) -> list[str]:
     several = value if isinstance(value, list) else [value]
     found = [one if isinstance(one, str) else _part_in_result(one, is_typed=is_typed) for one in several]
     if not any(one is not None for one in found):
-        return _own(value) if _is_given(value) else []
+        return _own(value) if is_given(value) else []
     pairs = zip(several, found, strict=True)
     return [text for one, part in pairs for text in (_words_of(part) if isinstance(part, Part) else _own(one))]
 
@@ -529,7 +533,7 @@ def _line_of(call: Mapping[str, Any], tag: str) -> str:
     """Return a call of a tool as one line; "" if it has no name."""
     given = next((call[key] for key in formats.NAME_KEYS if isinstance(call.get(key), str)), None)
     name = given or (_CALL_SUFFIX.sub("", tag) if _CALL_SUFFIX.search(tag) or tag in _NAMED_BY_TYPE else "")
-    written: Any = next((one for key in formats.ARGUMENTS if _is_given(one := call.get(key))), {})
+    written: Any = next((one for key in formats.ARGUMENTS if is_given(one := call.get(key))), {})
     try:
         arguments = json.loads(written) if isinstance(written, str) else written
     except (ValueError, RecursionError):

@@ -194,9 +194,7 @@ def _done_to(store: GraphStorePort, user_id: str | None) -> Iterator[_Done]:
                 if user_id is not None:
                     _check_not_shared(store, entry, delta, user_id)
                 whole = part.followed(later, own)
-                yield _Done(
-                    entry, whole, undo_of(entry.reason, back, is_whole=False), bool(expired) and part.nodes <= expired
-                )
+                yield _Done(entry, whole, undo_of(entry.reason, back, is_whole=False), _is_gone(part, expired))
         expired.update(_expired_by(entry, delta))
         later.append(delta)
 
@@ -239,8 +237,8 @@ def _backwards(
 def latest_of(store: GraphStorePort, user_id: UserChoice, before: int = LATEST) -> Iterator[HistoryEntry]:
     """Yield the changes numbered below `before`, latest first, with the memories of a user that they wrote or deleted.
 
-    Of one user, changes of none of her memories and their edges are left out. Without one, the memories are those
-    without an owner.
+    With a user, only changes of this user's memories or their edges are yielded; with None, all changes, with the
+    memories that have no owner.
     """
     own = _ids(store, ScopeFilter(user_id, alone=True)) if isinstance(user_id, str) else set()
     for entry, delta, gone in _backwards(store, before):

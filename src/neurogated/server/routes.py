@@ -88,14 +88,15 @@ def add(caller: Caller, content: Any, timestamp: Any = "now", **about: Any) -> m
 
 
 def _without_ids(content: Any) -> Any:
-    """Return messages without ids of their own. A refused one would say whether another user has a memory with it."""
+    """Return messages without ids of their own. A refused id would reveal that another user has it."""
     if isinstance(content, list):
         return list(map(_without_ids, content))
     if not isinstance(content, dict):
         return content
     # The id of an object of LangChain names its class. Envelopes hold messages, but not what a tool returned.
     kept = {key: one for key, one in content.items() if key != "id" or isinstance(one, list)}
-    inner = () if "role" in kept else ("values", "data", *HELD_IN, *SYSTEM, *(() if "type" in kept else COMPLETIONS))
+    inner = ("values", "data", *HELD_IN, *SYSTEM, *(() if "type" in kept else COMPLETIONS))
+    inner = () if kept.get("role") is not None else inner
     return kept | {key: _without_ids(kept[key]) for key in (*inner, *["kwargs"] * ("lc" in kept)) if key in kept}
 
 
