@@ -134,6 +134,7 @@ def test_feedback_history_and_undo_go_together(run: Run, filled: list[str]) -> N
     assert {kind: count for kind, count in _json(run, "stats")["edges"].items() if count} == before
     assert f"written  {filled[0]}  " in run("history")[1]
     assert f"deleted  {filled[1]}  " in run("undo")[1]
+    assert f"gone: {filled[1]}" in run("feedback", filled[1])[1]
     assert _json(run, "undo", "--to", "2")["memories"][0]["action"] == "written"
     assert _json(run, "undo", "--to", "0")["changes"]["nodes removed"] == 2
     assert _json(run, "stats")["nodes"] == 0

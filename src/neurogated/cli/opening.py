@@ -175,8 +175,8 @@ class Flags:
 
     def note_unknown_user(self, memory: NeuroGraphMemory) -> None:
         """Print to standard error that the user of the command has no memories, with the names of users like hers."""
-        user_id, known = self.owner["user_id"], memory.admin.users()
-        if user_id is not None and known and composed(user_id) not in known:
+        user_id = self.owner["user_id"]
+        if user_id is not None and (known := memory.admin.users()) and composed(user_id) not in known:
             near = " or ".join(map(repr, difflib.get_close_matches(user_id, known)))
             print(f"the user {user_id!r} has no memories" + f"; did you mean {near}?" * bool(near), file=sys.stderr)
 

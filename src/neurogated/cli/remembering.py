@@ -161,8 +161,7 @@ def delete(flags: Flags, ids: Sequence[str], document: str | None) -> None:
     if bool(ids) + (document is not None or user_id is not None) != 1:
         raise click.UsageError("give either ids, --document or --user_id; --document may have a user")
     with flags.open() as memory:
-        if user_id is not None:
-            flags.note_unknown_user(memory)
+        flags.note_unknown_user(memory)
         if document is not None:
             count = _delete_document(memory, document, user_id)
         elif user_id is not None:
@@ -197,6 +196,7 @@ def feedback(flags: Flags, ids: Sequence[str], outcome: float) -> None:
     with flags.open() as memory:
         done = memory.feedback(ids, outcome)
         nodes = memory.store.get_nodes(done.memories, missing_ok=True)
-    what = f"edges {'strengthened or added' if outcome > 0 else 'weakened'}, of these memories:"
+    what = f"edges {'strengthened or added' if outcome > 0 else 'weakened'}{', of these memories:' if nodes else ''}"
     lines = [counted(done, what), *(f"    {one.id}  {beginning(one.content)}" for one in nodes)]
+    lines += [f"left out, because they are gone: {', '.join(done.gone)}"] if done.gone else []
     flags.emit({"edges": int(done), "memories": done.memories, "gone": done.gone}, "\n".join(lines))

@@ -294,7 +294,7 @@ class LiveGraph:
             at = moment if isinstance(moment, datetime) else None
             sequence = last_before(self.log, to_utc(moment)) if isinstance(moment, datetime) else moment
             if sequence not in range(last + 1):
-                raise InputError(f"there is no delta {moment!r}; the last one is {last}, see history.list()")
+                raise InputError(f"there is no change {moment!r}; the last one is {last}, as the history says")
             if isinstance(self.log, SupportsPast):
                 return self.log.as_of(sequence, at, self.latest)
             return replayed_past(self.name, self.log, sequence, at, self.latest())
