@@ -11,7 +11,7 @@ import textwrap
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import click
 
@@ -67,7 +67,8 @@ def repl(flags: Flags) -> None:
             except NeurogatedError as error:
                 print(error, file=sys.stderr)
             else:
-                known.update(dict.fromkeys(_ids(value)))
+                listed = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, dict)]
+                known.update((one["id"], None) for one in listed if isinstance(one.get("id"), str))
                 print(_shown(value))
 
 
@@ -81,12 +82,6 @@ def pointed(fault: ExpressionError, text: str) -> str:
 
 def _shown(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)
-
-
-def _ids(value: Any) -> Iterator[str]:  # noqa: ANN401 - a JSON value
-    for one in value if isinstance(value, list) else [value]:
-        if isinstance(one, dict) and isinstance(one.get("id"), str):
-            yield one["id"]
 
 
 def _lines(ask: Callable[[], str]) -> Iterator[str]:

@@ -45,8 +45,10 @@ def facts(flags: Flags, stated: tuple[str, str, str] | None, *, catch_up: bool, 
             flags.emit({"rows": count}, counted(count, "rows written or removed"))
         else:
             found = memory.facts.list(about["subject"], about["attribute"], valid_at=about["valid_at"], user_id=owner)
+            names = " ".join(field.name for field in dataclasses.fields(Fact) if field.name != "scope")
+            shown = [{**picked(fact, names), "user_id": fact.scope.user_id} for fact in found]
             lines = [*(_fact_line(fact, memory.config.zone) for fact in found), f"facts: {len(found)}"]
-            flags.emit({"facts": [_fact_json(fact) for fact in found]}, "\n".join(lines))
+            flags.emit({"facts": shown}, "\n".join(lines))
 
 
 def _fact_line(fact: Fact, zone: Zone) -> str:
@@ -56,11 +58,6 @@ def _fact_line(fact: Fact, zone: Zone) -> str:
     about = ", ".join([*held, *sources])
     line = f"{fact.subject} {fact.attribute}: {'not ' * fact.is_denied}{fact.value}"
     return f"{fact.id}\n    {line}" + (f"  ({about})" if about else "")
-
-
-def _fact_json(fact: Fact) -> dict[str, Any]:
-    names = " ".join(field.name for field in dataclasses.fields(fact) if field.name != "scope")
-    return {**picked(fact, names), "user_id": fact.scope.user_id}
 
 
 @command("facts parked")

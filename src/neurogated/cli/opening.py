@@ -21,7 +21,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.setting import settings_of
 from neurogated.core.model import MemoryNode
 from neurogated.core.scope import ANY_USER
-from neurogated.core.trace import PathStep, Recall, RecalledMemory
+from neurogated.core.trace import PathStep, Recall
 from neurogated.errors import EmbedderMismatchError, StorageError
 from neurogated.evaluation.datasets import BUNDLED
 from neurogated.fallback import FallbackWarning, reachable
@@ -50,7 +50,16 @@ def recall_json(recall: Recall) -> dict[str, Any]:
         "justification": recall.kernel.justification,
     }
     shown = picked(recall, "query confidence trust notes states")
-    memories = [_memory_json(recalled) for recalled in recall]
+    memories = [
+        {
+            **node_json(recalled.node, recalled.same_as),
+            **picked(recalled, "score parts contributions"),
+            "found": recalled.node.found.to_json(),
+            "path": [_step_json(step) for step in recalled.path],
+            "flows": [_step_json(step) for step in recalled.flows],
+        }
+        for recalled in recall
+    ]
     return {
         **shown,
         "kernel": kernel,
@@ -62,16 +71,6 @@ def recall_json(recall: Recall) -> dict[str, Any]:
 def node_json(node: MemoryNode, same_as: Iterable[str]) -> dict[str, Any]:
     """Return a memory with the ids of those that say the same as JSON values."""
     return {**picked(node, "id content title role speaker timestamp metadata"), "same_as": list(same_as)}
-
-
-def _memory_json(recalled: RecalledMemory) -> dict[str, Any]:
-    return {
-        **node_json(recalled.node, recalled.same_as),
-        **picked(recalled, "score parts contributions"),
-        "found": recalled.node.found.to_json(),
-        "path": [_step_json(step) for step in recalled.path],
-        "flows": [_step_json(step) for step in recalled.flows],
-    }
 
 
 def _step_json(step: PathStep) -> dict[str, Any]:

@@ -13,7 +13,6 @@ import click
 from neurogated.cli.chat import chat, repl, run
 from neurogated.cli.flags import METADATA, command, user
 from neurogated.cli.opening import Flags, counted, node_json, picked, recall_json, say_how_it_judges
-from neurogated.context.model import Context
 from neurogated.core.scope import Scope
 from neurogated.errors import DatasetError, UnknownIdError
 from neurogated.ingestion.document import Document, passages_of
@@ -107,14 +106,11 @@ def context(flags: Flags, query: str, **options: Any) -> None:  # noqa: ANN401 -
         found = memory.get_context(query, **flags.reader, **options)
     shown = picked(found, "text tokens budget excerpts choices notes confidence")
     shown |= {"memories": found.ids, "conflicts": [picked(one, "id question") for one in found.conflicts]}
-    flags.emit(shown, _context_text(found))
-
-
-def _context_text(found: Context) -> str:
-    if not found:
-        return "\n".join(found.notes) or "nothing found"
-    reasons = [f"{name}\n    {choice}" for name, choice in found.choices.items()]
-    return "\n".join((found.text, f"{found.tokens} of {found.budget} tokens", *questions(found.conflicts), *reasons))
+    lines = [*found.notes] or ["nothing found"]
+    if found:
+        reasons = (f"{name}\n    {choice}" for name, choice in found.choices.items())
+        lines = [found.text, f"{found.tokens} of {found.budget} tokens", *questions(found.conflicts), *reasons]
+    flags.emit(shown, "\n".join(lines))
 
 
 @command("list")

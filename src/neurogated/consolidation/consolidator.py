@@ -168,15 +168,12 @@ class Consolidator:
         for known in known_subjects(self._store, view, at, LEAST):
             stored = {node.id: node.content for node in self._store.get_nodes([known.id], missing_ok=True)}
             text = known.text(self._zone)
-            if self._is_made(view, known.id, [one.id for one in known.facts], text, stored.get(known.id)):
+            same = set(sources_of(view, [known.id]).get(known.id, [])) == {one.id for one in known.facts}
+            # A language model's text depends on the facts only.
+            if same and (stored.get(known.id) == text or self._summariser is not None):
                 continue
             wording = self._wording(f"{known.subject}:\n" + "\n".join(known.clauses(self._zone)))
             yield PreparedTexts(profile_of(known, wording or text, at), known.facts)
-
-    def _is_made(self, view: GraphView, name: str, facts: Sequence[str], text: str, stored: str | None) -> bool:
-        """Return whether a profile is stored as it would be made; a language model's text depends on the facts only."""
-        sources = sources_of(view, [name]).get(name, [])
-        return set(sources) == set(facts) and (stored == text or self._summariser is not None)
 
     def _of_clusters(self, view: GraphView, at: datetime) -> Iterator[PreparedTexts]:
         for rows in self._clusters.find(view):

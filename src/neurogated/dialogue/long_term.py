@@ -6,7 +6,7 @@ import difflib
 import functools
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from typing import NamedTuple
@@ -111,15 +111,22 @@ def lessons_of(known: Mapping[str, Record], learned: Iterable[ProfileLearned]) -
         key = compute_mdhash_id("\0".join((*claim.slot, claim.value, str(claim.is_denied), page)), "fact-")
         if key in standing:
             continue
-        if (same := _repeated(standing, claim)) is not None:
+        relations = {
+            other: compare(_claim(record), claim).kind
+            for other, record in standing.items()
+            if record.get("until") is None
+        }
+        same = next((other for other, kind in relations.items() if kind is RelationKind.DUPLICATE), None)
+        if same is not None:
             first, *others = standing[same]["evidence"]
             repeated[page].add(first)
             if page not in {first, *others}:
                 evidence = [first, *[*others, page][1 - _EVIDENCE :]]
                 standing[same] = changed[same] = {**standing[same], "evidence": evidence}
             continue
-        for other, record in _ended_by(standing, claim):
-            standing[other] = changed[other] = {**record, "until": _iso(claim.said), "ended_by": key}
+        for other, kind in relations.items():
+            if kind is RelationKind.SUPERSESSION and standing[other]["said"] <= _iso(claim.said):
+                standing[other] = changed[other] = {**standing[other], "until": _iso(claim.said), "ended_by": key}
         name = f"{claim.slot.subject} {claim.slot.attribute}"
         stored = {
             **asdict(claim),
@@ -259,24 +266,11 @@ def _read_by_rules(known: Mapping[str, dict[str, Record]]) -> dict[tuple[str, st
     return dict.fromkeys([*entries, *traits, *profiles])
 
 
-def _repeated(standing: Mapping[str, Record], claim: Claim) -> str | None:
-    """Return the key of an entry that holds and says the same."""
-    holding = ((key, record) for key, record in standing.items() if record.get("until") is None)
-    same = (key for key, record in holding if compare(_claim(record), claim).kind is RelationKind.DUPLICATE)
-    return next(same, None)
-
-
-def _ended_by(standing: Mapping[str, Record], claim: Claim) -> Iterator[tuple[str, Record]]:
-    for key, record in list(standing.items()):
-        holds = record.get("until") is None and record["said"] <= _iso(claim.said)
-        if holds and compare(_claim(record), claim).kind is RelationKind.SUPERSESSION:
-            yield key, record
-
-
 def _claim(record: Record) -> Claim:
     # Earlier versions also stored whether a text takes a claim for granted.
     stored = {name: value for name, value in record["claim"].items() if name != "is_implied"}
-    times = {part: _moment(stored[part]) for part in ("valid_from", "valid_to", "said")}
+    said = ((part, stored[part]) for part in ("valid_from", "valid_to", "said"))
+    times = {part: datetime.fromisoformat(moment) if moment else None for part, moment in said}
     change = stored["change"] and Change(stored["change"])
     return Claim(**{**stored, "slot": Slot(*stored["slot"]), "change": change, **times})
 
@@ -287,7 +281,3 @@ def _folded(slot: Slot) -> Slot:
 
 def _iso(moment: datetime | None) -> str:
     return moment.isoformat() if moment else ""
-
-
-def _moment(text: str) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
@@ -95,7 +95,10 @@ class Retriever:
         known = start(records.search, conversation.user_id, query, len(KNOWLEDGE) * most)
         profile = start(parts.profile, conversation.user_id)
         recent = [one.key for one in conversation.timeline.newest(parts.settings.short_term_max_capacity, session_id)]
-        scored = self._tiers(conversation, pages.result(), frozenset(recent))
+        scored = []
+        for key, score in pages.result():
+            weight = _DORMANT if conversation.segment_of.get(key) in conversation.asleep else 1.0
+            scored.append(Hit(SHORT_TERM if key in recent else MID_TERM, key, score * weight, "", (key,)))
         facts = [
             Hit(one.kind, one.key, one.score * _KNOWN, one.value["text"], tuple(one.value["evidence"]))
             for one in known.result()
@@ -115,7 +118,7 @@ class Retriever:
         texts = {
             "short_term_memory": "\n\n".join(_page_text(shown[key]) for key in recent if key in shown),
             "mid_term_memory": "\n\n".join(
-                _page_text(shown[one.key], self._topic(conversation, topics.get(one.key)))
+                _page_text(shown[one.key], conversation.segments[topics[one.key]].summary if one.key in topics else "")
                 for one in hits
                 if one.tier == MID_TERM
             ),
@@ -126,27 +129,12 @@ class Retriever:
         knows = profile.result() or known.result()
         return DialogueAnswer(texts, hits, _NO_MODEL if not knows and isinstance(parts.analyst, OfflineAnalyst) else "")
 
-    @staticmethod
-    def _topic(conversation: DialoguePages, segment: str | None) -> str:
-        return conversation.segments[segment].summary if segment else ""
-
-    def _tiers(
-        self, conversation: DialoguePages, found: Iterable[tuple[str, float]], recent: Collection[str]
-    ) -> list[Hit]:
-        """Return the pages that were found with their tiers; those of dormant segments score less."""
-        hits = []
-        for key, score in found:
-            weight = _DORMANT if conversation.segment_of.get(key) in conversation.asleep else 1.0
-            hits.append(Hit(SHORT_TERM if key in recent else MID_TERM, key, score * weight, "", (key,)))
-        return hits
-
 
 def _cut(hits: Iterable[Hit], most: int, top_k: int) -> list[Hit]:
     """Return the best hits, at most some of each tier."""
-    ranked = sorted(hits, key=lambda one: (-one.score, one.key))
     taken: Counter[str] = Counter()
     chosen = []
-    for hit in ranked:
+    for hit in sorted(hits, key=lambda one: (-one.score, one.key)):
         taken[hit.tier] += 1
         if taken[hit.tier] <= most:
             chosen.append(hit)

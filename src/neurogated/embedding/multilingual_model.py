@@ -335,16 +335,11 @@ class MultilingualEmbedder:
         with self._lock:
             if self._loaded is None:
                 with LOADING:
-                    self._loaded = _load(self._weights, exact=self._exact)
+                    packed = read_packed(self._weights)
+                    session = load_graph(encoder_graph(packed), exact=self._exact)
+                    sizes = {"dimension": packed.width, "max_tokens": packed.max_tokens, "batch_size": _BATCH_SIZE}
+                    model = ExportedModel(packed.tokenizer, session, **sizes)
+                    words = packed.tokenizer.words[:: len(packed.tokenizer.words) // (_AVERAGED * _WORDS_EACH)]
+                    texts = [" ".join(words[begin::_AVERAGED][:_WORDS_EACH]) for begin in range(_AVERAGED)]
+                    self._loaded = _Loaded(model, model.embed(texts, _PASSAGE).mean(axis=0))
             return self._loaded
-
-
-def _load(weights: Path, *, exact: bool) -> _Loaded:
-    """Return the model after its first inferences."""
-    packed = read_packed(weights)
-    session = load_graph(encoder_graph(packed), exact=exact)
-    sizes = {"dimension": packed.width, "max_tokens": packed.max_tokens, "batch_size": _BATCH_SIZE}
-    model = ExportedModel(packed.tokenizer, session, **sizes)
-    words = packed.tokenizer.words[:: len(packed.tokenizer.words) // (_AVERAGED * _WORDS_EACH)]
-    texts = [" ".join(words[begin::_AVERAGED][:_WORDS_EACH]) for begin in range(_AVERAGED)]
-    return _Loaded(model, model.embed(texts, _PASSAGE).mean(axis=0))

@@ -84,18 +84,14 @@ def _documents(corpus: Corpus, rows: Sequence[Row], entries: Sequence[Record]) -
     Each row without a title is a document. A passage lists all rows that are copies of it, so a memory of one copy
     counts as a memory of all.
     """
-    for (title, _), run in groupby(zip(rows, entries, strict=True), key=lambda pair: _text_of(pair[0])):
+    pairs = zip(rows, entries, strict=True)
+    for (title, _), run in groupby(pairs, key=lambda pair: (pair[0].title, None if pair[0].title else pair[0].idx)):
         part = list(run)
         passages = [passage_of(row.text, {SOURCES_KEY: corpus.copies(row)}, record.where) for row, record in part]
         try:
             yield Document(tuple(passages), title or None)
         except InputError as error:
             raise DatasetError(f"{part[0][1].where}: {error}") from None
-
-
-def _text_of(row: Row) -> tuple[str, int | None]:
-    """Return the key that the rows of one text share: the title, or else the number."""
-    return row.title, None if row.title else row.idx
 
 
 # Questions

@@ -233,14 +233,9 @@ def _has_objects(value: object) -> bool:
     return isinstance(value, list) and any(isinstance(one, Mapping) for one in value)
 
 
-def _under(entry: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 - as the model gave it
-    """Return what an entry has under a name, or under one that models give in its place."""
-    return next((entry[one] for one in (name, *_OTHER_NAMES.get(name, ())) if entry.get(one) is not None), None)
-
-
 def _words(entry: Mapping[str, Any], name: str) -> str:
-    """Return a field as one line of text; "" if it is missing or null."""
-    given = _under(entry, name)
+    """Return a field, also under a name that models give it, as one line of text; "" if it is missing or null."""
+    given = next((entry[one] for one in (name, *_OTHER_NAMES.get(name, ())) if entry.get(one) is not None), None)
     return " ".join(str(given).split()) if isinstance(given, str | int | float) else ""
 
 

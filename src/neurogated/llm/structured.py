@@ -158,26 +158,23 @@ def _spoken(text: str) -> str:
 
 def _fitting_object(text: str, validator: Draft202012Validator, *, joined: bool = False) -> _Fitting:
     try:
-        return _fitting(text, validator, joined=joined)
+        if joined:
+            return _joined(_spoken(text), validator)
+        complaints: list[str] = []
+        spoken, first_list = _spoken(text), _first_list(validator)
+        is_cut_off = spoken.count("{") > spoken.count("}")
+        repaired = () if is_cut_off else _repaired(spoken, first_list)
+        for is_repaired, objects in ((False, _objects(spoken, first_list)), (True, repaired)):
+            for found in list(objects)[::-1]:
+                if (error := best_match(validator.iter_errors(found))) is None:
+                    return _Fitting(found, 0, is_repaired)
+                pruned, dropped = _without_unknown_keys(found, validator)
+                if dropped and pruned and validator.is_valid(pruned):
+                    return _Fitting(pruned, dropped, is_repaired)
+                complaints.append(f"at {error.json_path}, {error.message[:_SHOWN]}")
+        raise _UnfitAnswerError(complaints[0] if complaints else "it holds no whole JSON object")
     except RecursionError:
         raise _UnfitAnswerError("it is nested too deeply") from None
-
-
-def _fitting(text: str, validator: Draft202012Validator, *, joined: bool) -> _Fitting:
-    if joined:
-        return _joined(_spoken(text), validator)
-    complaints: list[str] = []
-    spoken, first_list = _spoken(text), _first_list(validator)
-    repaired = () if _is_cut_off(spoken) else _repaired(spoken, first_list)
-    for is_repaired, objects in ((False, _objects(spoken, first_list)), (True, repaired)):
-        for found in list(objects)[::-1]:
-            if (error := best_match(validator.iter_errors(found))) is None:
-                return _Fitting(found, 0, is_repaired)
-            pruned, dropped = _without_unknown_keys(found, validator)
-            if dropped and pruned and validator.is_valid(pruned):
-                return _Fitting(pruned, dropped, is_repaired)
-            complaints.append(f"at {error.json_path}, {error.message[:_SHOWN]}")
-    raise _UnfitAnswerError(complaints[0] if complaints else "it holds no whole JSON object")
 
 
 def _joined(text: str, validator: Draft202012Validator) -> _Fitting:
@@ -227,10 +224,6 @@ def _first_list(validator: Draft202012Validator) -> str | None:
     return next(
         (name if form.get("type") == "array" else None for name, form in schema.get("properties", {}).items()), None
     )
-
-
-def _is_cut_off(text: str) -> bool:
-    return text.count("{") > text.count("}")
 
 
 def _objects(text: str, first_list: str | None) -> Iterator[dict[str, Any]]:

@@ -183,9 +183,12 @@ def structure_of(view: GraphView, rows: Rows, algorithms: Algorithms = None, old
     known, start = _carried(graph, place, old)
     if old is not None and not _has_grown(rows.size, old):
         labels, measured, founded = known, old.clustering, old.founded
+    elif algorithms is None:
+        labels, measured, founded = moved_from_scratch(graph) if old is None else known, None, rows.size
     else:
-        labels, measured = _found(graph, algorithms, None if old is None else known)
-        founded = rows.size
+        measures, founded = algorithms(graph), rows.size
+        found = measures.communities(None if old is None else known)
+        labels, measured = np.unique(found, return_inverse=True)[1], measures.clustering()
     return Structure(
         view.ids,
         rows,
@@ -225,14 +228,6 @@ def _graph(view: GraphView, edges: Rows, later: Rows, place: Labels) -> tuple[We
     targets = np.concatenate((view.edge_target[edges], target[kept]))
     weight = np.concatenate((view.weight.take(edges).astype(np.float64), computed[kept]))
     return WeightedGraph.of(int(place.max(initial=-1)) + 1, place[sources], place[targets], weight), kept.size
-
-
-def _found(graph: WeightedGraph, algorithms: Algorithms, start: Labels | None) -> tuple[Labels, float | None]:
-    """Return communities for all memories, and the clustering."""
-    if algorithms is None:
-        return moved_from_scratch(graph) if start is None else start, None
-    measures = algorithms(graph)
-    return np.unique(measures.communities(start), return_inverse=True)[1], measures.clustering()
 
 
 def _carried(graph: WeightedGraph, place: Labels, old: Structure | None) -> tuple[Labels, Values | None]:

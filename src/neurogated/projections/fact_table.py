@@ -232,7 +232,9 @@ class FactTable:
         graph = _graph_of(store, namespace)
         with self._database.transaction(hurried=hurried) as connection:
             if not hurried and self._own_file is not None:
-                _check(connection)
+                fault = connection.execute(text("PRAGMA quick_check(1)")).scalar()
+                if fault != "ok":
+                    raise CorruptMemoryError(f"the table of facts is damaged ({fault}); remove its file")
             self._prepare(connection)
             columns = (PROGRESS.c.epoch, PROGRESS.c.sequence, PROGRESS.c.at)
             found = connection.execute(select(*columns).where(_in_graph(PROGRESS, graph))).one_or_none()
@@ -291,13 +293,6 @@ def _in_graph(table: Any, graph: _Graph) -> Any:  # noqa: ANN401 - an SQL expres
     return (table.c.memory == graph.columns["memory"]) & (table.c.namespace == graph.columns["namespace"])
 
 
-def _check(connection: Connection) -> None:
-    """Refuse a damaged SQLite file."""
-    found = connection.execute(text("PRAGMA quick_check(1)")).scalar()
-    if found != "ok":
-        raise CorruptMemoryError(f"the table of facts is damaged ({found}); remove its file")
-
-
 def _holds(connection: Connection, store: GraphStorePort, view: GraphView, graph: _Graph) -> bool:
     """Return whether the table has a row for each of the facts of a graph."""
     there = set(connection.execute(select(FACTS.c.id).where(_in_graph(FACTS, graph))).scalars())
@@ -309,30 +304,24 @@ def _advance(connection: Connection, store: GraphStorePort, view: GraphView, gra
     changes = _changes_between(store, before.sequence, before.at, view.sequence)
     if changes.sequence == before.sequence:
         return 0
-    written = _write(connection, store, view, graph, changes)
-    connection.execute(delete(PROGRESS).where(_in_graph(PROGRESS, graph)))
-    progress = _Progress(graph.epoch, changes.sequence, changes.at)
-    connection.execute(insert(PROGRESS).values(**graph.columns, version=VERSION, **progress._asdict()))
-    return written
-
-
-def _write(connection: Connection, store: GraphStorePort, view: GraphView, graph: _Graph, changes: _Changes) -> int:
-    """Replace the rows of changed facts; return how many rows were written or removed."""
     put = dict(changes.touched)
     if changes.removed:
         derived = select(FACTS.c.id, FACTS.c.sources).where(_in_graph(FACTS, graph))
         for fact_id, sources in connection.execute(derived).all():
             if lost := [changes.removed[source] for source in sources if source in changes.removed]:
                 put[fact_id] = max(*lost, put.get(fact_id, 0))
-    count, waiting = 0, iter(put.keys() | changes.removed.keys())
+    written, waiting = 0, iter(put.keys() | changes.removed.keys())
     while ids := list(islice(waiting, _AT_ONCE)):
         gone = delete(FACTS).where(_in_graph(FACTS, graph), FACTS.c.id.in_([storable(name) for name in ids]))
         rows = [graph.columns | row_of(fact, put[fact.id]) for fact in facts_of(store, view, ids) if fact.id in put]
         removed = connection.execute(gone).rowcount
-        count += max(removed, len(rows))
+        written += max(removed, len(rows))
         if rows:
             connection.execute(insert(FACTS), rows)
-    return count
+    connection.execute(delete(PROGRESS).where(_in_graph(PROGRESS, graph)))
+    progress = _Progress(graph.epoch, changes.sequence, changes.at)
+    connection.execute(insert(PROGRESS).values(**graph.columns, version=VERSION, **progress._asdict()))
+    return written
 
 
 def _is_known(store: GraphStorePort, sequence: int, at: int) -> bool:

@@ -12,7 +12,7 @@ import os
 import re
 import textwrap
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -196,10 +196,16 @@ def render_recall(recall: Recall, nodes: Mapping[str, MemoryNode]) -> str:
     known = {**nodes, **{memory.id: memory.node for memory in recall}}
     cards = _cards(recall, subgraph, known)
     script, style = own_file("page.js"), own_file("page.css")
+    kernel: Kernel = recall.kernel
     used = {arc.type for arc in subgraph.arcs}
+    kinds = dict.fromkeys([*EdgeType, *kernel.weights, *kernel.against, *used])
+    walks_back = recall.activation != "classic"
     return environment().get_template("page.html.j2").render(
         recall=recall,
-        kernel=_kernel_rows(recall, used),
+        kernel=[
+            _Weight(kind, kernel[kind], kernel.backwards(kind) if walks_back and kind.both_ways else None)
+            for kind in kinds
+        ],
         picture=lay_out(subgraph),
         cards=cards,
         by_id={card.vertex.id: card for card in cards},
@@ -209,7 +215,7 @@ def render_recall(recall: Recall, nodes: Mapping[str, MemoryNode]) -> str:
         listed=_LISTED,
         terms_used={term.name for card in cards for term in card.terms if term.value},
         used=sorted(used, key=lambda kind: kind.name),
-        inks={kind: ink(kind) for kind in {*EdgeType, *used, *recall.kernel.weights, *recall.kernel.against}},
+        inks={kind: ink(kind) for kind in kinds},
         script=script,
         style=style,
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -301,7 +307,10 @@ def _card(
     # A memory is highlighted with the flows into it and the flows into their sources; other nodes with all their flows.
     relays = {arc.source for arc in into}
     shown = [*into, *(arc for arc in arcs if arc.relayed and arc.target in relays)] if vertex.rank else [*into, *out]
-    lit = {**dict.fromkeys(boxes), **dict.fromkeys(_ends(shown))}
+    lit = dict.fromkeys(boxes)
+    for arc in shown:
+        end = f"{'from' if arc.relayed else 'to'}{arc.target}"
+        lit |= dict.fromkeys((f"arc{arc.number}", f"from{arc.source}", end))
     drawn = (terms, into, sum(arc.shown for arc in out), boxes, " ".join(lit))
     if node is None:
         return _Card(vertex, _shortened(vertex.id), "no longer in the memory", None, (), (), memory, *drawn)
@@ -335,12 +344,6 @@ def _card(
     )
 
 
-def _ends(arcs: Iterable[Arc]) -> Iterator[str]:
-    """Yield the ids of flows and of the boxes at their ends."""
-    for arc in arcs:
-        yield from (f"arc{arc.number}", f"from{arc.source}", f"{'from' if arc.relayed else 'to'}{arc.target}")
-
-
 def _shortened(text: str) -> str:
     words = " ".join(text[: 2 * _LABEL].split())
     return words if len(words) <= _LABEL and len(text) <= 2 * _LABEL else words[:_LABEL].rstrip() + " …"
@@ -358,16 +361,6 @@ def _text(content: str) -> _Text:
     space = content.rfind(" ", _SHOWN - _LABEL, _SHOWN)
     end = space if space > 0 else _SHOWN
     return _Text(content[:end], content[end:_MOST], len(content), max(0, len(content) - _MOST))
-
-
-def _kernel_rows(recall: Recall, used: set[EdgeType]) -> list[_Weight]:
-    kernel: Kernel = recall.kernel
-    kinds = [*EdgeType, *kernel.weights, *kernel.against, *used]
-    walks_back = recall.activation != "classic"
-    return [
-        _Weight(kind, kernel[kind], kernel.backwards(kind) if walks_back and kind.both_ways else None)
-        for kind in dict.fromkeys(kinds)
-    ]
 
 
 def explain(memory: NeuroGraphMemory, recall: Recall, store: GraphStorePort | None = None) -> str:
