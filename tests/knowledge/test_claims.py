@@ -65,6 +65,25 @@ def test_what_a_message_says_is_listed_as_facts_with_their_sources(memory: Neuro
     assert [one.value for one in memory.facts.list("User", "HOME", user_id="ana")] == ["Antwerp"]
 
 
+def test_a_recall_has_the_facts_of_its_memories_as_the_list_has_them_and_those_that_ended_beside(
+    memory: NeuroGraphMemory,
+) -> None:
+    texts = (
+        "I live in Ghent.",
+        "I moved to Antwerp, and I'm allergic to peanuts.",
+        "It rains.",
+        "I no longer play chess.",
+    )
+    for day, text in enumerate(texts):
+        said(memory, text, day)
+    recall = memory.recall("Where do I live, and what do I play?", top_n=9, user_id="ana")
+    listed = {one.id: one for one in known(memory)}
+    assert {one.value for one in recall.facts} >= {"Antwerp", "peanuts"}
+    assert [one.value for one in recall.former] == ["Ghent"]
+    assert all(listed[one.id] == one for one in (*recall.facts, *recall.former))
+    assert not any("chess" in one.value for one in recall.facts)
+
+
 def test_claims_are_no_memories(memory: NeuroGraphMemory) -> None:
     told = [
         said(memory, text, day)

@@ -60,6 +60,7 @@ _ASKS_PAST = re.compile(
     r"|以前|从前|過去|过去|曾经|原来|当时|之前\W*$"
 )
 _MAY_ASK_PAST = re.compile(r"\b(?:before|earlier|once|fruher|avant|antes)\b|之前")
+_ENDS = Change.ENDS.value
 
 
 class RecalledClaims(NamedTuple):
@@ -237,29 +238,21 @@ def _recalled_claims(
     disputes = disputes_about(store, shown, {*members, *claims})
     if not (claims or disputes):
         return RecalledClaims()
-    sides = {side for one in disputes for side in one.sides}
-    wanted = sides.union(claims)
-    read |= {node.id: node for node in reader.nodes(shown.known_rows(name for name in wanted if name not in read))}
+    wanted = {*claims, *[side for one in disputes for side in one.sides]}
+    read |= {node.id: node for node in reader.nodes(shown.known_rows([name for name in wanted if name not in read]))}
     nodes = {name: read[name] for name in wanted if name in read and is_supported(read[name])}
-    disputes = [one for one in disputes if nodes.keys() >= set(one.sides)]
-    sources = sources_of(shown, [name for name in nodes if nodes[name].kind == CLAIM]) if disputes else {}
-    found = [one for one in disputes if _has_effect(one, nodes)]
-    coming = tuple(one for one in found if one.loser and not _is_ended(nodes[one.loser], present))
-    settled = tuple(one for one in found if one not in coming)
-    recalled = RecalledClaims(conflicts=settled, coming=coming, nodes=nodes, sources=sources)
+    recalled = RecalledClaims(profiles=_profiles(store, shown, claims) if PROFILE in shown.kinds else ())
+    if disputes := [one for one in disputes if nodes.keys() >= set(one.sides)]:
+        sources = sources_of(shown, [name for name in nodes if nodes[name].kind == CLAIM])
+        found = [one for one in disputes if _has_effect(one, nodes)]
+        coming = tuple(one for one in found if one.loser and not _is_ended(nodes[one.loser], present))
+        settled = tuple(one for one in found if one not in coming)
+        recalled = recalled._replace(conflicts=settled, coming=coming, nodes=nodes, sources=sources)
+        recalled = recalled._replace(states=_states(recall, groups, recalled))
     own = [(nodes[name], [one for one in said if one in groups]) for name, said in claims.items() if name in nodes]
-    parts = [(node, node.found.statement, names) for node, names in own if names]
-    facts = [(node, fact_of(node, statement, names)) for node, statement, names in parts if statement]
-    return recalled._replace(
-        facts=tuple(
-            fact
-            for node, fact in facts
-            if not (_is_past(node, present) or node.metadata.get("change") == Change.ENDS.value)
-        ),
-        former=tuple(fact for node, fact in facts if _is_ended(node, present)),
-        profiles=_profiles(store, shown, claims) if PROFILE in shown.kinds else (),
-        states=_states(recall, groups, recalled),
-    )
+    facts = [(node, fact_of(node, said, names)) for node, names in own if names and (said := node.found.statement)]
+    held = [fact for node, fact in facts if not (_is_past(node, present) or node.metadata.get("change") == _ENDS)]
+    return recalled._replace(facts=(*held,), former=(*[fact for node, fact in facts if _is_ended(node, present)],))
 
 
 def _profiles(store: GraphStorePort, view: GraphView, claims: Iterable[str]) -> tuple[Profile, ...]:
@@ -370,7 +363,7 @@ def _linked(
     reader: GraphReader, embed: Embed, recall: Recall, following: Rows, most: int, *, present: datetime
 ) -> Recall:
     links = _links(reader, embed, [one.node for one in recall])
-    if not (links := _unjudged(reader, recall, links)):
+    if not (links and (links := _unjudged(reader, recall, links))):
         return recall
     span = span_of(recall.query, present, years=True)
     is_past = bool(_ASKS_PAST.search(fold(_last_question(recall.query))))
