@@ -178,7 +178,10 @@ class Consolidator:
     def _of_clusters(self, view: GraphView, at: datetime) -> Iterator[PreparedTexts]:
         for rows in self._clusters.find(view):
             nodes = self._store.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)
-            sources = sorted(agreeing(self._undisputed(view, nodes)), key=_in_time)
+            sources = sorted(
+                agreeing(self._undisputed(view, nodes)),
+                key=lambda node: ((node.timestamp or node.created_at).timestamp(), node.position or 0, node.id),
+            )
             if len(sources) < LEAST or self._store.has_node(cluster_id(sources)):
                 continue
             wording = self._wording(quoted(sources, self._zone))
@@ -248,8 +251,3 @@ class Consolidator:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the base energies and the charges of the sources at the time `at`."""
         return self._law.parts(view, view.rows([node.id for node in sources]), to_micros(at))
-
-
-def _in_time(node: MemoryNode) -> tuple[float, int, str]:
-    moment = node.timestamp or node.created_at
-    return moment.timestamp(), node.position or 0, node.id

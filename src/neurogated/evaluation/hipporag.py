@@ -39,7 +39,12 @@ def load_hipporag(name: str, folder: Path) -> Dataset:
     documents = {document.document_id: document for document in _documents(corpus, rows, entries)}
     records = read_records(path)
     questions = [_question(record, place) for place, record in enumerate(records)]
-    passages = _gold_passages(records, questions)
+    # No question has gold passages if none of the file names any.
+    has_gold = any(record.has(field) for record in records for field in _GOLD_FIELDS)
+    passages = [
+        list(_gold_passages_of(record, f"(question {question.id!r})")) if has_gold else []
+        for record, question in zip(records, questions, strict=True)
+    ]
     _refuse_repeated([question.id for question in questions], "id", path)
     found = [[corpus.find(passage) for passage in part] for part in passages]
     asked = tuple(replace(question, gold=frozenset(gold)) for question, gold in zip(questions, found, strict=True))
@@ -135,16 +140,6 @@ def _listed(text: str) -> list[str]:
 
 
 # Gold passages
-
-
-def _gold_passages(records: Sequence[Record], questions: Sequence[Question]) -> list[list[GoldPassage]]:
-    """Return the gold passages of each question; no passages if no question of the file names any."""
-    if not any(record.has(field) for record in records for field in _GOLD_FIELDS):
-        return [[] for _ in records]
-    return [
-        list(_gold_passages_of(record, f"(question {question.id!r})"))
-        for record, question in zip(records, questions, strict=True)
-    ]
 
 
 def _gold_passages_of(record: Record, question: str) -> Iterator[GoldPassage]:

@@ -80,9 +80,13 @@ class AccessLog:
 
     def _write(self, patience: float | None = None) -> list[StorageError | MemoryClosedError]:
         """Write the log. Accesses of a graph that stays locked for `patience` seconds remain in the log."""
-        accesses, at = self._take()
+        with self._lock:
+            accesses, self._accesses = self._accesses, {}
+            self._since, at = self._clock(), self._last
         errors: list[StorageError | MemoryClosedError] = []
-        for store, marks in accesses.items():
+        for store, logged in accesses.items():
+            if not (marks := [one for one in logged if one[0]]):
+                continue
             try:
                 Committer(store).commit(partial(self._delta, store, marks, at), patience=patience)
             except (StorageError, MemoryClosedError) as error:
@@ -106,13 +110,6 @@ class AccessLog:
         mark = replace(Access.gathered(mark for mark, _ in marks), charges=found.charges)
         reason = f"{WOKEN}{len(found.changes)} dormant memories woke" if found.changes else "touch"
         return GraphDelta(touch=mark, node_changes=found.changes, reason=reason, at=at)
-
-    def _take(self) -> tuple[dict[GraphStorePort, list[_Logged]], datetime]:
-        with self._lock:
-            accesses, self._accesses = self._accesses, {}
-            self._since = self._clock()
-            found = {store: [one for one in marks if one[0]] for store, marks in accesses.items()}
-            return {store: marks for store, marks in found.items() if marks}, self._last
 
 
 def _shared(view: GraphView, marks: Iterable[Access]) -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from neurogated.core.clock import times_around, to_micros
 from neurogated.core.delta import Access, Charge, NodeChange
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.view import GraphView, Rows
+from neurogated.core.view import GraphView
 
 # Shares of decision D1 of the specification: success gains a share of what is missing, failure loses one of the whole.
 _SUCCESS_GAIN = 0.2
@@ -60,7 +60,10 @@ class EnergyController:
         first = {name: at for name, _, at in reversed(events)}
         rows = view.known_rows(first)
         names = [view.ids[row] for row in rows.tolist()]
-        states = dict(zip(names, _states(view, rows, self.law), strict=True))
+        half_lives = self.law.half_lives(view.kinds)[view.kind.take(rows)].tolist()
+        columns = (view.base_energy, view.energy_at, view.charge, view.charged_at)
+        present = map(_State, half_lives, *(column.take(rows).tolist() for column in columns))
+        states = dict(zip(names, present, strict=True))
         sleeping = self.law.dormant(view, rows, np.array([to_micros(first[name]) for name in names], dtype=np.int64))
         dormant = {name for name, sleeps in zip(names, sleeping.tolist(), strict=True) if sleeps}
         woken, charges = list[NodeChange](), dict[str, Charge]()
@@ -147,10 +150,3 @@ class _State:
         else:
             self.charge, self.charged_at = part, now
         return part
-
-
-def _states(view: GraphView, rows: Rows, law: EnergyLaw) -> Iterator[_State]:
-    """Yield the present energies of nodes."""
-    columns = (view.base_energy, view.energy_at, view.charge, view.charged_at)
-    half_lives = law.half_lives(view.kinds)[view.kind.take(rows)]
-    return map(_State, half_lives.tolist(), *(column.take(rows).tolist() for column in columns))

@@ -31,7 +31,7 @@ from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.similarity import PARTS
 from neurogated.text import strings
 from neurogated.text.times import Zone
-from neurogated.viewer.layout import Arc, Subgraph, Vertex, lay_out, subgraph_of
+from neurogated.viewer.layout import Arc, Vertex, lay_out, subgraph_of
 
 _WIDTH = 90
 _INDENT = "   "
@@ -194,7 +194,21 @@ def render_recall(recall: Recall, nodes: Mapping[str, MemoryNode]) -> str:
     """
     subgraph = subgraph_of(recall)
     known = {**nodes, **{memory.id: memory.node for memory in recall}}
-    cards = _cards(recall, subgraph, known)
+    memories = {memory.id: memory for memory in recall.memories}
+    widest = max((sum(value for _, value in terms if 0 < value < math.inf) for terms in subgraph.terms), default=0.0)
+    senders = {vertex.number for vertex in subgraph.senders}
+    cards = [
+        _card(
+            vertex,
+            known.get(vertex.id),
+            memories.get(vertex.id),
+            _bar(subgraph.terms[vertex.number], widest) if vertex.rank else (),
+            subgraph.arcs,
+            sends=vertex.number in senders,
+            zone=recall.zone,
+        )
+        for vertex in subgraph.vertices
+    ]
     script, style = own_file("page.js"), own_file("page.css")
     kernel: Kernel = recall.kernel
     used = {arc.type for arc in subgraph.arcs}
@@ -257,26 +271,6 @@ def _share(value: float | None, largest: float) -> float:
     if value is None or not math.isfinite(value) or not 0 < largest < math.inf:
         return 0.0
     return max(0.0, min(_PERCENT, _PERCENT * value / largest))
-
-
-def _cards(recall: Recall, subgraph: Subgraph, known: Mapping[str, MemoryNode]) -> list[_Card]:
-    memories = {memory.id: memory for memory in recall.memories}
-    sums = [sum(value for _, value in terms if 0 < value < math.inf) for terms in subgraph.terms]
-    widest = max(sums, default=0.0)
-    bars = [*(_bar(terms, widest) for terms in subgraph.terms)]
-    senders = {vertex.number for vertex in subgraph.senders}
-    return [
-        _card(
-            vertex,
-            known.get(vertex.id),
-            memories.get(vertex.id),
-            bars[vertex.number] if vertex.rank else (),
-            subgraph.arcs,
-            sends=vertex.number in senders,
-            zone=recall.zone,
-        )
-        for vertex in subgraph.vertices
-    ]
 
 
 def _bar(terms: Sequence[tuple[str, float]], widest: float) -> tuple[_Term, ...]:
