@@ -1,13 +1,21 @@
 """What concerns one user: her history, her undo, calls that must name her, and lists of one session."""
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import ANY_USER, EdgeType, MemoryConfig, NeuroGraphMemory
+from neurogated.core.habits import _parameters
 from neurogated.errors import InputError
+from neurogated.session import Component
+from tests.repeating import Repeating
 
 
 def _texts(memory: NeuroGraphMemory, user_id: str) -> list[str]:
@@ -101,3 +109,44 @@ def test_the_history_of_a_user_has_her_changes_only(memory: NeuroGraphMemory) ->
     memory.feedback(memory.add("An owl.", user_id="ana"))
     assert memory.history.list(user_id="bob") == every[1:]
     assert len(memory.history.list(user_id="ana")) == 3
+
+
+NEEDED: dict[str, dict[str, Any]] = {
+    "admin.export_to": {"target": "pam", "file": Path("ana.json")},
+    "admin.export_user": {"file": Path("ana.jsonl")},
+    "admin.import_from": {"source": "pam", "file": Path(__file__)},
+    "admin.sync": {"folder": Path(__file__).parent},
+    "admin.watch": {"folder": Path(__file__).parent},
+    "conflicts.resolve": {"conflict_id": "conflict-1", "keep": "both"},
+    "energy.tiers_course": {"steps": 1, "step": timedelta(hours=1)},
+    "execute": {"expression": '(recall "heron")'},
+    "learning.feedback": {"relevant": ["heron", "stork"]},
+    "policies.add": {"expression": "(decay! 0.1)", "when": "tidy"},
+}
+"""What a call needs beside the user, where that is more than words."""
+
+
+def _of_users(memory: NeuroGraphMemory) -> Iterator[tuple[str, Callable[..., object]]]:
+    """Yield all calls that take a user, each with what else it needs."""
+    parts = {f"{name}.": one for name, one in vars(memory).items() if isinstance(one, Component) and name[0] != "_"}
+    for part, of in {"": memory, **parts}.items():
+        for name, method in vars(type(of)).items():
+            if inspect.isfunction(method) and name[0] != "_":
+                parameters, names = _parameters(method)
+                words = [one.name for one in parameters if one.default is one.empty and one.kind is not one.VAR_KEYWORD]
+                if "user_id" in names or "scope" in [one.name for one in parameters]:
+                    needed = NEEDED.get(part + name) or {one: "heron" for one in words if one != "user_id"}
+                    yield part + name, partial(getattr(of, name), **needed)
+
+
+@pytest.mark.parametrize("wrong", [7, True, ["ana"], b"ana", ""])
+def test_every_call_refuses_what_is_no_name_of_a_user(wrong: object) -> None:
+    config = MemoryConfig(storage="memory", embedding_name="hash").replace(learning={"policies": True})
+    with NeuroGraphMemory(config, llm=Repeating("x")) as memory:
+        for name in ("heron", "stork"):
+            memory.add(f"A {name}.", id=name, user_id="ana")
+        calls = dict(_of_users(memory))
+        assert {"recall", "answer", "history.list", "history.of_user", "learning.feedback"} < calls.keys()
+        for call in calls.values():
+            with pytest.raises(InputError, match="user_id"):
+                call(user_id=wrong)

@@ -30,7 +30,7 @@ from neurogated.core.habits import Uncopied, explains_calls
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.projections import remove_manifests
-from neurogated.core.scope import UserChoice
+from neurogated.core.scope import ANY_USER, UserChoice
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.mentions import MAX_TERM_TEXTS
@@ -47,7 +47,7 @@ from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
 from neurogated.runtime import Event, Runtime
-from neurogated.text.strings import composed
+from neurogated.text.strings import checked_name
 from neurogated.tiers.canvas import Canvas, CanvasOwner
 
 T = TypeVar("T")
@@ -295,14 +295,15 @@ class Session(Uncopied):
         """Return the user of a call, composed.
 
         Raises:
-            InputError: there is none, and the setting `require_user` asks for one.
+            InputError: there is none, and the setting `require_user` asks for one; or it is no name.
         """
         if user_id is None and self.config.require_user:
             raise InputError(
                 "this memory requires a user for each call; give user_id=…, which in Python may be ANY_USER to "
                 "read all users"
             )
-        return cast("T", composed(user_id)) if isinstance(user_id, str) else user_id
+        is_choice = user_id is None or user_id is ANY_USER
+        return user_id if is_choice else cast("T", checked_name("user_id", cast("str", user_id)))
 
     def clear_caches(self) -> None:
         """Empty the caches of values derived from texts."""

@@ -10,6 +10,7 @@ from neurogated.components.texts import listed_by
 from neurogated.core.clock import times_around
 from neurogated.core.filters import FilterOptions
 from neurogated.core.model import checked_count
+from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.plasticity.energy import EnergyController, EnergyPoint
 from neurogated.session import Component, Notice, Session
@@ -146,5 +147,6 @@ class Energy(Component):
         """
         if task is not None and not checked_text("the task", task).strip():
             raise InputError(f"the task is {task!r}, but must be words, or None to clear it")
+        owner = Scope(user_id, session_id=session_id)
         vector = None if task is None else self._session.parts.embedder.embed_queries([task])[0]
-        self._session.writer.focus.set(vector, user_id and composed(user_id), session_id and composed(session_id))
+        self._session.writer.focus.set(vector, owner.user_id, owner.session_id)

@@ -178,7 +178,7 @@ def import_from(
     """Add the texts of a file; see `memory.admin.import_from`."""
     if branches not in {"seen", "all"}:
         raise ConfigError(f"branches is {branches!r}, but must be 'seen' or 'all'")
-    done = Imported(source or detect(path))
+    user_id, done = Scope(user_id).user_id, Imported(source or detect(path))
     importing = _Importing(session, texts, done, user_id, all_branches=branches == "all", has_private=include_private)
     found = read_file(done.source, path, read_message)
     importing.take(show_progress(found, "importing", "text", progress=progress))

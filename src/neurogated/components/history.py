@@ -14,7 +14,7 @@ from neurogated.core.scope import ANY_USER, UserChoice
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.plasticity.undo import latest_of, undo
 from neurogated.session import Component, Notice
-from neurogated.text.strings import checked_text, composed
+from neurogated.text.strings import checked_name, checked_text
 
 
 class History(Component):
@@ -32,11 +32,11 @@ class History(Component):
             last: at most so many, the newest ones. Without it, this reads all texts that the memory ever had.
 
         Raises:
-            InputError: the setting `require_user` asks for a user, or `last` is negative.
+            InputError: the setting `require_user` asks for a user, the user is no name, or `last` is negative.
         """
         checked_count("last", last or 0)
         user_id = self._session.of_user(user_id)
-        found = latest_of(self._session.store, user_id if isinstance(user_id, str) else ANY_USER)
+        found = latest_of(self._session.store, ANY_USER if user_id is None else user_id)
         return [*islice(found, last)][::-1]
 
     def of(self, node_id: str | UUID) -> builtins.list[NodeVersion]:
@@ -60,7 +60,7 @@ class History(Component):
 
     def of_user(self, user_id: str) -> builtins.list[NodeVersion]:
         """Return the versions of all memories of a user with their texts, in the order they were written."""
-        versions, own, user_id = builtins.list[NodeVersion](), set[str](), composed(user_id)
+        versions, own, user_id = builtins.list[NodeVersion](), set[str](), checked_name("user_id", user_id)
         for sequence, delta in ((entry.sequence, entry.delta) for entry in self._session.store.journal()):
             put = [node for node in delta.nodes if node.scope.user_id == user_id]
             own.update(node.id for node in put)

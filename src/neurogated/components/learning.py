@@ -12,7 +12,7 @@ from neurogated import compose
 from neurogated.consolidation.consolidator import MAX_CALLS, Consolidator
 from neurogated.core.commit import BACKGROUND, CAUSE
 from neurogated.core.model import checked_count
-from neurogated.core.scope import ANY_USER, UserChoice
+from neurogated.core.scope import ANY_USER, Scope, UserChoice
 from neurogated.core.trace import Feedback, MemoryRef, RecalledMemory, id_of, listed
 from neurogated.errors import InputError
 from neurogated.knowledge.backlog import parked_in
@@ -20,7 +20,6 @@ from neurogated.plasticity.plasticity_engine import Outcome, strength_of
 from neurogated.runtime import show_progress
 from neurogated.session import Component, Notice
 from neurogated.subscribers import work_off
-from neurogated.text.strings import composed
 
 
 class Learning(Component):
@@ -81,12 +80,12 @@ class Learning(Component):
 
         With `user_id`, nothing is learned of memories that belong to nobody or to another user.
         """
-        session, strength = self._session, strength_of(outcome)
+        session, strength, owner = self._session, strength_of(outcome), Scope(user_id).user_id
         given = list(listed(relevant))
         ids = list(dict.fromkeys(map(id_of, given)))
-        if user_id is not None:
+        if owner is not None:
             found = session.store.get_nodes(ids, missing_ok=True)
-            others = {node.id for node in found if node.scope.user_id != composed(user_id)}
+            others = {node.id for node in found if node.scope.user_id != owner}
             ids = [one for one in ids if one not in others]
         recalled = {one.id for one in given if isinstance(one, RecalledMemory)}
         with session.exclusively():
