@@ -62,11 +62,10 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "hybrid": {"ACTIVATION_WEIGHT": 0},
     "cosine": {"ACTIVATION_WEIGHT": 0, "retrieval.keyword_weight": 0},
     "energy_alone": {"SIMILARITY_WEIGHT": 0},
-    "no_found_titles": {"indexing.find_titles": False},
 }
 """The settings that a variant changes."""
 VARIANTS = list(dict.fromkeys((*SETTINGS, *FORMULAS)))
-INDEXED_ANEW = {"no_labels", "no_found_titles"}
+INDEXED_ANEW = {"no_labels"}
 """Variants whose graph differs; they index the data set into a memory of their own."""
 
 

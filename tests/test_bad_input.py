@@ -34,7 +34,7 @@ def kept(memory: NeuroGraphMemory) -> NeuroGraphMemory:
     [
         ("", "empty or blank"),
         (" \n\t\u3000", "empty or blank"),
-        ("x" * 50_000_001, "50000001 characters"),
+        ("x" * 50_000_001, "50,000,001 characters"),
         (b"bytes", "must be text, not bytes"),
         (None, "must be text, not NoneType"),
     ],

@@ -114,7 +114,7 @@ def test_an_id_of_another_user_is_refused(small: NeuroGraphMemory, owner: str | 
     assert [small.get(name).content for name in added] == ["Before.", "After."]
     assert added.refused == 2
     (note,) = added.notes
-    assert "content 1" in note and "'note'" in note and "content 2" in note  # noqa: PT018 - of one sentence
+    assert "content 2" in note and "'note'" in note and "content 3" in note  # noqa: PT018 - of one sentence
     small.delete(added)
     small.delete(["note"])
     small.admin.compact()

@@ -30,14 +30,8 @@ def test_a_sound_installation_works(tmp_path: Path, capsys: pytest.CaptureFixtur
 def test_extras_without_their_packages_are_named_with_the_command(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = metadata.distribution
-
-    def without_redis(name: str) -> metadata.Distribution:
-        if name == "redis":
-            raise metadata.PackageNotFoundError(name)
-        return found(name)
-
-    monkeypatch.setattr(metadata, "distribution", without_redis)
+    found = metadata.distributions
+    monkeypatch.setattr(metadata, "distributions", lambda name: () if name == "redis" else found(name=name))
     code, findings = _findings(capsys, "--save_dir", str(tmp_path))
     assert code == 0
     assert "redis" in findings["extras"]["detail"]

@@ -53,7 +53,7 @@ def test_the_facts_of_one_subject_become_one_line_that_links_to_them(memory: Neu
     facts = {fact.id for fact in memory.facts.list(user_id="ana") if fact.valid_to is None}
     assert {edge.target_id for edge in memory.store.all_edges() if edge.source_id == name} == facts
     assert memory.learning.consolidate() == []
-    memory.undo()
+    memory.undo(user_id="ana")
     assert profiles(memory) == []
 
 

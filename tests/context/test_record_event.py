@@ -39,7 +39,7 @@ def test_an_event_is_one_change_that_undo_takes_back(memory: NeuroGraphMemory, u
     importance = [memory.get(name).importance for name in used]
     memory.record_event("I oiled the pump.", outcome="fail", used=used, user_id="ana")
     assert len(memory.history.list()) == len(before) + 1
-    memory.undo()
+    memory.undo(user_id="ana")
     assert memory.count(user_id="ana") == count
     assert [memory.get(name).importance for name in used] == importance
 

@@ -71,7 +71,7 @@ def test_a_server_and_a_writer_that_are_killed_lose_nothing_and_no_answer_is_ask
         port = free.getsockname()[1]
     file = tmp_path / "asked"
     values: dict[str, Any] = {"save_dir": str(tmp_path / "memory"), "embedding_name": "hash", "metabolism.judge": "off"}
-    values |= {"llm_base_url": f"http://127.0.0.1:{port}/v1", "llm.cache_bytes": 0, "llm.retries": 0}
+    values |= {"llm_base_url": f"http://127.0.0.1:{port}/v1", "cache_bytes": 0}
 
     def requests() -> list[list[Any]]:
         return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()] if file.exists() else []

@@ -148,12 +148,10 @@ def test_a_process_that_is_killed_while_it_asks_loses_nothing_and_asks_nothing_t
     assert sorted(text for lines in rest for text in lines) == sorted([*lost, f"Well, my hobby is {HOBBIES[6]}."])
 
 
-@pytest.mark.parametrize("budget", [{"max_calls": 1}, {"max_tokens": 1}])
-def test_what_a_budget_leaves_waits_until_it_is_raised(
-    later: MemoryConfig, model: ModelServer, budget: dict[str, int]
-) -> None:
+@pytest.mark.parametrize("budget", ["1 call", "1 token", "0.0000001 at 2/3"])
+def test_what_a_budget_leaves_waits_until_it_is_raised(later: MemoryConfig, model: ModelServer, budget: str) -> None:
     texts = [f"Well, my hobby is {thing}, and I have {number} friends." for number in (2, 3) for thing in HOBBIES]
-    with NeuroGraphMemory(later.replace(llm={"wait": False, **budget})) as memory:
+    with NeuroGraphMemory(later.replace(llm={"wait": False, "budget": budget})) as memory:
         for day, text in enumerate(texts):
             said(memory, text, day)
         assert memory.flush() == waiting(memory) == 8

@@ -56,11 +56,10 @@ def test_the_feeling_that_a_question_names(question: str, feeling: int) -> None:
     ],
 )
 def test_memories_of_a_place_are_found_by_its_name(question: str, place: str) -> None:
-    with NeuroGraphMemory(HASH.replace(retrieval={"candidates": 3})) as memory:
-        for number in range(30):
-            memory.add(f"What did we do, number {number}.", metadata={"location": "Porto"})
+    with NeuroGraphMemory(HASH) as memory:
+        memory.add([f"What did we do, number {number}." for number in range(120)], metadata={"location": "Porto"})
         (there,) = memory.add("The tram climbed past the castle.", metadata={"location": place})
-        recall = memory.recall(question, top_n=31)
+        recall = memory.recall(question, top_n=121)
         found = {one.id: one.contributions for one in recall}
         assert found[there]["place"] == pytest.approx(FORMULA.place_weight)
         assert there in dict(recall.anchors) or len(recall.anchors) >= HASH.TOP_K_ANCHORS

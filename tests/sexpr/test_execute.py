@@ -113,7 +113,7 @@ def test_associating_again_strengthens_and_an_undo_takes_it_back(filled: NeuroGr
     again = filled.execute('(associate "a" "b" "caused-by" 0.5)', user_id="ana")
     assert (first["weight"], first["relation"]) == (0.5, "caused-by")
     assert again["weight"] == pytest.approx(0.5 + filled.config.HEBBIAN_LEARNING_RATE)
-    filled.undo()
+    filled.undo(user_id="ana")
     assert filled.store.get_edge("a", "b", EdgeType.ASSOC).weight == 0.5
     assert filled.graph.associate("b", "c", "causal", 0.7, user_id="ana").type is EdgeType.CAUSE
     similar = filled.graph.associate("a", "c", "semantic", 0.123, user_id="ana")
