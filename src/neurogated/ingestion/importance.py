@@ -289,7 +289,14 @@ class Encoder:
         judged = [node for node in nodes if node.id in texts]
         found: dict[str, float] = {}
         if self._judge is not None and judged:
-            values = self._judge.judge(_remarks(judged, texts, view))
+            chatting = {node.scope.user_id for node in judged if node.role is not None and node.speaker is None}
+            earlier = Counter({user_id: _stored(view, user_id) for user_id in chatting})
+            # A piece of a message is judged by the whole message.
+            remarks = []
+            for node in judged:
+                remarks.append(Remark(texts[node.id], node.role, node.speaker, earlier[node.scope.user_id]))
+                earlier[node.scope.user_id] += 1
+            values = self._judge.judge(remarks)
             found = dict(zip((node.id for node in judged), values, strict=True))
         return [self._encoded(node, found.get(node.id, node.importance), focus) for node in nodes]
 
@@ -313,17 +320,6 @@ class Encoder:
         gain = _FOCUS_GAIN * focus.relevance(node)
         energy = importance + (1.0 - importance) * gain
         return node.changed(found=self._found(node), importance=importance, base_energy=energy)
-
-
-def _remarks(nodes: Sequence[MemoryNode], texts: Mapping[str, str], view: GraphView) -> list[Remark]:
-    """Return the texts to judge. A piece of a message is judged by the whole message."""
-    chatting = {node.scope.user_id for node in nodes if node.role is not None and node.speaker is None}
-    earlier = Counter({user_id: _stored(view, user_id) for user_id in chatting})
-    remarks = []
-    for node in nodes:
-        remarks.append(Remark(texts[node.id], node.role, node.speaker, earlier[node.scope.user_id]))
-        earlier[node.scope.user_id] += 1
-    return remarks
 
 
 def _stored(view: GraphView, user_id: str | None) -> int:

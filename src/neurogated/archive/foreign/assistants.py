@@ -36,7 +36,10 @@ def _chatgpt(entry: FileEntry) -> Found:
     newest message that no other follows. A message without a time has the time of the message before it.
     """
     conversation, nodes = entry.value, mapping(entry.value["mapping"])
-    name, title = _chatgpt_name(conversation, nodes), conversation.get("title")
+    first = next((one["message"] for one in nodes.values() if isinstance(one, dict) and one.get("message")), None)
+    # Ids of nodes may repeat, so a conversation without an id has a hash of its begin.
+    unnamed = digest(conversation.get("create_time"), json.dumps(first, sort_keys=True))
+    name, title = conversation.get("conversation_id") or conversation.get("id") or unnamed, conversation.get("title")
     about = given(session_id=f"chatgpt-{name}", metadata=given(conversation=title))
     is_private = any(conversation.get(name) for name in _PRIVATE)
     parents = {key: node.get("parent") for key, node in nodes.items() if isinstance(node, dict)}
@@ -57,13 +60,6 @@ def _chatgpt(entry: FileEntry) -> Found:
             found = branches.of(key)
             found["ended_at"] = found["ended_at"] or time
             yield replace(one, details=details, is_private=is_private, **found)
-
-
-def _chatgpt_name(conversation: Mapping[str, Any], nodes: Mapping[str, Any]) -> object:
-    """Return the id of a conversation; a hash of its begin if it has none, since ids of nodes may repeat."""
-    first = next((one["message"] for one in nodes.values() if isinstance(one, dict) and one.get("message")), None)
-    unnamed = digest(conversation.get("create_time"), json.dumps(first, sort_keys=True))
-    return conversation.get("conversation_id") or conversation.get("id") or unnamed
 
 
 def _time_of(node: Mapping[str, Any]) -> datetime | None:

@@ -171,12 +171,9 @@ class RowOutcomes:
         pairs = {frozenset(one.sides) for one in within}
         return Answers(pairs, wrong, ends, [(there[first], there[second]) for first, second in both])
 
-    def _rivals_of(self, row: int) -> frozenset[Rivalry]:
-        return self._rivals.get(row, frozenset())
-
     def _of(self, row: int) -> Iterator[Outcome]:
         yield from (self._outcomes[name] for name in self._about.get(row, ()))
-        yield from (rival.outcome for rival in self._rivals_of(row))
+        yield from (rival.outcome for rival in self._rivals.get(row, ()))
 
     def _is_wrong(self, row: int) -> bool:
         return any(
