@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.clock import day_in, from_micros, local
+from neurogated.core.clock import day_in, from_micros
 from neurogated.core.columns import distinct
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import Said
@@ -25,7 +25,7 @@ from neurogated.retrieval.formula import CANDIDATES
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.text.keywords import fold
 from neurogated.text.language import NEGATIONS, Language, language_of, table_of
-from neurogated.text.time_spans import Span, span_of, spans_in
+from neurogated.text.time_spans import Span, spans_in
 from neurogated.text.times import Zone
 
 _LOW, _HIGH = (
@@ -98,13 +98,14 @@ class Dimensions:
         kernel: Kernel,
         present: int,
         zone: Zone,
+        span: Span | None,
         scale: SentimentScale | None,
         is_relative: bool = False,
     ) -> None:
         """Propose candidates to `likeness`.
 
-        `present` is in microseconds since 1970 UTC; `zone` is that of the user's days. `is_relative` tells
-        that the question names days relative to the present.
+        `present` is in microseconds since 1970 UTC; `zone` is that of the user's days. The question
+        names the days of `span`, relative to the present if `is_relative`.
         """
         self._reader = reader
         self._view = reader.view
@@ -114,7 +115,7 @@ class Dimensions:
         self._vector = vector
         self._present = present
         self._zone = zone
-        self._span = span_of(query, local(from_micros(present), zone))
+        self._span = span
         self._scale = scale
         self._is_relative = is_relative
         formula = likeness.formula

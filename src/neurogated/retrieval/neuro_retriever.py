@@ -56,9 +56,9 @@ from neurogated.retrieval.ranking import (
 from neurogated.retrieval.replaced import in_present_order, may_replace, with_later
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.turns import Samples
-from neurogated.retrieval.wording import corrected, each_question, merged, rare_words, without_request
+from neurogated.retrieval.wording import corrected, each_question, merged, rare_words, with_questions, without_request
 from neurogated.text.strings import checked_names
-from neurogated.text.time_spans import without_times
+from neurogated.text.time_spans import times_of
 from neurogated.text.times import Zone
 
 Values = NDArray[np.float64]
@@ -216,16 +216,14 @@ class NeuroRetriever:
         recalls = with_later(reader, embed, recalls, following, wanted, present=day)
         return [withheld(recall, surest, filters.get("user_id")) for recall in recalls]
 
-    def scores(self, query: str, *, top_n: int, **filters: Unpack[FilterOptions]) -> list[tuple[str, float]]:
+    def scores(self, query: str, reader: GraphReader, *, top_n: int) -> list[tuple[str, float]] | None:
         """Return the ids and scores of a recall with `include_duplicates` of memories that nobody has said, best first.
 
         It reads no texts. A recall puts what was said later, and what holds, before what it replaces: only if somebody
-        states facts beside such memories, as items are, may this concern them.
+        states facts beside such memories, as items are, may this concern them. Then only a recall ranks them: None.
         """
-        reader = self._store.reader(filters=recallable(filters))
-        if self._classic or may_replace(reader.view) or len(each_question([query])[0]) > 1:
-            recall = self.recall(query, top_n=top_n, include_duplicates=True, **filters)
-            return [(one.id, one.score) for one in recall]
+        if self._classic or may_replace(reader.view) or len(with_questions(query)) > 1:
+            return None
         present, zone, ids = to_micros(self._clock()), self._config.zone, reader.view.ids
         admission = partial(Admission, reader.view, present, self._law)
         times = present, zone, local(from_micros(present), zone)
@@ -248,7 +246,7 @@ class NeuroRetriever:
         plain, queries = self._worded(reader, given)
         admissions = [admission() for _ in queries]
         samples, shared = Samples(reader, self._similarity_config, self._formula), Stopwatch()
-        keywords = [without_times(query, day) for query in queries]
+        spans, keywords = zip(*(times_of(query, day) for query in queries), strict=True)
         searches = samples.few_rows is None
         search = partial(first_phase, reader, self._similarity_config, keywords, depth=depth) if searches else None
         vectors, kernels, found_first = self._read(queries, search, shared)
@@ -258,7 +256,7 @@ class NeuroRetriever:
             shared.lap("other")
             closest = reader.nearest(list(vectors), depth) if searches else repeat(None)
             first, when = found_first() if found_first else repeat(None), map(repeat, (present, zone))
-            asked = list(map(Asked, given, plain, queries, vectors, kernels, closest, *when, keywords, first))
+            asked = list(map(Asked, given, plain, queries, vectors, kernels, closest, *when, spans, keywords, first))
             shared.lap("search")
             find = partial(self._find, samples=samples, wanted=wanted, rates=rates)
             found = list(map(find, asked, admissions))
@@ -302,7 +300,7 @@ class NeuroRetriever:
 
         The confidence is 0 unless it `rates` them.
         """
-        _, _, query, vector, kernel, nearest, present, zone, keywords, first = asked
+        _, _, query, vector, kernel, nearest, present, zone, span, keywords, first = asked
         view, own = admission.view, Stopwatch()
         likeness = QuestionSimilarity(
             samples, query=query, vector=vector, kernel=kernel, admission=admission, keywords=keywords
@@ -317,6 +315,7 @@ class NeuroRetriever:
             kernel=kernel,
             present=present,
             zone=zone,
+            span=span,
             scale=SentimentScale.of_embedder(self._embedder.name),
             is_relative=keywords != query,
         )

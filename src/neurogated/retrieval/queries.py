@@ -26,6 +26,7 @@ from neurogated.retrieval.dormancy import NOTHING, Scored
 from neurogated.retrieval.question_kinds import has_interrogative
 from neurogated.text.normalise import plain_question
 from neurogated.text.strings import ends_of, repaired_text
+from neurogated.text.time_spans import Span
 from neurogated.text.times import Zone, zone_named
 
 
@@ -67,6 +68,8 @@ class Asked(NamedTuple):
     """The present, in microseconds since 1970 UTC."""
     zone: Zone
     """The zone of the user's days."""
+    span: Span | None
+    """The days that `query` names."""
     keywords: str
     """`query` without relative words for days, which texts of other days have, too."""
     first: Scored | None

@@ -236,19 +236,20 @@ def span_of(question: str, now: datetime, *, years: bool = False) -> Span | None
     return None if found is None else found.span
 
 
-def without_times(question: str, now: datetime) -> str:
-    """Return a question without relative words for its days, such as "last week"; as it is if nothing else remains.
+def times_of(question: str, now: datetime) -> tuple[Span | None, str]:
+    """Return the days that a question names, see `span_of`, and the question without relative words for these days.
 
-    Dates, months and years stay, which texts and their dates may have, with the words before them.
+    Dates, months and years stay, which texts and their dates may have, with the words before them. The question stays
+    as it is if nothing but "last week" or other such words would be left out.
     """
     text = " ".join(question.split())
     found = _read(text, now.date(), years=False)
     if found is None or len(_plain(text)) != len(text):
-        return question
+        return found and found.span, question
     for begin, end in sorted(found.places, reverse=True):
         text = f"{text[:begin]} {text[end:]}"
     is_shorter = any(map(str.isalnum, text)) and split_keywords(text) != split_keywords(question)
-    return text if is_shorter else question
+    return found.span, text if is_shorter else question
 
 
 @lru_cache(maxsize=4096)

@@ -13,6 +13,7 @@ from langgraph.store.base import PutOp
 
 from neurogated import MemoryConfig
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.view import GraphView
 from neurogated.integrations.langgraph import NeuroStore
 from neurogated.integrations.langgraph.items import ItemEntry
 from neurogated.integrations.langgraph.table import ItemTable
@@ -52,11 +53,22 @@ def test_a_batch_that_is_written_meanwhile_is_read_whole(store: NeuroStore, meth
     table = _interrupted(store, method, call, *(PutOp(NOTES, name, {"n": 2}) for name in "ab"))
     table.under(())
     store.put(NOTES, "a", {"n": 1})
-    found = {entry.key: entry.value["n"] for entry in table.page(NOTES, None, first=(), most=10)}
+    found = {entry.key: entry.value["n"] for entry in table.page(NOTES, None, first=(), most=10, read=None)}
     assert found in ({"a": 1, "b": 0}, {"a": 2, "b": 2}, {"a": 1, "b": 2})
     assert {item.key: item.value["n"] for item in store.search(NOTES)} == {
         entry.key: entry.value["n"] for entry in table.under(NOTES)
     }
+
+
+def test_a_page_is_of_the_moment_that_was_searched_until_the_table_knows_a_later_one(store: NeuroStore) -> None:
+    def shown(read: GraphView | None) -> list[int]:
+        return [entry.value["n"] for entry in table.page(NOTES, None, first=(), most=10, read=read)]
+
+    table, graph = ItemTable(store.memory.store, store.memory.session.now), store.memory.store
+    store.put(NOTES, "a", {"n": 0})
+    before, first = graph.view(), shown(None)
+    store.put(NOTES, "a", {"n": 1})
+    assert [first, *map(shown, (before, graph.view(), before))] == [[0], [0], [1], [1]]
 
 
 def test_deletions_and_reads_do_not_wait_for_each_other(tmp_path: Path) -> None:

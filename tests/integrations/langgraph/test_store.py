@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from langgraph.store.base import GetOp, Op, PutOp, SearchOp
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.core.node_kind import ITEM
+from neurogated.core.ports import GraphReader
 from neurogated.core.scope import ANY_USER
 from neurogated.errors import InputError
 from neurogated.integrations.langgraph import NeuroStore
@@ -36,9 +36,9 @@ def test_a_search_that_finds_all_items_recalls_once(store: NeuroStore, monkeypat
     store.batch([PutOp(NOTES, str(number), {"text": f"tea {number}"}) for number in range(3)])
     sizes, scores = list[object](), store.memory.session.retriever.scores
 
-    def counted(query: str, **options: Any) -> list[tuple[str, float]]:  # noqa: ANN401 - those of a recall
-        sizes.append(options["top_n"])
-        return scores(query, **options)
+    def counted(query: str, reader: GraphReader, *, top_n: int) -> list[tuple[str, float]] | None:
+        sizes.append(top_n)
+        return scores(query, reader, top_n=top_n)
 
     monkeypatch.setattr(store.memory.session.retriever, "scores", counted)
     assert len(store.search(NOTES, query="tea", limit=20)) == 3

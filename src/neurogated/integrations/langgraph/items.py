@@ -184,23 +184,17 @@ class ItemEntry:
 
     def item(self) -> Item:
         """Return the item as LangGraph has it, with a copy of the value."""
-        return Item(**self.fields(json.loads(json.dumps(self.value))))
-
-    def fields(self, value: Value) -> dict[str, Any]:
-        """Return the fields of the item as LangGraph has it, with a copy of its value."""
-        return {
-            "value": value,
-            "key": self.key,
-            "namespace": self.namespace,
-            "created_at": self.created_at,
-            "updated_at": self.updated_at,
-        }
+        kept = {name: getattr(self, name) for name in ("key", "namespace", "created_at", "updated_at")}
+        return Item(value=json.loads(json.dumps(self.value)), **kept)
 
 
 def found_items(entries: Sequence[ItemEntry], scores: Mapping[str, float]) -> list[SearchItem]:
     """Return items as a search returns them, with copies of the values."""
     pairs = zip(entries, json.loads(json.dumps([entry.value for entry in entries])), strict=True)
-    return [SearchItem(**entry.fields(value), score=scores.get(entry.id)) for entry, value in pairs]
+    return [
+        SearchItem(one.namespace, one.key, value, one.created_at, one.updated_at, scores.get(one.id))
+        for one, value in pairs
+    ]
 
 
 def checked_key(key: object) -> str:
@@ -269,13 +263,6 @@ def listed(namespaces: Sequence[Namespace], op: ListNamespacesOp) -> list[Namesp
     return cut[op.offset : op.offset + op.limit]
 
 
-def checked_conditions(op: ListNamespacesOp) -> None:
-    """Refuse an unknown type of a condition; raises InputError."""
-    for condition in op.match_conditions or ():
-        if condition.match_type not in {"prefix", "suffix"}:
-            raise InputError(f"a namespace has a prefix or a suffix, and no {condition.match_type!r}")
-
-
 def _fulfils(namespace: Namespace, condition: MatchCondition) -> bool:
     path = tuple(condition.path)
     if len(path) > len(namespace):
@@ -337,7 +324,9 @@ def checked_op(op: Op) -> Op:
         checked_count("limit", op.limit)
         checked_count("offset", op.offset)
     if isinstance(op, ListNamespacesOp):
-        checked_conditions(op)
+        for condition in op.match_conditions or ():
+            if condition.match_type not in {"prefix", "suffix"}:
+                raise InputError(f"a namespace has a prefix or a suffix, and no {condition.match_type!r}")
     elif isinstance(op, SearchOp):
         compiled(op.filter)
         if op.query is not None:

@@ -6,7 +6,6 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
-from itertools import islice
 from typing import Any, Literal, Self, cast
 
 from langgraph.store.base import (
@@ -155,7 +154,8 @@ class NeuroStore(BaseStore):
         """
         batch = OperationBatch.of(ops)
         found = [self._read_all(group.values()) for group in batch.reads]
-        self._write(batch.puts)
+        if batch.puts:
+            self._writer.write(batch.puts)
         return batch.results(found)
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
@@ -164,7 +164,7 @@ class NeuroStore(BaseStore):
         reads = [in_thread(session, self._read_all, group.values()) for group in batch.reads]
         found = await asyncio.gather(*reads)
         if batch.puts:
-            await in_thread(session, self._write, batch.puts)
+            await in_thread(session, self._writer.write, batch.puts)
         return batch.results(found)
 
     def put_derived(self, ops: Sequence[PutOp], sources: Sources) -> None:
@@ -218,21 +218,16 @@ class NeuroStore(BaseStore):
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         prefix, check, end = tuple(op.namespace_prefix), compiled(op.filter), op.offset + op.limit
-        found = dict[str, float]()
+        found, view = dict[str, float](), None
         if op.query and op.query.strip() and end and self._table.has_items(prefix):
             only_ids = None if check is None else self._table.node_ids(prefix, check)
-            ordered = ranked(self._session, op.query, prefix, only_ids=only_ids, order=self.order, most=end)
-            found.update(islice(ordered, end))
+            found, view = ranked(self._session, op.query, prefix, only_ids=only_ids, order=self.order, most=end)
             if self.order == "cosine" and (self.index_config or {}).get("distance_type") == "l2":
                 # The distances of vectors of length 1.
                 found = {name: -math.sqrt(max(0.0, 2 - 2 * score)) for name, score in found.items()}
-        entries = self._table.page(prefix, check, first=found, most=end)[op.offset :]
+        entries = self._table.page(prefix, check, first=found, most=end, read=view)[op.offset :]
         self._lifetimes.refresh(entries, wanted=op.refresh_ttl)
         return found_items(entries, found)
-
-    def _write(self, ops: Sequence[PutOp]) -> None:
-        if ops:
-            self._writer.write(ops)
 
 
 class _Gathering(AsyncBatchedBaseStore):

@@ -15,9 +15,9 @@ from neurogated.core.clock import from_micros
 from neurogated.core.commit import REFRESHED
 from neurogated.core.contexts import forgets
 from neurogated.core.delta import Access, GraphDelta
-from neurogated.core.filters import Filter, FilterOptions, filter_of
+from neurogated.core.filters import Filter, FilterOptions
 from neurogated.core.node_kind import ITEM
-from neurogated.core.ports import GraphStorePort
+from neurogated.core.ports import GraphReader, GraphStorePort
 from neurogated.core.scope import ANY_USER, ScopeFilter
 from neurogated.core.view import GraphView
 from neurogated.ingestion.items import item_id
@@ -59,7 +59,9 @@ class ItemTable:
             self._catch_up()
             return list(self._latest(prefix, None, self._dead_ids()))
 
-    def page(self, prefix: Namespace, check: Check | None, *, first: Collection[str], most: int) -> list[ItemEntry]:
+    def page(
+        self, prefix: Namespace, check: Check | None, *, first: Collection[str], most: int, read: GraphView | None
+    ) -> list[ItemEntry]:
         """Return items as they are at one moment: those of `first` that match, then the others, the latest first.
 
         Args:
@@ -67,9 +69,10 @@ class ItemTable:
             check: the filter of the values.
             first: ids of items under the prefix, best first.
             most: return at most this many.
+            read: the view that was searched for `first`, if any; the items are of its moment unless it has passed.
         """
         with self._lock:
-            self._catch_up()
+            self._catch_up(read)
             dead = self._dead_ids()
             known = [self._entries[name] for name in first if name in self._entries and name not in dead]
             passing = known if check is None else (entry for entry in known if check(entry.value))
@@ -119,9 +122,11 @@ class ItemTable:
         now = self._now()
         return {entry.id for entry in self._mortal.values() if not entry.is_alive(now)}
 
-    def _catch_up(self) -> None:
-        """Read the changes since the last call."""
-        store = self._store
+    def _catch_up(self, read: GraphView | None = None) -> None:
+        """Read the changes since the last call, but none if that read the same state as `read`."""
+        store, known = self._store, self._known
+        if read and known and read.ids is known[1].ids and read.sequence == known[1].sequence:
+            return
         while True:
             view = store.view()
             if self._known is not None and self._known[1] is view:
@@ -180,10 +185,10 @@ Scored = tuple[str, float]
 
 def ranked(
     session: Session, query: str, prefix: Namespace, *, only_ids: Collection[str] | None, order: Order, most: int
-) -> Iterator[Scored]:
-    """Yield the items under a prefix that have a text in the index, best first, each once.
+) -> tuple[dict[str, float], GraphView]:
+    """Return the scores of the `most` items under a prefix that fit best, best first, and the view that was searched.
 
-    The order does not depend on `most`, so pages do not overlap.
+    Items without a text in the index have none. The order does not depend on `most`, so pages do not overlap.
 
     Args:
         session: the graph.
@@ -191,36 +196,44 @@ def ranked(
         prefix: the beginning of the namespaces.
         only_ids: the ids of the nodes that count; None for all.
         order: `activation` recalls as many nodes as recalls have candidates, and continues by cosine.
-        most: how many items are needed; the others cost more.
+        most: how many items are needed, at least 1; more cost more.
     """
     given: FilterOptions = {"user_id": ANY_USER, "path": prefix, "kinds": (ITEM,), "only_ids": only_ids}
-    steps = [_by_cosine(session, query, given, most)]
+    wanted = Filter((ITEM,), scope=ScopeFilter(ANY_USER, path=prefix), only_ids=only_ids)
+    reader = session.store.reader(filters=wanted)
+    steps = [_by_cosine(session, query, reader, most)]
     if order == "activation":
-        steps = [_recalled(session, query, given, sorted({min(most, CANDIDATES), CANDIDATES})), *steps]
-    seen, lowest = set[str](), float("inf")
-    for node_id, score in chain.from_iterable(steps):
+        steps = [_recalled(session, query, reader, given, sorted({min(most, CANDIDATES), CANDIDATES})), *steps]
+    found, lowest = dict[str, float](), float("inf")
+    for node_id, score in chain.from_iterable(chain.from_iterable(steps)):
         name = item_id(node_id)
-        if name not in seen:
-            seen.add(name)
-            lowest = min(score, lowest)
-            yield name, lowest
+        if name not in found:
+            found[name] = lowest = min(score, lowest)
+            if len(found) == most:
+                break
+    return found, reader.view
 
 
-def _recalled(session: Session, query: str, given: FilterOptions, sizes: Sequence[int]) -> Iterator[Scored]:
+def _recalled(
+    session: Session, query: str, reader: GraphReader, given: FilterOptions, sizes: Sequence[int]
+) -> Iterator[list[Scored]]:
     """Yield the nodes of recalls of these sizes. A larger recall begins with the memories of a smaller one."""
     for size in sizes:
-        yield from (found := session.retriever.scores(query, top_n=size, **given))
+        found = session.retriever.scores(query, reader, top_n=size)
+        if found is None:
+            recall = session.retriever.recall(query, top_n=size, include_duplicates=True, **given)
+            found = [(one.id, one.score) for one in recall]
+        yield found
         if len(found) < size:
             return
 
 
-def _by_cosine(session: Session, query: str, given: FilterOptions, most: int) -> Iterator[Scored]:
-    store = session.store
+def _by_cosine(session: Session, query: str, reader: GraphReader, most: int) -> Iterator[list[Scored]]:
     (vector,) = session.parts.embedder.embed_queries([query])
-    view, read, count = store.view(filters=filter_of(given)), 0, most
+    read, count = 0, most
     while True:
-        found = store.nearest(vector, count, view)
-        yield from found[read:]
+        found = session.store.nearest(vector, count, reader.view)
+        yield found[read:]
         if len(found) < count:
             return
         read, count = len(found), 4 * count
@@ -278,9 +291,8 @@ class Lifetimes:
         every = minutes or (config or {}).get("sweep_interval_minutes") or _SWEEP_MINUTES
         self._sweeper = Periodic("ttl-sweeper", every * 60, sweep)
 
-    def stop(self) -> bool:
-        """End the thread; return whether there was one."""
+    def stop(self) -> None:
+        """End the thread."""
         sweeper, self._sweeper = self._sweeper, None
         if sweeper is not None:
             sweeper.close()
-        return sweeper is not None
