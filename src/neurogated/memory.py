@@ -426,7 +426,7 @@ class NeuroGraphMemory:
             to: a `sequence` of `history.list`, or 0 for the empty memory; weights return to the last bit. The number
                 before an undo takes the undo back.
             user_id: take back the last thing that was done to this user's memories, and nothing of other users. Without
-                it, these are the memories without an owner, as for a recall, or all if no memory has an owner.
+                it, these are the memories without an owner, as for a recall, or all if no memory ever had an owner.
 
         Returns the change that the undo made, with the `memories` that it wrote or deleted; None if nothing changed.
 

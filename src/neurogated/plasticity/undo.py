@@ -117,7 +117,7 @@ def undo(store: GraphStorePort, to: int | None, clock: Clock, *, user_id: UserCh
         to: a number of a delta, 0 for the empty graph, or None.
         clock: the clock.
         user_id: undo the last thing that was done to this user's memories and their edges, and only for these; None for
-            memories without an owner, or for all if no memory has one.
+            memories without an owner, or for all if no memory ever had one.
 
     Returns:
         The history entry of the undo with the memories that it changed, None if there was nothing to change.
@@ -128,7 +128,8 @@ def undo(store: GraphStorePort, to: int | None, clock: Clock, *, user_id: UserCh
     """
     if to is not None:
         return _undo_to(store, to, clock, reason=f"undo to {to}")
-    if user_id is None and _ids(store) == _ids(store, ScopeFilter()):
+    # A change of a user stays hers when nothing is left of her, until a compaction erases it.
+    if user_id is None and not any(store.view().scopes.users):
         user_id = ANY_USER
     for one in _done(store) if isinstance(user_id, AnyUser) else _done_to(store, user_id):
         undone = _undo_to(store, one.entry.sequence - 1, clock, part=one.part, reason=one.reason)
