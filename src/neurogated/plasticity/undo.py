@@ -148,7 +148,7 @@ class _Done(NamedTuple):
     reason: str
     """That of its undo."""
     has_no_effect: bool = False
-    """Whether it may be gone already: a user has taken back it, or an earlier change, or its memories have expired."""
+    """Whether it may be gone already: a user took back it or an earlier change, or what it wrote is gone."""
 
 
 def _done(store: GraphStorePort) -> Iterator[_Done]:
@@ -174,18 +174,17 @@ def _done(store: GraphStorePort) -> Iterator[_Done]:
 def _done_to(store: GraphStorePort, user_id: str | None) -> Iterator[_Done]:
     """Yield the same as `_done` for one user's memories; raises as `undo`."""
     own, later, undone = _ids(store, ScopeFilter(user_id, alone=True)), list[GraphDelta](), set[int]()
-    expired, owner = set[str](), "memories without an owner" if user_id is None else repr(user_id)
+    expired, owner = set[str](), "memories without an owner" if user_id is None else f"memories of {user_id!r}"
     for back, (entry, delta, gone) in enumerate(_backwards(store), 1):
         if back > _MOST:
-            raise InputError(
-                f"none of the last {_MOST:,} changes is one of {owner}; undo(to=…) takes back the changes of all users"
-            )
+            raise InputError(f"none of the last {_MOST:,} changes is one of {owner}; delete or update memories instead")
         own |= {node.id for node in (*delta.nodes, *gone) if node.scope.user_id == user_id}
-        erased = any(entry.changes.get(one, 0) > delta.changes.get(one, 0) for one in ("nodes put", "nodes removed"))
-        if erased and not _is_automatic(entry):
+        # Nobody knows any more whose memories a compaction erased. Their removal may be what the user did last; what
+        # wrote them has no effect, whoever did it.
+        if entry.changes.get("nodes removed", 0) > len(delta.removed_nodes) and not _is_automatic(entry):
             raise InputError(
-                f"the last change of {owner} is unknown, because compact() erased texts of change {entry.sequence} "
-                f"({entry.reason}); undo(to=…) takes back the changes of all users"
+                f"what was done last to {owner} is unknown, because compact() erased deleted texts; "
+                "delete or update memories instead"
             )
         part = UndonePart.of(delta, own)
         if (part.nodes or part.edges) and not _is_automatic(entry):
@@ -195,7 +194,8 @@ def _done_to(store: GraphStorePort, user_id: str | None) -> Iterator[_Done]:
                 if user_id is not None:
                     _check_not_shared(store, entry, delta, user_id)
                 whole = part.followed(later, own)
-                yield _Done(entry, whole, undo_of(entry.reason, back, is_whole=False), _is_gone(part, expired))
+                is_gone = _is_gone(part, expired) or entry.changes.get("nodes put", 0) > len(delta.nodes)
+                yield _Done(entry, whole, undo_of(entry.reason, back, is_whole=False), is_gone)
         expired.update(_expired_by(entry, delta))
         later.append(delta)
 
