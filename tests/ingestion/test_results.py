@@ -48,10 +48,6 @@ OWN: tuple[Any, ...] = (
     {"type": "file", "name": "a.txt", "size": 3},
     {"type": "text", "text": {"a": 1}},
     {"type": "text", "text": "Rain", "lang": "en"},
-    {"type": "text", "value": "A", "status": "S", "id": "I"},
-    {"type": "text", "text": "A", "value": "B"},
-    {"type": "text", "text": "", "state": "B"},
-    {"type": "text", "text": " ", "index": "B"},
     {"messages": [{"role": "user", "content": "Hi."}], "id": 7},
     "Rain",
     7,
@@ -170,35 +166,10 @@ def test_no_key_of_a_value_makes_it_a_part(form: str, own: dict[str, Any]) -> No
         (part("tool_calls", "ai", type="code_interpreter", code_interpreter={"input": "1", "outputs": ["7"]}), "7"),
         ({"type": "computer_call_output", "output": {"type": "computer_screenshot", "image_url": URL}}, SCREEN),
         ({"role": "tool", "content": ["7", {"degrees": 8}]}, '7\n{"degrees": 8}'),
-        ({"role": "tool", "content": None, "error": "A", "status": "error"}, "A"),
-        ({"role": "tool", "content": [], "result": {"degrees": 8}}, '{"degrees": 8}'),
-        ({"role": "tool-response", "content": "7"}, "7"),
-        ({"role": "tool-call", "content": "f()"}, "f()"),
-        ({"type": "tool-call", "toolName": "f", "args": {}}, "f()"),
-        ({"role": "agent", "toolCalls": [{"id": "1", "function": {"name": "f", "arguments": "{}"}}]}, "f()"),
-        ({"role": "tool", "toolResults": [{"call": {}, "outputs": [{"degrees": 8}]}]}, '{"degrees": 8}'),
     ],
 )  # fmt: skip
 def test_all_that_a_result_says_is_stored(message: Any, text: str) -> None:
     assert said(message)[-1][-1] == text
-
-
-@pytest.mark.parametrize(
-    ("content", "text", "beside"),
-    [
-        ([{"type": "text", "text": "A", "title": "B", "note": "C"}], "A", {"title": "B", "note": "C"}),
-        ([{"type": "text", "text": "A", "content": "B", "value": "C"}], "A", {"content": "B", "value": "C"}),
-        ({"text": "A", "extra": "B"}, "A", {"extra": "B"}),
-        ({"text": {"value": "A", "note": "B"}, "lang": "en"}, "A", {"lang": "en", "note": "B"}),
-        ({"json": {"degrees": 7}, "value": "B"}, '{"degrees": 7}', {"value": "B"}),
-        ([{"type": "text", "text": "", "note": "B"}], "[text]", {"note": "B"}),
-        ([{"type": "text", "text": "A", "id": "1", "cache_control": {"type": "ephemeral"}}], "A", None),
-    ],
-)
-def test_what_a_text_does_not_say_is_kept_beside_it(content: Any, text: str, beside: dict[str, Any] | None) -> None:
-    (document,) = read_contents([{"role": "user", "content": content}], {})
-    assert document.main.text == text
-    assert document.main.aside == ({"message": {"parts": [beside]}} if beside else {})
 
 
 class _Angry:

@@ -20,8 +20,8 @@ from neurogated.core.node_kind import CALL, PLACEHOLDER
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.ingestion.document import Details, Document, Passage, known_role, passages_of, read_details
-from neurogated.ingestion.formats import SYSTEM, foreign_values, is_given, kind_of
-from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, REPAIRED, as_mapping, read_message, times_in
+from neurogated.ingestion.formats import SYSTEM, foreign_values, kind_of
+from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, REPAIRED, as_mapping, is_given, read_message, times_in
 from neurogated.text.strings import is_blank, repaired
 from neurogated.text.times import Zone
 
@@ -101,7 +101,8 @@ class Contents(list[Document]):
     def noted(self, stored: Iterable[MemoryNode], now: datetime, zone: Zone = None) -> Self:
         """Add notes on texts that have expired by `now`, and on the `stored` memories that other texts replace."""
         notes, named = list[str](), [one for one in self if one.id is not None]
-        if past := sum(to_utc(one.expires_at, zone) <= now for one in self if one.expires_at is not None):
+        past = sum(to_utc(one.expires_at, zone) <= now for one in self if one.expires_at is not None)
+        if past:
             notes += [f"{past} of the texts {'has' if past == 1 else 'have'} expired already, and no call finds it"]
         given, stay = {one.id: one for one in named}, {one.id for one in stored}
         if again := sum(one is not given[one.id] and (one.replace or one.id not in stay) for one in named):
