@@ -7,15 +7,13 @@ from __future__ import annotations
 import enum
 import json
 import re
-from collections import UserDict
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType, SimpleNamespace
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd  # type: ignore[import-untyped]  # pandas has no types
 import pytest
 from agent_framework import Content as AgentContent
 from agent_framework import Message as AgentMessage
@@ -29,7 +27,6 @@ from neurogated.errors import InputError
 from neurogated.ingestion import formats
 from neurogated.ingestion.contents import read_contents
 
-_Role = enum.Enum("_Role", {"USER": "user"})
 URL = "https://example.org/boat.png"
 SCREEN = "[computer_call_output]"
 OWN: tuple[Any, ...] = (
@@ -212,56 +209,6 @@ def test_an_object_that_cannot_be_read_costs_its_message_only(kept: NeuroGraphMe
     assert kept.get(kept.add(["One heron.", message])[0]).content == "One heron."
 
 
-class _Raising(UserDict[str, Any]):
-    """A mapping that raises when it is read."""
-
-    def __getitem__(self, key: str) -> Any:
-        raise KeyError(key)
-
-
-class _Unnameable:
-    def __str__(self) -> str:
-        raise OSError
-
-
-FOREIGN = [pd.NA, np.zeros(3), 10**5000, _Raising(a=1), {"type": {}, "function": {"name": "f"}}, {_Unnameable(): 1},
-    [{"type": [], "name": "f"}], {"functionCall": {"name": "f", "type": {"a": 1}}}]  # fmt: skip
-
-
-@pytest.mark.parametrize("key", [*KEYS, "author_name", "function_call", "toolInvocations", "additional_kwargs"])
-@pytest.mark.parametrize("odd", FOREIGN, ids=range(len(FOREIGN)))
-def test_whatever_a_value_of_others_raises_costs_its_message_only(kept: NeuroGraphMemory, odd: Any, key: str) -> None:
-    for role in ("user", "tool"):
-        message = {"role": role, "content": "Two herons.", key: odd} if key else odd
-        added = kept.add(["One heron.", message, "Three herons."])
-        texts = [kept.get(one).content for one in added]
-        assert (texts[0], texts[-1]) == ("One heron.", "Three herons.")
-        try:
-            assert kept.add(message) or added.skipped
-        except InputError:
-            assert added.refused == 1
-
-
-def test_what_the_generator_of_a_caller_raises_is_raised(kept: NeuroGraphMemory) -> None:
-    def herons() -> Iterator[str]:
-        yield "One heron."
-        raise TimeoutError
-
-    with pytest.raises(TimeoutError):
-        kept.add(herons())  # type: ignore[arg-type]  # any iterator
-
-
-@pytest.mark.parametrize("odd", [{"payload": "A"}, {"content": []}, {"content": [{"type": "image", "data": "A"}]}])
-def test_a_result_without_words_is_nobodys(odd: dict[str, Any]) -> None:
-    assert said(part(type="tool_result", **odd)) == [("tool", "placeholder", "[tool_result]")]
-
-
-@pytest.mark.parametrize("original", [_Role.USER, MappingProxyType({"a": (1,)})])
-def test_an_original_is_stored_as_json(kept: NeuroGraphMemory, original: Any) -> None:
-    (name,) = kept.add([{"role": "user", "content": "Hi.", "original": original}])
-    assert kept.get(name).metadata["original"] in ("user", {"a": [1]})
-
-
 def test_an_original_that_is_no_json_costs_its_message_only(kept: NeuroGraphMemory) -> None:
     bad = {"role": "user", "content": "Hi.", "original": {"at": datetime(2026, 1, 1, tzinfo=UTC)}}
     added = kept.add(["One heron.", bad])
@@ -321,6 +268,9 @@ class _Said(NamedTuple):
 class _Point(NamedTuple):
     x: str
     y: str
+
+
+_Role = enum.Enum("_Role", {"USER": "user"})
 
 
 @pytest.mark.parametrize(

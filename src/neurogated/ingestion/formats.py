@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -28,21 +27,10 @@ _JOINED = str.maketrans("-.", "__")
 _HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 
 
-@contextmanager
-def foreign_values() -> Iterator[None]:
-    """Raise InputError for whatever a value of others raises while it is read."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(f"a value in it cannot be read: it raised {type(error).__name__}") from error
-
-
 @lru_cache(4096)
 def spelled(name: object) -> str:
-    """Return a type or key in one spelling: `toolUse`, `tool-use` and `tool.use` are `tool_use`. Else it is empty."""
-    return _HUMP.sub("_", name).translate(_JOINED).casefold() if isinstance(name, str) else ""
+    """Return a name of a type or key in one spelling: `toolUse`, `tool-use` and `tool.use` are `tool_use`."""
+    return _HUMP.sub("_", str(name)).translate(_JOINED).casefold()
 
 
 def kind_of(given: object) -> str | None:

@@ -66,8 +66,8 @@ class ReadMessage(NamedTuple):
     """
     aside: dict[str, Any]
     """Its other parts as JSON values; long ones, such as images, are replaced by their length."""
-    others: Sequence[str]
-    """Names its parts that are no text, such as `image`, for a message that has nothing else."""
+    others: str
+    """Names its parts that are no text, as in `[image]`, for a message that has nothing else."""
     thoughts: str
     """The words of its parts that nobody says, such as thoughts, each below its name, as in `[thinking]`."""
     fields: Mapping[str, Any]
@@ -94,19 +94,23 @@ class ReadMessage(NamedTuple):
 def as_mapping(item: object, telling: Collection[str] = ("role", "type")) -> Mapping[str, Any] | None:
     """Return a message, a part or a state as a mapping; None if it is no mapping and no object of `telling` fields.
 
-    An object may raise anything; see `formats.foreign_values`.
+    Raises:
+        InputError: it is an object that cannot be read or shown.
     """
     if isinstance(item, dict | Mapping):
         return item
     if isinstance(item, str | list | int | float | bytes | type | Enum | None) or type(item) is tuple:
         return None
-    for method in ("model_dump", "to_dict", "_asdict"):
-        if callable(dump := getattr(item, method, None)) and isinstance(found := dump(), Mapping):
-            return found
-    if dataclasses.is_dataclass(item):
-        return {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
-    # Errors show it, so its repr must not raise.
-    fields, _ = getattr(item, "__dict__", {}), repr(item)
+    try:
+        for method in ("model_dump", "to_dict", "_asdict"):
+            if callable(dump := getattr(item, method, None)) and isinstance(found := dump(), Mapping):
+                return found
+        if dataclasses.is_dataclass(item):
+            return {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
+        # Errors show it, so its repr must not raise.
+        fields, _ = getattr(item, "__dict__", {}), repr(item)
+    except Exception as error:
+        raise InputError(f"a {type(item).__name__} cannot be read: it raised {type(error).__name__}") from error
     return None if fields.keys().isdisjoint(telling) else fields
 
 
@@ -119,7 +123,7 @@ def read_message(item: Mapping[str, Any]) -> ReadMessage:
     item = _opened(item)
     reading = _Reading(is_kept=item.get(ORIGINAL) is not None)
     if not isinstance(original := item.get(ORIGINAL), str | None):
-        item = {**item, **json_metadata({ORIGINAL: _Reading().plain(original, is_own=False)})}
+        json_metadata({ORIGINAL: _Reading().plain(original, is_own=False)})  # refuses what cannot be stored
     item = {key: value if key == ORIGINAL else reading.plain(value, is_own=key in _READ) for key, value in item.items()}
     role, content, refusal = item["role"], item.get("content"), item.get("refusal")
     is_tool = isinstance(role, str) and ROLES.get(role.strip().casefold()) == _TOOL
@@ -139,7 +143,8 @@ def read_message(item: Mapping[str, Any]) -> ReadMessage:
     if unknown and not (said or names.keys() - {_UNKNOWN} or reading.is_kept):
         raise InputError(f"{unknown[0]}; see docs/how-to/agents.md for the formats that are known")
     thoughts = dict.fromkeys(one for source in sources for one in source.thoughts)
-    return ReadMessage(role, said, aside, [*names], "\n".join(thoughts), item, sorted(reading.notes), unknown)
+    others_shown = "".join(f"[{name}]" for name in names)
+    return ReadMessage(role, said, aside, others_shown, "\n".join(thoughts), item, sorted(reading.notes), unknown)
 
 
 def _sources(item: Mapping[str, Any], reading: _Reading, *, is_tool: bool) -> Iterator[_Reading]:
@@ -234,12 +239,10 @@ def _opened(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _without_envelope(item: Mapping[str, Any]) -> Mapping[str, Any]:
-    kept = {ORIGINAL: item[ORIGINAL]} if ORIGINAL in item else {}
     if "lc" in item and isinstance(item.get("kwargs"), Mapping):  # LangChain's `dumpd`
-        kind = item["id"][-1] if item.get("id") and isinstance(item["id"], list) else None
-        item = {"type": kind, **item["kwargs"], **kept}
+        item = {"type": item["id"][-1] if item.get("id") and isinstance(item["id"], list) else None, **item["kwargs"]}
     if "role" not in item and "type" in item and isinstance(item.get("data"), Mapping):  # its `messages_to_dict`
-        item = {"type": item["type"], **item["data"], **kept}
+        item = {"type": item["type"], **item["data"], **{key: item[key] for key in (ORIGINAL,) if key in item}}
     if "role" in item:
         is_body = "message" in item and not any(key in item for key in BODIES)  # Cohere 1
         return {"content" if is_body and key == "message" else key: value for key, value in item.items()}
@@ -264,8 +267,11 @@ def _of_item(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_sharegpt(item: Mapping[str, Any]) -> dict[str, Any]:
-    rest = {key: one for key, one in item.items() if key not in {"from", "value"}}
-    role, said = item["from"], item["value"]
+    rest, role, said = (
+        {key: one for key, one in item.items() if key not in {"from", "value"}},
+        item["from"],
+        item["value"],
+    )
     if role != "function_call":
         return {"role": role, "content": said, **rest}
     try:
@@ -324,7 +330,8 @@ class _Reading:
         except (TypeError, ValueError, RecursionError):
             return {"type": type(value).__name__, "left_out": "it is no JSON value"}
         if len(written) <= _LONGEST_PART:
-            return json.loads(written, parse_constant=str)  # NaN and infinity are no JSON values
+            # NaN and infinity are no JSON values.
+            return json.loads(written, parse_constant=str)
         self.notes.update(() if self.is_kept else [_CUT])
         kind = value.get("type") if isinstance(value, Mapping) else None
         return {"type": str(kind or type(value).__name__), "characters_left_out": len(written)}
@@ -373,8 +380,7 @@ class _Reading:
     def add_call(self, call: Mapping[str, Any], tag: str = "") -> None:
         """Read a call of a tool; some formats put its result into it."""
         call = normalised(call)
-        given, holders = call.get("type"), ("function", "custom", "tool_invocation", "tool_call")
-        kind = spelled(given) if isinstance(given, str) else ""
+        kind, holders = spelled(call.get("type")), ("function", "custom", "tool_invocation", "tool_call")
         inner = next((call[key] for key in (*holders, kind) if isinstance(call.get(key), Mapping)), call)
         named, tag = normalised(inner), kind if kind in _NAMED_BY_TYPE else tag
         line, identity = _line_of(named, tag), call.get("id") or call.get("call_id") or call.get("tool_call_id")
