@@ -1,11 +1,12 @@
 #!/bin/sh
 # Package: faiss-cpu 1.15.1, numpy 2.4.6
 # Behaviour: An inverted file with a hash table as direct map, filled by `add`, knows its vectors by ids that are too large by the size of the batch.
-# Guess: V13: vectors are removed by the ids that a search returns (0.6).
+# Guess: vectors are removed by the ids that a search returns; seen beside V13.
 # Seen: A search returns 1; removing 1 removes nothing; reading 1001 returns the vector. With `add_with_ids`, all agree.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 143' INT TERM
 python3 -m venv --without-pip "$work/venv"
 python3 -m pip --python "$work/venv/bin/python" install --quiet --no-compile --disable-pip-version-check --only-binary :all: faiss-cpu==1.15.1 numpy==2.4.6
 cd "$work"

@@ -1,11 +1,12 @@
 #!/bin/sh
 # Package: mcp 2.3.0, pydantic 2.14.4
 # Behaviour: `Context.elicit` works for a client with mode='legacy'; for the default mode, which speaks protocol 2026-07-28, it raises NoBackChannelError though the client has a callback.
-# Guess: X4: an answer reaches the tool in either mode (0.9).
+# Guess: an answer reaches the tool in either mode; seen beside MC4.
 # Seen: 'accept' in the old mode; NoBackChannelError in the new one.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 143' INT TERM
 python3 -m venv --without-pip "$work/venv"
 python3 -m pip --python "$work/venv/bin/python" install --quiet --no-compile --disable-pip-version-check --only-binary :all: mcp==2.3.0 pydantic==2.14.4
 cd "$work"

@@ -1,11 +1,12 @@
 #!/bin/sh
 # Package: mcp 2.3.0, pydantic 2.14.4
 # Behaviour: A model for an elicitation may have an Optional text, and neither a list of texts nor an Enum: the call is then an error.
-# Guess: X12: a list of texts is admitted (0.5).
+# Guess: MC12: a list of texts is admitted (0.5).
 # Seen: is_error for the list and the Enum.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 143' INT TERM
 python3 -m venv --without-pip "$work/venv"
 python3 -m pip --python "$work/venv/bin/python" install --quiet --no-compile --disable-pip-version-check --only-binary :all: mcp==2.3.0 pydantic==2.14.4
 cd "$work"

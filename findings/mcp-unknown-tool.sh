@@ -6,12 +6,12 @@
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 143' INT TERM
 python3 -m venv --without-pip "$work/venv"
 python3 -m pip --python "$work/venv/bin/python" install --quiet --no-compile --disable-pip-version-check --only-binary :all: mcp==2.3.0 pydantic==2.14.4
 cd "$work"
 "$work/venv/bin/python" -W ignore - <<'END'
 import asyncio
-import datetime
 import logging
 from mcp import Client
 from mcp.server.mcpserver import MCPServer

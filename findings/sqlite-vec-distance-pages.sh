@@ -1,11 +1,12 @@
 #!/bin/sh
 # Package: sqlite-vec 0.1.9, apsw 3.54.1.0
 # Behaviour: A bound on the distance is applied before the k nearest are taken, so it turns pages.
-# Guess: V45: it filters the k nearest (0.5).
+# Guess: V45: the bound is applied before the k nearest (0.5), seen beside guesses that it is not.
 # Seen: The three after the bound, not the rest of the first three.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+trap 'exit 143' INT TERM
 python3 -m venv --without-pip "$work/venv"
 python3 -m pip --python "$work/venv/bin/python" install --quiet --no-compile --disable-pip-version-check --only-binary :all: sqlite-vec==0.1.9 apsw==3.54.1.0
 cd "$work"
