@@ -7,13 +7,16 @@ from __future__ import annotations
 import enum
 import json
 import re
+from collections import UserDict
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd  # type: ignore[import-untyped]  # pandas has no types
 import pytest
 from agent_framework import Content as AgentContent
 from agent_framework import Message as AgentMessage
@@ -26,7 +29,9 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.errors import InputError
 from neurogated.ingestion import formats
 from neurogated.ingestion.contents import read_contents
+from neurogated.ingestion.messages import read_message
 
+_Role = enum.Enum("_Role", {"USER": "user"})
 URL = "https://example.org/boat.png"
 SCREEN = "[computer_call_output]"
 OWN: tuple[Any, ...] = (
@@ -45,6 +50,10 @@ OWN: tuple[Any, ...] = (
     {"type": "file", "name": "a.txt", "size": 3},
     {"type": "text", "text": {"a": 1}},
     {"type": "text", "text": "Rain", "lang": "en"},
+    {"type": "text", "value": "A", "status": "S", "id": "I"},
+    {"type": "text", "text": "A", "value": "B"},
+    {"type": "text", "text": "", "state": "B"},
+    {"type": "text", "text": " ", "index": "B"},
     {"messages": [{"role": "user", "content": "Hi."}], "id": 7},
     "Rain",
     7,
@@ -163,10 +172,35 @@ def test_no_key_of_a_value_makes_it_a_part(form: str, own: dict[str, Any]) -> No
         (part("tool_calls", "ai", type="code_interpreter", code_interpreter={"input": "1", "outputs": ["7"]}), "7"),
         ({"type": "computer_call_output", "output": {"type": "computer_screenshot", "image_url": URL}}, SCREEN),
         ({"role": "tool", "content": ["7", {"degrees": 8}]}, '7\n{"degrees": 8}'),
+        ({"role": "tool", "content": None, "error": "A", "status": "error"}, "A"),
+        ({"role": "tool", "content": [], "result": {"degrees": 8}}, '{"degrees": 8}'),
+        ({"role": "tool-response", "content": "7"}, "7"),
+        ({"role": "tool-call", "content": "f()"}, "f()"),
+        ({"type": "tool-call", "toolName": "f", "args": {}}, "f()"),
+        ({"role": "agent", "toolCalls": [{"id": "1", "function": {"name": "f", "arguments": "{}"}}]}, "f()"),
+        ({"role": "tool", "toolResults": [{"call": {}, "outputs": [{"degrees": 8}]}]}, '{"degrees": 8}'),
     ],
 )  # fmt: skip
 def test_all_that_a_result_says_is_stored(message: Any, text: str) -> None:
     assert said(message)[-1][-1] == text
+
+
+@pytest.mark.parametrize(
+    ("content", "text", "beside"),
+    [
+        ([{"type": "text", "text": "A", "title": "B", "note": "C"}], "A", {"title": "B", "note": "C"}),
+        ([{"type": "text", "text": "A", "content": "B", "value": "C"}], "A", {"content": "B", "value": "C"}),
+        ({"text": "A", "extra": "B"}, "A", {"extra": "B"}),
+        ({"text": {"value": "A", "note": "B"}, "lang": "en"}, "A", {"lang": "en", "note": "B"}),
+        ({"json": {"degrees": 7}, "value": "B"}, '{"degrees": 7}', {"value": "B"}),
+        ([{"type": "text", "text": "", "note": "B"}], "[text]", {"note": "B"}),
+        ([{"type": "text", "text": "A", "id": "1", "cache_control": {"type": "ephemeral"}}], "A", None),
+    ],
+)
+def test_what_a_text_does_not_say_is_kept_beside_it(content: Any, text: str, beside: dict[str, Any] | None) -> None:
+    (document,) = read_contents([{"role": "user", "content": content}], {})
+    assert document.main.text == text
+    assert document.main.aside == ({"message": {"parts": [beside]}} if beside else {})
 
 
 class _Angry:
@@ -209,11 +243,65 @@ def test_an_object_that_cannot_be_read_costs_its_message_only(kept: NeuroGraphMe
     assert kept.get(kept.add(["One heron.", message])[0]).content == "One heron."
 
 
-def test_an_original_that_is_no_json_costs_its_message_only(kept: NeuroGraphMemory) -> None:
-    bad = {"role": "user", "content": "Hi.", "original": {"at": datetime(2026, 1, 1, tzinfo=UTC)}}
+class _Raising(UserDict[str, Any]):
+    """A mapping that raises when it is read."""
+
+    def __getitem__(self, key: str) -> Any:
+        raise KeyError(key)
+
+
+class _Unnameable:
+    def __str__(self) -> str:
+        raise OSError
+
+
+FOREIGN = [pd.NA, np.zeros(3), 10**5000, _Raising(a=1), {"type": {}, "function": {"name": "f"}}, {_Unnameable(): 1},
+    [{"type": [], "name": "f"}], {"functionCall": {"name": "f", "type": {"a": 1}}}]  # fmt: skip
+
+
+@pytest.mark.parametrize("key", [*KEYS, "author_name", "function_call", "toolInvocations", "additional_kwargs"])
+@pytest.mark.parametrize("odd", FOREIGN, ids=range(len(FOREIGN)))
+def test_whatever_a_value_of_others_raises_costs_its_message_only(kept: NeuroGraphMemory, odd: Any, key: str) -> None:
+    for role in ("user", "tool"):
+        message = {"role": role, "content": "Two herons.", key: odd} if key else odd
+        added = kept.add(["One heron.", message, "Three herons."])
+        texts = [kept.get(one).content for one in added]
+        assert (texts[0], texts[-1]) == ("One heron.", "Three herons.")
+        try:
+            assert kept.add(message) or added.skipped
+        except InputError:
+            assert added.refused == 1
+
+
+def test_what_the_generator_of_a_caller_raises_is_raised(kept: NeuroGraphMemory) -> None:
+    def herons() -> Iterator[str]:
+        yield "One heron."
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        kept.add(herons())  # type: ignore[arg-type]  # any iterator
+
+
+@pytest.mark.parametrize("odd", [{"payload": "A"}, {"content": []}, {"content": [{"type": "image", "data": "A"}]}])
+def test_a_result_without_words_is_nobodys(odd: dict[str, Any]) -> None:
+    assert said(part(type="tool_result", **odd)) == [("tool", "placeholder", "[tool_result]")]
+
+
+@pytest.mark.parametrize("odd", [*FOREIGN, _Angry("model_dump")], ids=range(len(FOREIGN) + 1))
+def test_a_reader_of_messages_elsewhere_gets_an_input_error_too(odd: Any) -> None:
+    for key in ("name", "content", "tool_calls", "original"):
+        with suppress(InputError):
+            read_message({"role": "user", "content": "Hi.", key: odd})
+
+
+@pytest.mark.parametrize(
+    "odd", [{"at": datetime(2026, 1, 1, tzinfo=UTC)}, [object()], _Role.USER, MappingProxyType({"a": 1})], ids=str
+)
+def test_an_original_that_is_no_json_costs_its_message_only(kept: NeuroGraphMemory, odd: Any) -> None:
+    bad = {"role": "user", "content": "Hi.", "original": odd}
     added = kept.add(["One heron.", bad])
     assert (len(added), added.refused) == (1, 1)
-    with pytest.raises(InputError, match="datetime"):
+    with pytest.raises(InputError, match="not JSON"):
         kept.add(bad)
 
 
@@ -268,9 +356,6 @@ class _Said(NamedTuple):
 class _Point(NamedTuple):
     x: str
     y: str
-
-
-_Role = enum.Enum("_Role", {"USER": "user"})
 
 
 @pytest.mark.parametrize(

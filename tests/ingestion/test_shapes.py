@@ -66,7 +66,7 @@ def test_a_message_of_each_format_has_the_right_role_and_text(
         ({"message": {"content": "Hi."}}, "no role and no content; its keys are 'message'"),
         ({"output": {"text": "Hi."}}, "no role and no content; its keys are 'output'"),
         ({"custom_id": "1", "response": {"body": {"choices": []}}}, "no role and no content; .* 'response'"),
-        ({"role": "tool-response", "content": "Hi."}, "'tool-response' is unknown"),
+        ({"role": "tool-request", "content": "Hi."}, "'tool-request' is unknown"),
         ({"role": "user", "content": "Hi.", "metadata": {"x": float("nan")}}, "metadata .* is not JSON"),
         ({"question": "Hi?", "answer": "Hi."}, "no role and no content; .* 'question'"),
     ],

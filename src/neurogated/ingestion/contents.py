@@ -6,6 +6,7 @@ import logging
 import reprlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from enum import Enum
 from itertools import groupby
@@ -19,8 +20,8 @@ from neurogated.core.node_kind import CALL, PLACEHOLDER
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.ingestion.document import Details, Document, Passage, known_role, passages_of, read_details
-from neurogated.ingestion.formats import SYSTEM
-from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, REPAIRED, as_mapping, is_given, read_message, times_in
+from neurogated.ingestion.formats import SYSTEM, foreign_values, is_given, kind_of
+from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, REPAIRED, as_mapping, read_message, times_in
 from neurogated.text.strings import is_blank, repaired
 from neurogated.text.times import Zone
 
@@ -100,14 +101,11 @@ class Contents(list[Document]):
     def noted(self, stored: Iterable[MemoryNode], now: datetime, zone: Zone = None) -> Self:
         """Add notes on texts that have expired by `now`, and on the `stored` memories that other texts replace."""
         notes, named = list[str](), [one for one in self if one.id is not None]
-        past = sum(to_utc(one.expires_at, zone) <= now for one in self if one.expires_at is not None)
-        if past:
+        if past := sum(to_utc(one.expires_at, zone) <= now for one in self if one.expires_at is not None):
             notes += [f"{past} of the texts {'has' if past == 1 else 'have'} expired already, and no call finds it"]
         given, stay = {one.id: one for one in named}, {one.id for one in stored}
         if again := sum(one is not given[one.id] and (one.replace or one.id not in stay) for one in named):
-            notes += [
-                f"{again} of the texts {'has' if again == 1 else 'have'} the id of a later one, which replaces it"
-            ]
+            notes += [f"{again} of the texts {'have' if again > 1 else 'has'} the id of a later one, which replaces it"]
         others = dict[str, list[str]]()
         for node in stored:
             if (one := given.get(node.id)) is not None and one.scope.session_id != node.scope.session_id:
@@ -147,14 +145,15 @@ def read_contents(content: Content, details: Details, check: Callable[[Document]
     scope, given = read_details(details)
     is_spoken, role_map = given.pop("speakers_in_text", False), given.pop("role_map", None)
     known_role("user", role_map)  # a map that is wrong is no fault of a message
-    listed = None if _is_pair(content, role_map) else _messages_in(content)
+    # What the caller's own generator raises, such as an error of a network, is no fault of a message.
+    with nullcontext() if hasattr(content, "__next__") else foreign_values():
+        listed = None if _is_pair(content, role_map) else _messages_in(content)
     items, beside = ([("", content)], []) if listed is None else listed
-    if "id" in given and len(items) != 1:
-        raise InputError(f"the id {given['id']!r} is given for {len(items)} memories; give every message its own id")
     documents, told, refused, unknown = list[Document](), Counter[str](), list[str](), list[str]()
     for place, item in items:
         try:
-            found, notes, left = _read(item, scope, given, role_map, is_spoken=bool(is_spoken))
+            with foreign_values():
+                found, notes, left = _read(item, scope, given, role_map, is_spoken=bool(is_spoken))
             for document in found:
                 check(document)
         except InputError as error:
@@ -166,19 +165,20 @@ def read_contents(content: Content, details: Details, check: Callable[[Document]
         told.update(notes)
         told[_BLANK] += not found
         unknown += [f"{place}: {one}" if place else one for one in left]
+    if "id" in given and (count := max(len(items), len(documents))) != 1:
+        raise InputError(f"the id {given['id']!r} is given for {count} memories; give every message its own id")
     if refused and not documents:
         raise InputError(refused[0] + (f"; and {len(refused) - 1} others" if len(refused) > 1 else ""))
     said = content.get("content") if isinstance(content, Mapping) else content
     if listed is None and not documents and isinstance(said, str):
         raise InputError("a text is empty or blank; leave it out")
-    counts, skipped = (+told).items(), told[_BLANK]
-    counted = [f"{count} of the texts {'is' if count == 1 else 'are'} {what}" for what, count in counts]
+    counted = [f"{count} of the texts {'is' if count == 1 else 'are'} {what}" for what, count in (+told).items()]
     counted += _named("messages that cannot be read or stored, and are left out", refused)
     counted += _named("parts that are not known, and are kept beside their messages", unknown)
     counted += [f"left out beside the messages: {', '.join(map(repr, beside))}"] if beside else []
     for note in counted:
         _log.warning("%s", note)
-    return Contents(documents, counted, skipped, len(refused))
+    return Contents(documents, counted, told[_BLANK], len(refused))
 
 
 def _named(what: str, places: Sequence[str]) -> list[str]:
@@ -201,13 +201,6 @@ def _is_pair(item: object, role_map: Mapping[str, str] | None) -> bool:
         raise InputError(f"a pair of texts is a role and what it says, but {error}; give texts as a list") from None
 
 
-def _speeches(text: str, scope: Scope, given: Mapping[str, Any], *, is_spoken: bool) -> list[Document]:
-    passages = passages_of(text, is_spoken=is_spoken)
-    if "id" in given and len(passages) > 1:
-        raise InputError(f"the id {given['id']!r} is given for a text of {len(passages)} speeches; leave it out")
-    return [Document((passage,), scope=scope, **given) for passage in passages]
-
-
 def _read(
     item: object, scope: Scope, given: Mapping[str, Any], role_map: Mapping[str, str] | None, *, is_spoken: bool
 ) -> tuple[list[Document], Sequence[str], Sequence[str]]:
@@ -218,18 +211,16 @@ def _read(
     if isinstance(item, InputError):
         raise item
     if isinstance(item, str):
-        said = [] if is_blank(item) else _speeches(item, scope, given, is_spoken=is_spoken)
+        speeches = () if is_blank(item) else passages_of(item, is_spoken=is_spoken)
+        said = [Document((speech,), scope=scope, **given) for speech in speeches]
         return said, [REPAIRED] * bool(said and repaired(item) != item), ()
     item = tuple(item) if isinstance(item, list) else item  # as JSON has it
     if isinstance(item, tuple) and _is_pair(item, role_map):
         item = dict(zip(("role", "content"), item, strict=True))
-    opened = as_mapping(item)
-    if opened is None:
-        raise InputError(
-            f"{reprlib.repr(item)} is neither text nor a message such as {{'role': 'user', 'content': 'Hello.'}}"
-        )
+    if (opened := as_mapping(item)) is None:
+        raise InputError(f"{reprlib.repr(item)} is neither text nor a message, as {{'role': 'user', 'content': 'Hi.'}}")
     message = read_message(opened)
-    role, name, original = known_role(message.role, role_map), message.name, opened.get(ORIGINAL)
+    role, name, original = known_role(message.role, role_map), message.name, message.fields.get(ORIGINAL)
     if not isinstance(name, str | None):
         raise InputError(f"the name of a message is {name!r:.60}, but must be text")
     metadata = json_metadata(message.fields.get("metadata") or {})
@@ -242,7 +233,9 @@ def _read(
     if not pieces and message.thoughts:
         pieces = [("text", message.thoughts)]
     elif not pieces and (message.others or original is not None):
-        pieces = [(PLACEHOLDER, message.others or f"[{opened.get('type', role)}]")]
+        names = message.others or [opened.get("type", role)]
+        role = "tool" if {kind_of(name) for name in names} == {"result"} else role
+        pieces = [(PLACEHOLDER, "".join(f"[{name}]" for name in names))]
     first = "text" if message.text else pieces[0][0] if pieces else ""
     if "kind" in own:
         pieces = [(first, message.text)] if message.text else pieces[:1]
@@ -282,7 +275,8 @@ def _messages_in(content: object) -> tuple[list[tuple[str, object]], list[str]] 
             place = f"content {position}"
             # A tuple in a list is a message.
             try:
-                inside = None if isinstance(item, list) or type(item) is tuple else _messages_in(item)
+                with foreign_values():
+                    inside = None if isinstance(item, list) or type(item) is tuple else _messages_in(item)
             except InputError as error:
                 inside = [("", error)], []
             found, beside = ([("", item)], []) if inside is None else inside

@@ -22,9 +22,9 @@ from neurogated.utils.hash_utils import compute_mdhash_id
 
 _WORDS = {
     "user": ("user", "human"),
-    "assistant": ("assistant", "ai", "model", "bot", "chatbot", "gpt"),
+    "assistant": ("assistant", "ai", "model", "bot", "chatbot", "gpt", "agent", "tool-call"),
     "system": ("system", "developer"),
-    "tool": ("tool", "function", "observation", "ipython"),
+    "tool": ("tool", "function", "observation", "ipython", "tool-response"),
 }
 ROLES: Mapping[str, str] = {word: role for role, words in _WORDS.items() for word in words}
 """The role that each known word, in lower case, stands for."""
@@ -68,8 +68,7 @@ def labelled_speaker(text: str) -> str | None:
     The name has one to three capitalised words and up to 40 characters. "Note: buy milk" has the same form, so nobody
     may be shown as the speaker of a text because of it, unless the caller says that texts name their speakers.
     """
-    label = _label(text)
-    return None if label is None else label[1]
+    return None if (label := _label(text)) is None else label[1]
 
 
 def spoken_parts(text: str) -> list[tuple[str | None, str]]:
@@ -326,10 +325,9 @@ class Document:
         """Hash of title, texts, speakers and scope. It does not depend on metadata."""
         text = _SEPARATOR.join((self.title or "", *(passage.text for passage in self.passages)))
         speakers = [(passage.speaker, passage.role) for passage in self.passages]
-        said_by = speakers if any(map(any, speakers)) else None
         # No passage is empty, so the passages alone never produce two successive separators.
         owner = f"{_SEPARATOR}{_SEPARATOR}{astuple(self.scope)!r}" if self.scope else ""
-        owner += f"{_SEPARATOR}{_SEPARATOR}{said_by!r}" if said_by else ""
+        owner += f"{_SEPARATOR}{_SEPARATOR}{speakers!r}" if any(map(any, speakers)) else ""
         return compute_mdhash_id(text + owner, prefix="doc-")
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -17,9 +18,11 @@ KIND_OF = {tag: kind for kind, tags in _TABLE["kinds"].items() for tag in tags.s
 _OPEN_TYPES = {"tool-": "call", "data-": "aside"}
 TEXT_KEYS, THOUGHT_KEYS, ALT_TEXTS = _KEYS["text"], _KEYS["thought"], _KEYS["alt_text"]
 NAME_KEYS, ARGUMENTS, CALL_LISTS = _KEYS["name"], _KEYS["arguments"], _KEYS["calls"]
-RESULT_KEYS, PRINTED = _KEYS["result"], _KEYS["printed"]
+RESULT_KEYS, PRINTED, JSON_KEYS = _KEYS["result"], _KEYS["printed"], ("json", "value", "text")
 BODIES, SYSTEM, BESIDE = _KEYS["bodies"], _KEYS["system"], _TABLE["beside"]
-SOURCES, OF_TEXTS = frozenset(_KEYS["source"]), {*TEXT_KEYS, *_KEYS["type"], *_KEYS["cited"], *_KEYS["beside_text"]}
+SOURCES, OF_BLANKS = frozenset(_KEYS["source"]), {*TEXT_KEYS, *_KEYS["type"]}
+OF_TEXTS = {*OF_BLANKS, *_KEYS["cited"], *_KEYS["beside_text"]}
+_SILENT = {*_KEYS["type"], *_KEYS["beside_text"], *_KEYS["state"]}
 INVENTED, NAMELESS = _TABLE["invented"]["file"], _TABLE["invented"]["agent"]
 OF_OBJECTS = frozenset({*_KEYS["type"], "function", "custom", *NAME_KEYS, *ARGUMENTS, *TEXT_KEYS, "url", "data"})
 """An object within a message is read only if it has one of these fields."""
@@ -27,10 +30,26 @@ _JOINED = str.maketrans("-.", "__")
 _HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 
 
+@contextmanager
+def foreign_values() -> Iterator[None]:
+    """Raise InputError for whatever a value of others raises while it is read."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        raise InputError(f"a value in it cannot be read: it raised {type(error).__name__}") from error
+
+
 @lru_cache(4096)
 def spelled(name: object) -> str:
-    """Return a name of a type or key in one spelling: `toolUse`, `tool-use` and `tool.use` are `tool_use`."""
-    return _HUMP.sub("_", str(name)).translate(_JOINED).casefold()
+    """Return a type or key in one spelling: `toolUse`, `tool-use` and `tool.use` are `tool_use`. Else it is empty."""
+    return _HUMP.sub("_", name).translate(_JOINED).casefold() if isinstance(name, str) else ""
+
+
+def is_given(value: object) -> bool:
+    """Return whether a value is neither None nor empty, without asking objects of others."""
+    return bool(value) if isinstance(value, str | list | dict | tuple) else value is not None
 
 
 def kind_of(given: object) -> str | None:
@@ -85,7 +104,7 @@ def identified(part: object) -> Part:
         raise InputError(f"has no type and no key that is known; its keys are {listed(part)}")
     kind, inner = "aside" if body.get("thought") is True else KIND_OF[tag], body[tag]
     if kind == "text":
-        body = {"text": inner, **{key: one for key, one in body.items() if key not in TEXT_KEYS}}
+        body = {**{key: one for key, one in body.items() if key != tag}, "json" if tag == "json" else "text": inner}
     elif isinstance(inner, Mapping):
         body = normalised(inner)
     return Part(kind, tag, body, is_typed=False)
@@ -100,8 +119,10 @@ def split_part(part: object) -> list[object]:
     return [{**beside, key: part[key]} for key in keys] or [part]
 
 
-def cited_of(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the sources and pictures of a text, which stand beside it or in a mapping with it."""
-    inner = next((one for key in TEXT_KEYS if isinstance(one := body.get(key), Mapping)), {})
-    keys = (*_KEYS["cited"], *(key for key in body if KIND_OF.get(key) == "media"))
-    return {key: value for key in keys if (value := body.get(key) or inner.get(key))}
+def beside_text(part: Part) -> dict[str, Any]:
+    """Return the values of a text that are not said, but may say something, such as its sources and pictures."""
+    rest = {key: one for key, one in part.body.items() if key not in _SILENT and is_given(one)}
+    is_json = part.tag.endswith("json")
+    said = rest.pop(next((key for key in (JSON_KEYS if is_json else TEXT_KEYS) if key in rest), ""), None)
+    inner = normalised(said) if isinstance(said, Mapping) and not is_json else {}
+    return rest | (beside_text(part._replace(body=inner)) if inner else {})

@@ -23,7 +23,7 @@ from neurogated.core.model import json_metadata
 from neurogated.errors import InputError
 from neurogated.ingestion import formats
 from neurogated.ingestion.document import NOW, ROLES
-from neurogated.ingestion.formats import BODIES, KIND_OF, Part, identified, kind_of, listed, normalised, spelled
+from neurogated.ingestion.formats import BODIES, KIND_OF, Part, identified, is_given, kind_of, normalised, spelled
 from neurogated.text.strings import is_blank, one_line, repaired
 
 KEPT_ASIDE = "message"
@@ -38,7 +38,7 @@ _LIFETIMES = ("ttl", "expires_at", "valid_from", "valid_to", _EXPIRATION_DATE)
 _MAY_BE_LIFETIME = re.compile("ttl|lifetime|expir|(?:in)?valid_(?:at|until|till|since|through|before|after|date)")
 
 _OWN_KEYS = frozenset({"role", "name", "id", "metadata", "tool_plan", ORIGINAL, *BODIES})
-_READ = frozenset({*BODIES, *formats.BESIDE, "tool_calls", "function_call", "toolInvocations", "tool_results"})
+_READ = frozenset({*BODIES, *formats.BESIDE, *formats.CALL_LISTS, "tool_results", "refusal"})
 REPAIRED = "with NUL or half characters, which are now U+FFFD"
 _CUT = "with a part of which only the length is kept, because it is longer than 4,000 characters"
 _UNNAMED = "with a call of a tool that has no name, and is kept beside it only"
@@ -66,8 +66,8 @@ class ReadMessage(NamedTuple):
     """
     aside: dict[str, Any]
     """Its other parts as JSON values; long ones, such as images, are replaced by their length."""
-    others: str
-    """Names its parts that are no text, as in `[image]`, for a message that has nothing else."""
+    others: Sequence[str]
+    """Names its parts that are no text, such as `image`, for a message that has nothing else."""
     thoughts: str
     """The words of its parts that nobody says, such as thoughts, each below its name, as in `[thinking]`."""
     fields: Mapping[str, Any]
@@ -92,28 +92,22 @@ class ReadMessage(NamedTuple):
 
 
 def as_mapping(item: object, telling: Collection[str] = ("role", "type")) -> Mapping[str, Any] | None:
-    """Return a message, a part or a state as a mapping; None if it is no mapping and no object of `telling` fields.
-
-    Raises:
-        InputError: it is an object that cannot be read or shown.
-    """
+    """Return a message, a part or a state as a mapping; None if it is no mapping and no object of `telling` fields."""
     if isinstance(item, dict | Mapping):
         return item
     if isinstance(item, str | list | int | float | bytes | type | Enum | None) or type(item) is tuple:
         return None
-    try:
-        for method in ("model_dump", "to_dict", "_asdict"):
-            if callable(dump := getattr(item, method, None)) and isinstance(found := dump(), Mapping):
-                return found
-        if dataclasses.is_dataclass(item):
-            return {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
-        # Errors show it, so its repr must not raise.
-        fields, _ = getattr(item, "__dict__", {}), repr(item)
-    except Exception as error:
-        raise InputError(f"a {type(item).__name__} cannot be read: it raised {type(error).__name__}") from error
+    for method in ("model_dump", "to_dict", "_asdict"):
+        if callable(dump := getattr(item, method, None)) and isinstance(found := dump(), Mapping):
+            return found
+    if dataclasses.is_dataclass(item):
+        return {field.name: getattr(item, field.name) for field in dataclasses.fields(item)}
+    # Errors show it, so its repr must not raise.
+    fields, _ = getattr(item, "__dict__", {}), repr(item)
     return None if fields.keys().isdisjoint(telling) else fields
 
 
+@formats.foreign_values()  # imports and frameworks read messages, too
 def read_message(item: Mapping[str, Any]) -> ReadMessage:
     """Return what a message says. NUL and half characters are repaired.
 
@@ -123,15 +117,17 @@ def read_message(item: Mapping[str, Any]) -> ReadMessage:
     item = _opened(item)
     reading = _Reading(is_kept=item.get(ORIGINAL) is not None)
     if not isinstance(original := item.get(ORIGINAL), str | None):
-        json_metadata({ORIGINAL: _Reading().plain(original, is_own=False)})  # refuses what cannot be stored
-    item = {key: value if key == ORIGINAL else reading.plain(value, is_own=key in _READ) for key, value in item.items()}
+        item = {**item, **json_metadata({ORIGINAL: original})}
+    plain = {key: reading.plain(one, is_own=spelled(key) in _READ) for key, one in item.items() if key != ORIGINAL}
+    item = {**item, **plain}
     role, content, refusal = item["role"], item.get("content"), item.get("refusal")
     is_tool = isinstance(role, str) and ROLES.get(role.strip().casefold()) == _TOOL
     if not is_tool and not isinstance(content, str | list | dict | None):
         raise InputError(f"the content of a message must be text or parts, not {type(content).__name__}")
     sources = [reading, *_sources(item, reading, is_tool=is_tool)]
-    joined = _joined([source.said for source in sources])
-    said = [(_TEXT if kind == _RESULT and is_tool else kind, text) for kind, text in joined]
+    if is_tool and not any(source.said for source in sources):
+        reading.say(_RESULT, _returned(Part(_CALL, "", normalised(item))))
+    said = [(_TEXT if is_tool and kind == _RESULT else kind, one) for kind, one in _joined(s.said for s in sources)]
     beside = [(_TEXT, text) for text in (_own(refusal) if isinstance(refusal, str) else []) + reading.beside]
     said += [one for one in beside if one not in said]
     own = {*_OWN_KEYS, _time_key(item), *(key for key in item if spelled(key) in _LIFETIMES)}
@@ -143,8 +139,7 @@ def read_message(item: Mapping[str, Any]) -> ReadMessage:
     if unknown and not (said or names.keys() - {_UNKNOWN} or reading.is_kept):
         raise InputError(f"{unknown[0]}; see docs/how-to/agents.md for the formats that are known")
     thoughts = dict.fromkeys(one for source in sources for one in source.thoughts)
-    others_shown = "".join(f"[{name}]" for name in names)
-    return ReadMessage(role, said, aside, others_shown, "\n".join(thoughts), item, sorted(reading.notes), unknown)
+    return ReadMessage(role, said, aside, [*names], "\n".join(thoughts), item, sorted(reading.notes), unknown)
 
 
 def _sources(item: Mapping[str, Any], reading: _Reading, *, is_tool: bool) -> Iterator[_Reading]:
@@ -154,27 +149,22 @@ def _sources(item: Mapping[str, Any], reading: _Reading, *, is_tool: bool) -> It
             source = _Reading(reading)
             source.add(body, is_returned=is_tool and key == "content")
             yield source
-    spoken, beside = {spelled(key): value for key, value in item.items()}, item.get("additional_kwargs")
-    for extra in (spoken, as_mapping(beside) or {}) if beside else (spoken,):
+    spoken = {spelled(key): value for key, value in item.items()}
+    for extra in (spoken, as_mapping(spoken.get("additional_kwargs")) or {}):
         for calls in filter(None, map(extra.get, formats.CALL_LISTS)):
             source = _Reading(reading)
             for call in calls if isinstance(calls, list) else [calls]:
                 source.add_call(as_mapping(call) or {})
             yield source
-    reading.add_results(item.get("tool_results") or [])
-    for key, tag in () if formats.BESIDE.keys().isdisjoint(item) else formats.BESIDE.items():
-        values = item.get(key)
+    reading.add_results(spoken.get("tool_results") or [])
+    for key, tag in () if formats.BESIDE.keys().isdisjoint(spoken) else formats.BESIDE.items():
+        values = spoken.get(key)
         for part in values if isinstance(values, list) else [values]:
             if is_given(part):
                 inner = normalised(part) if isinstance(part, Mapping) and tag != "artifact" else {}
                 is_thought = KIND_OF[tag] == "aside" and isinstance(part, str)
                 reading.say(_TEXT, _own(part) if KIND_OF[tag] == _TEXT else ())
                 reading.note(Part(KIND_OF[tag], tag, {"text": part} if is_thought else inner))
-
-
-def is_given(value: object) -> bool:
-    """Return whether a value is neither None nor empty, without asking objects of others."""
-    return bool(value) if isinstance(value, str | list | dict | tuple) else value is not None
 
 
 def _joined(sources: Iterable[Sequence[tuple[str, str]]]) -> list[tuple[str, str]]:
@@ -213,8 +203,7 @@ def times_in(item: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
 
 
 def _time_key(item: Mapping[str, Any]) -> str | None:
-    found = [key for key in TIMES if key in item and item[key] is not None]
-    return found[0] if found else None
+    return next((key for key in TIMES if item.get(key) is not None), None)
 
 
 # --- Envelopes -------------------------------------------------------------------------------------------------------
@@ -228,26 +217,29 @@ def _opened(item: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     item = _without_envelope({key: value for key, value in item.items() if key != "role" or value is not None})
     missing = [] if "role" in item else ["role"]
-    missing += ["content"] if {*_READ, *formats.CALL_LISTS, "refusal"}.isdisjoint(item) else []
+    missing += ["content"] if _READ.isdisjoint(map(spelled, item)) else []
     if missing:
         of_type = f" of the type {item['type']!r}" if item.get("type") is not None else ""
         raise InputError(
-            f"a message{of_type} has no {' and no '.join(missing)}; its keys are {listed(item)}; "
+            f"a message{of_type} has no {' and no '.join(missing)}; its keys are {formats.listed(item)}; "
             "see docs/how-to/agents.md for the formats that are known"
         )
     return item
 
 
 def _without_envelope(item: Mapping[str, Any]) -> Mapping[str, Any]:
+    kept = {ORIGINAL: item[ORIGINAL]} if ORIGINAL in item else {}
     if "lc" in item and isinstance(item.get("kwargs"), Mapping):  # LangChain's `dumpd`
-        item = {"type": item["id"][-1] if item.get("id") and isinstance(item["id"], list) else None, **item["kwargs"]}
+        kind = item["id"][-1] if item.get("id") and isinstance(item["id"], list) else None
+        item = {"type": kind, **item["kwargs"], **kept}
     if "role" not in item and "type" in item and isinstance(item.get("data"), Mapping):  # its `messages_to_dict`
-        item = {"type": item["type"], **item["data"], **{key: item[key] for key in (ORIGINAL,) if key in item}}
+        item = {"type": item["type"], **item["data"], **kept}
     if "role" in item:
         is_body = "message" in item and not any(key in item for key in BODIES)  # Cohere 1
         return {"content" if is_body and key == "message" else key: value for key, value in item.items()}
     kind = item.get("type")
-    role = ROLES.get(re.sub("message(chunk)?$", "", kind.casefold())) if isinstance(kind, str) else None
+    word = kind.casefold() if isinstance(kind, str) and kind.isalpha() else ""  # `tool-call` is a part
+    role = ROLES.get(re.sub("message(chunk)?$", "", word))
     if role is not None:  # its messages, whose type is a role, as in `human` or `AIMessageChunk`
         return {**item, "role": role}
     if {"from", "value"} <= item.keys():
@@ -267,11 +259,8 @@ def _of_item(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_sharegpt(item: Mapping[str, Any]) -> dict[str, Any]:
-    rest, role, said = (
-        {key: one for key, one in item.items() if key not in {"from", "value"}},
-        item["from"],
-        item["value"],
-    )
+    rest = {key: one for key, one in item.items() if key not in {"from", "value"}}
+    role, said = item["from"], item["value"]
     if role != "function_call":
         return {"role": role, "content": said, **rest}
     try:
@@ -330,8 +319,7 @@ class _Reading:
         except (TypeError, ValueError, RecursionError):
             return {"type": type(value).__name__, "left_out": "it is no JSON value"}
         if len(written) <= _LONGEST_PART:
-            # NaN and infinity are no JSON values.
-            return json.loads(written, parse_constant=str)
+            return json.loads(written, parse_constant=str)  # NaN and infinity are no JSON values
         self.notes.update(() if self.is_kept else [_CUT])
         kind = value.get("type") if isinstance(value, Mapping) else None
         return {"type": str(kind or type(value).__name__), "characters_left_out": len(written)}
@@ -364,9 +352,10 @@ class _Reading:
             self.unknown.append(f"part {place} of a message {error}")
             found = Part("aside", _UNKNOWN, {})
         if found.kind == _TEXT:
-            self.say(_TEXT, _words_of(found))
-            if cited := formats.cited_of(found.body):
-                self.others.append(cited)
+            self.say(_TEXT, words := _words_of(found))
+            if rest := formats.beside_text(found):
+                self.others.append(rest)
+                self.names += [] if words else [found.tag]
             return
         self.others.append(part)
         self.note(found)
@@ -380,7 +369,8 @@ class _Reading:
     def add_call(self, call: Mapping[str, Any], tag: str = "") -> None:
         """Read a call of a tool; some formats put its result into it."""
         call = normalised(call)
-        kind, holders = spelled(call.get("type")), ("function", "custom", "tool_invocation", "tool_call")
+        given, holders = call.get("type"), ("function", "custom", "tool_invocation", "tool_call")
+        kind = spelled(given) if isinstance(given, str) else ""
         inner = next((call[key] for key in (*holders, kind) if isinstance(call.get(key), Mapping)), call)
         named, tag = normalised(inner), kind if kind in _NAMED_BY_TYPE else tag
         line, identity = _line_of(named, tag), call.get("id") or call.get("call_id") or call.get("tool_call_id")
@@ -418,8 +408,11 @@ def _part_in_result(value: object, *, is_typed: bool) -> Part | None:
     if not found.is_typed and not (is_single and (not is_typed or found.kind == _RESULT)):
         return None
     if found.kind == _TEXT:
-        is_part = bool(_words_of(found)) or any(isinstance(body.get(key), str) for key in formats.TEXT_KEYS)
-        is_part &= body.keys() <= formats.OF_TEXTS if found.is_typed else found.tag in {"text", "json"}
+        texts, words = [body[key] for key in formats.TEXT_KEYS if key in body], _words_of(found)
+        is_part = bool(words) or any(isinstance(one, str) for one in texts)
+        known = formats.OF_TEXTS if words else formats.OF_BLANKS
+        is_own = len(texts) > 1 or any(key not in known and is_given(one) for key, one in body.items())
+        is_part &= not is_own if found.is_typed else found.tag in {"text", "json"}
     elif found.kind == "media":
         is_part = not formats.SOURCES.isdisjoint(body) and (found.is_typed or found.tag not in body)
     else:
@@ -463,7 +456,9 @@ def _returned(result: Part) -> list[str]:
             words = _words(value, is_typed=result.is_typed)
         elif key in {"response", "outputs"}:  # of objects, for which Gemini and Cohere wrap a text
             several = value if isinstance(value, list) else [value]
-            words = [word for one in several for word in _own(_unwrapped(one))]
+            wraps = [isinstance(one, Mapping) and [*one] in (["output"], ["result"]) for one in several]
+            inner = [(*one.values(),)[0] if wrapped else one for one, wrapped in zip(several, wraps, strict=True)]
+            words = [word for one in inner for word in _own(one)]
         else:
             words = [] if key.startswith("error") and isinstance(value, bool) else _own(value)
         if words and words not in found and not (found and key == "structured_content"):
@@ -471,16 +466,11 @@ def _returned(result: Part) -> list[str]:
     return [word for words in found for word in words]
 
 
-def _unwrapped(value: object) -> object:
-    is_wrapped = isinstance(value, Mapping) and len(value) == 1 and value.keys() <= {"output", "result"}
-    return next(iter(value.values())) if isinstance(value, Mapping) and is_wrapped else value
-
-
 def _words_of(part: Part) -> list[str]:
     body = part.body
     if part.kind == _TEXT:
         if part.tag.endswith("json"):
-            return _own(next((body[key] for key in ("value", "json", "text") if key in body), None))
+            return _own(next((body[key] for key in formats.JSON_KEYS if key in body), None))
         # Some formats have the text in a mapping of its own, as in `{"text": {"value": "…"}}`.
         while isinstance(inner := next((body[key] for key in formats.TEXT_KEYS if key in body), None), Mapping):
             body = normalised(inner)

@@ -32,7 +32,6 @@ _READABLE = re.compile(r"(?:\.(?:json|jsonl|ndjson|af|txt|csv|md|markdown|db|sql
 _LOOKED_AT = 100
 """Entries of a file that may show its format."""
 _UNSAID = {"system": "instructions", "developer": "instructions", "tool": "results of tools"}
-_PART = re.compile(r"\[([^\]]*)\]")
 
 
 def detect(path: Path) -> str:
@@ -156,7 +155,7 @@ def _worded(one: Incoming, words: Words) -> Incoming | Left | Fault:
             return Fault(one.place, str(error))
         role, speaker = (said.role, speaker or said.name) if isinstance(body, dict) else (role, speaker)
         why = "calls of tools" if any(kind == "call" for kind, _ in said.said) else NO_WORDS
-        parts = tuple(dict.fromkeys(_PART.findall(said.others)))
+        parts = tuple(said.others)
         text = "\n".join(filter(None, (text_of(said.text), one.text)))
     if not isinstance(role, str | None):
         return Fault(one.place, f"its role is {role!r:.40}, but must be text")
