@@ -10,7 +10,6 @@ the calls of functions in the calling thread are counted in place of the time; t
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks.calls import calls_of
 from benchmarks.knowing_model import Told, serving
 from benchmarks.said import SPLITS, Message, data, messages_of, table_row
 from neurogated import MemoryConfig, NeuroGraphMemory
@@ -40,7 +40,7 @@ class Figures(NamedTuple):
 
     @property
     def ratios(self) -> list[float]:
-        """What a write and a recall take with the model, by what they take without it."""
+        """The cost of a write and of a recall with the model, divided by their cost without it."""
         return [one / other for one, other in zip(*self.p95, strict=True)]
 
 
@@ -53,22 +53,6 @@ def seconds_of(call: Callable[[], object]) -> float:
     begin = perf_counter()
     call()
     return perf_counter() - begin
-
-
-def calls_of(call: Callable[[], object]) -> float:
-    """Return how many functions a call runs in this thread, those of C included."""
-    number = 0
-
-    def count(_frame: object, event: str, _argument: object) -> None:
-        nonlocal number
-        number += event in {"call", "c_call"}
-
-    sys.setprofile(count)
-    try:
-        call()
-    finally:
-        sys.setprofile(None)
-    return float(number)
 
 
 def measured(
@@ -90,7 +74,7 @@ def measured(
     ):
         for number, message in enumerate(messages):
             said, session = {"role": "user", "content": message.text}, message.at[:10]
-            # In turn, since the second one finds in caches what the first one has read in the text.
+            # The two take turns, because the second one finds what the first one read of the text in caches.
             for side in (number % 2, 1 - number % 2):
                 memory = (one, other)[side]
                 costs[side, number] = (

@@ -13,11 +13,9 @@ from __future__ import annotations
 
 import argparse
 import statistics
-import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from multiprocessing import get_context
@@ -26,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.calls import calls_of
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.config.groups import RuntimeSettings
@@ -98,22 +97,6 @@ class Share:
         pick = lambda words: words[int(self.random.integers(len(words)))]  # noqa: E731 - used four times below
         number = int(self.random.integers(2, 90))
         return str(pick(forms)).format(name=pick(_NAMES), place=pick(_PLACES), thing=pick(_THINGS), number=number)
-
-
-def calls_of(act: Callable[[], object]) -> int:
-    """Return how many functions of Python and C a call runs in this thread."""
-    count = 0
-
-    def note(_: object, event: str, __: object) -> None:
-        nonlocal count
-        count += event in ("call", "c_call")
-
-    sys.setprofile(note)
-    try:
-        act()
-    finally:
-        sys.setprofile(None)
-    return count
 
 
 def megabytes() -> float:

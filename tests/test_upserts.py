@@ -117,6 +117,10 @@ def test_an_id_of_another_user_is_refused(small: NeuroGraphMemory, owner: str | 
     assert "content 2" in note and "'note'" in note and "content 3" in note  # noqa: PT018 - of one sentence
     small.delete(added)
     small.delete(["note"])
+    # The id of a deleted memory is its user's until a compaction.
+    added = small.add(["Before.", message_of("Mine now.", id="note"), "After."], user_id=thief)
+    assert (len(added), added.refused) == (2, 1)
+    small.delete(added)
     small.admin.compact()
     assert small.count(user_id=ANY_USER) == 0
     small.add("Mine now.", id="note", user_id=thief)

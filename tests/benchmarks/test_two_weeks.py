@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks import slow_model
+from benchmarks.calls import calls_of
 from benchmarks.knowing_model import serving
 from benchmarks.said import LANGUAGES
 from benchmarks.two_weeks import answers_of, chats, measured
@@ -37,7 +38,7 @@ def test_no_mark_is_wrong_in_a_chat_that_a_perfect_model_reads() -> None:
 @pytest.mark.slow
 def test_a_model_makes_writes_and_recalls_hardly_more_work() -> None:
     chat = slow_model.chat(200)
-    written, recalled = slow_model.measured(chat, 0.01, "hash", slow_model.calls_of).ratios
+    written, recalled = slow_model.measured(chat, 0.01, "hash", calls_of).ratios
     assert written < 1.1
     assert recalled < 1.2
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import sys
 from datetime import UTC, datetime, timedelta
 from typing import get_args
 
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.calls import calls_of
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.judgements import Verdict
@@ -125,22 +125,8 @@ def test_no_way_of_writing_the_end_of_the_frame_ends_it(text: str) -> None:
     )
 )
 def test_no_text_is_more_work_than_its_length(parts: list[str]) -> None:
-    def work(text: str) -> int:
-        calls = 0
-
-        def count(_: object, event: str, __: object) -> None:
-            nonlocal calls
-            calls += event in {"call", "c_call"}
-
-        sys.setprofile(count)
-        try:
-            quoted(text)
-        finally:
-            sys.setprofile(None)
-        return calls
-
     text = "".join(parts) * 50
-    assert work(text * 2) <= 2.6 * work(text) + 50
+    assert calls_of(lambda: quoted(text * 2)) <= 2.6 * calls_of(lambda: quoted(text)) + 50
 
 
 @given(_TEXTS)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import statistics
-import sys
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+from benchmarks.calls import calls_of
 from neurogated import MemoryConfig, NeuroGraphMemory
 
 _MOST_CALLS = 4_000
@@ -23,29 +22,14 @@ def _message(number: int) -> dict[str, str]:
     return {"role": "user" if number % 2 else "assistant", "content": text}
 
 
-def _calls(call: Callable[[], object]) -> int:
-    calls = 0
-
-    def count(_frame: object, event: str, _argument: object) -> None:
-        nonlocal calls
-        calls += event in {"call", "c_call"}
-
-    sys.setprofile(count)
-    try:
-        call()
-    finally:
-        sys.setprofile(None)
-    return calls
-
-
 def test_a_message_takes_a_bounded_number_of_calls_and_in_a_list_far_fewer(tmp_path: Path) -> None:
     with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
         alone = [
-            _calls(partial(memory.add, _message(number), user_id="ana", session_id=f"session {number // 20}"))
+            calls_of(partial(memory.add, _message(number), user_id="ana", session_id=f"session {number // 20}"))
             for number in range(60)
         ]
         together = [
-            _calls(partial(memory.add, [_message(begin + one) for one in range(_TOGETHER)], user_id="ana"))
+            calls_of(partial(memory.add, [_message(begin + one) for one in range(_TOGETHER)], user_id="ana"))
             for begin in range(60, 100, _TOGETHER)
         ]
     message = statistics.median(alone[40:])

@@ -1,15 +1,15 @@
 """What a write compares does not grow with the memory, nor with the text."""
 
-import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from itertools import pairwise
-from types import FrameType
 from typing import Any
 
 import pytest
 
+from benchmarks.calls import calls_of
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.core.claims import Claim
 from neurogated.core.judgements import Relation
@@ -96,28 +96,15 @@ def test_a_value_meets_the_standing_one_only(step: int, compared: list[object]) 
 
 def _calls_about_a_slot(values: int) -> tuple[int, int]:
     """Return the calls, Python and C, of a fact in a slot with many values, and of a recall of it."""
-    calls = [0, 0]
-
-    def count(part: int, call: Callable[[], object]) -> None:
-        def watch(_: FrameType, event: str, __: object) -> None:
-            calls[part] += event in {"call", "c_call"}
-
-        before = sys.getprofile()
-        sys.setprofile(watch)
-        try:
-            call()
-        finally:
-            sys.setprofile(before)
-
     with opened() as memory:
         for n in range(values):
             memory.facts.add("Ana", "city", f"Town{n}", user_id="ana", valid_from=moment(n))
             memory.facts.add("Ben", f"trait {n}", "calm", user_id="ana")
         memory.recall("What is the city of Ana?", user_id="ana")
-        count(0, lambda: memory.facts.add("Ana", "city", "Leeds", user_id="ana", valid_from=moment(values)))
-        count(1, lambda: memory.recall("What is the city of Ana?", user_id="ana"))
+        add = partial(memory.facts.add, "Ana", "city", "Leeds", user_id="ana", valid_from=moment(values))
+        calls = calls_of(add), calls_of(partial(memory.recall, "What is the city of Ana?", user_id="ana"))
         assert [fact.value for fact in memory.facts.list("Ana", valid_at=datetime.now(UTC), user_id="ana")] == ["Leeds"]
-    return calls[0], calls[1]
+    return calls
 
 
 def test_a_fact_is_as_much_work_however_many_values_its_slot_had() -> None:

@@ -81,13 +81,12 @@ def settings(flags: Flags, word: str) -> None:
 @command("users")
 def users(flags: Flags) -> None:
     with flags.open() as memory:
-        counts, latest, zone = memory.admin.users(), memory.admin.latest(), memory.config.zone
-    found = [(name, count, latest[name]) for name, count in counts.items() if name in latest]
+        found, zone = memory.admin.people(), memory.config.zone
     lines = [
         f"{name}: {counted(count, 'memories')}, the newest of {local(at, zone):%Y-%m-%d %H:%M}"
-        for name, count, at in found
+        for name, (count, at) in found.items()
     ]
-    shown = [dict(zip(("user_id", "memories", "latest"), one, strict=True)) for one in found]
+    shown = [{"user_id": name, "memories": count, "latest": at} for name, (count, at) in found.items()]
     flags.emit({"users": shown}, "\n".join(lines) or "no memory has a user")
 
 

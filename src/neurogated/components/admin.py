@@ -83,12 +83,15 @@ class Admin(Component):
         owners = (view.scope_of(row).user_id for row in view.admitted_nodes().tolist())
         return dict(sorted(Counter(filter(None, owners)).items()))
 
-    def latest(self) -> dict[str, datetime]:
-        """Return when the newest memory of each user of this graph was added, by user."""
-        view = self._memories()
-        last = {view.scope_of(row).user_id: view.ids[row] for row in view.admitted_nodes().tolist()}
-        newest = self._session.store.get_nodes(list(last.values()), missing_ok=True)
-        return {one.scope.user_id: one.created_at for one in newest if one.scope.user_id is not None}
+    def people(self) -> dict[str, tuple[int, datetime]]:
+        """Return the users of this graph, sorted: how many memories each owns, and when the last one was added."""
+        view, owned = self._memories(), dict[str, list[int]]()
+        for row in view.admitted_nodes().tolist():
+            if (user_id := view.scope_of(row).user_id) is not None:
+                owned.setdefault(user_id, []).append(row)
+        newest = self._session.store.get_nodes([view.ids[rows[-1]] for rows in owned.values()], missing_ok=True)
+        at = {one.scope.user_id: one.created_at for one in newest}
+        return {name: (len(rows), at[name]) for name, rows in sorted(owned.items()) if name in at}
 
     def _memories(self) -> GraphView:
         return self._session.store.view(filters=memories_among({"user_id": ANY_USER}))

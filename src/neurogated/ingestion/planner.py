@@ -195,8 +195,9 @@ class Planner:
     def check(self, document: Document) -> None:
         """Raise InputError for a document that is longer than `MOST_CHARS`, or whose id is not free.
 
-        An id is not free if another user has it. One in the form of a hash is not free either, so that no user can take
-        the id of another user's text, or learn it, unless it is that of a text of the user, now or in the past.
+        An id is not free if another user has it, or had it and no compaction has erased it since. One in the form of a
+        hash is not free either, so that no user can take the id of another user's text, or learn it, unless it is that
+        of a text of the user, now or in the past.
         """
         document.refuse_longer()
         if document.id is None or document.statement is not None:
@@ -206,7 +207,7 @@ class Planner:
         is_own = row is not None and view.scope_of(row).user_id == document.scope.user_id
         if _RESERVED.fullmatch(name) and not (is_own and name.startswith(_CHUNK)):
             raise InputError(f"the id {name!r} has the form of the ids that the memory makes; choose another id")
-        if not is_own and view.find(name) is not None:
+        if not is_own and row is not None:
             raise InputError(_NOT_FREE.format(name))
 
     def _surroundings(self, node: MemoryNode) -> Sequence[str]:

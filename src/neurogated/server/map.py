@@ -106,10 +106,8 @@ async def users(caller: CallerOf) -> list[Person]:
 
 
 def _users(caller: Caller) -> list[Person]:
-    counts, latest = caller.memory.admin.users(), caller.memory.admin.latest()
-    return [
-        Person(user_id=name, memories=counts[name], latest=at) for name, at in sorted(latest.items()) if name in counts
-    ]
+    people = caller.memory.admin.people()
+    return [Person(user_id=name, memories=count, latest=at) for name, (count, at) in people.items()]
 
 
 @router.get("/map")
