@@ -146,13 +146,13 @@ def read_contents(content: Content, details: Details, check: Callable[[Document]
     is_spoken, role_map = given.pop("speakers_in_text", False), given.pop("role_map", None)
     known_role("user", role_map)  # a map that is wrong is no fault of a message
     # What the caller's own generator raises, such as an error of a network, is no fault of a message.
-    with nullcontext() if hasattr(content, "__next__") else foreign_values():
+    with nullcontext() if hasattr(content, "__next__") else foreign_values:
         listed = None if _is_pair(content, role_map) else _messages_in(content)
     items, beside = ([("", content)], []) if listed is None else listed
     documents, told, refused, unknown = list[Document](), Counter[str](), list[str](), list[str]()
     for place, item in items:
         try:
-            with foreign_values():
+            with foreign_values:
                 found, notes, left = _read(item, scope, given, role_map, is_spoken=bool(is_spoken))
             for document in found:
                 check(document)
@@ -275,7 +275,7 @@ def _messages_in(content: object) -> tuple[list[tuple[str, object]], list[str]] 
             place = f"content {position}"
             # A tuple in a list is a message.
             try:
-                with foreign_values():
+                with foreign_values:
                     inside = None if isinstance(item, list) or type(item) is tuple else _messages_in(item)
             except InputError as error:
                 inside = [("", error)], []

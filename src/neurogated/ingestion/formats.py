@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import ContextDecorator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -30,15 +30,17 @@ _JOINED = str.maketrans("-.", "__")
 _HUMP = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 
 
-@contextmanager
-def foreign_values() -> Iterator[None]:
-    """Raise InputError for whatever a value of others raises while it is read."""
-    try:
-        yield
-    except InputError:
-        raise
-    except Exception as error:
-        raise InputError(f"a value in it cannot be read: it raised {type(error).__name__}") from error
+class _ForeignValues(ContextDecorator):
+    """Raises InputError for whatever a value of others raises while it is read, which may be any exception."""
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, InputError):
+            raise InputError(f"a value in it cannot be read: it raised {type(error).__name__}") from error
+
+
+foreign_values = _ForeignValues()
 
 
 @lru_cache(4096)

@@ -107,7 +107,7 @@ def as_mapping(item: object, telling: Collection[str] = ("role", "type")) -> Map
     return None if fields.keys().isdisjoint(telling) else fields
 
 
-@formats.foreign_values()  # imports and frameworks read messages, too
+@formats.foreign_values  # imports and frameworks read messages, too
 def read_message(item: Mapping[str, Any]) -> ReadMessage:
     """Return what a message says. NUL and half characters are repaired.
 

@@ -195,9 +195,8 @@ class Planner:
     def check(self, document: Document) -> None:
         """Raise InputError for a document that is longer than `MOST_CHARS`, or whose id is not free.
 
-        An id is not free if another user has it, or had it and no compaction has erased it since. One in the form of a
-        hash is not free either, so that no user can take the id of another user's text, or learn it, unless it is that
-        of a text of the user, now or in the past.
+        An id is not free if another user has it, or had it since the last compaction. One in the form of a hash is not
+        free either, so that nobody learns or takes the id of another user's text; one of the user's own texts is.
         """
         document.refuse_longer()
         if document.id is None or document.statement is not None:
