@@ -295,7 +295,7 @@ def test_a_reader_of_messages_elsewhere_gets_an_input_error_too(odd: Any) -> Non
 
 
 @pytest.mark.parametrize(
-    "odd", [{"at": datetime(2026, 1, 1, tzinfo=UTC)}, [object()], _Role.USER, MappingProxyType({"a": 1})], ids=str
+    "odd", [{"at": datetime(2026, 1, 1, tzinfo=UTC)}, [object()], _Role.USER, MappingProxyType({"a": 1})], ids=range(4)
 )
 def test_an_original_that_is_no_json_costs_its_message_only(kept: NeuroGraphMemory, odd: Any) -> None:
     bad = {"role": "user", "content": "Hi.", "original": odd}
