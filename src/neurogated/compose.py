@@ -93,7 +93,7 @@ def build(
         _log.info("opened a memory: %s, namespace %r, embedder %s", config.place, config.namespace, embedder.name)
         if config.storage != "memory" and not config.read_only:
             embedder = _cached(embedder, config)
-        answers = _answers_file(config)
+        answers = None if config.storage == "memory" or config.read_only else Path(config.save_dir) / _LLM_CACHE
         own = llm if config.llm.use != OFF else None
         llm = build_language_model(config, answers) if own is None else with_limits(own, config, answers)
         models = _models(config, embedder, llm)
@@ -316,11 +316,6 @@ def _unused_cache(config: MemoryConfig, llm: BaseLLM | None) -> UnusedCache | No
     if llm is not None or config.storage == "memory" or config.read_only:
         return None
     return UnusedCache(Path(config.save_dir) / _LLM_CACHE)
-
-
-def _answers_file(config: MemoryConfig) -> Path | None:
-    """Return the file in which a memory caches the answers of its language model."""
-    return None if config.storage == "memory" or config.read_only else Path(config.save_dir) / _LLM_CACHE
 
 
 def build_language_model(config: MemoryConfig, answers: Path | None = None) -> BaseLLM | None:

@@ -124,7 +124,8 @@ class Found:
                 checked_name(f"found {name}", text)
         days = None if self.offset is None else self.offset / _MINUTES_A_DAY
         for name, value in (("sentiment", self.sentiment), ("outcome", self.outcome), ("offset in days", days)):
-            if value is not None and not _is_signed_unit(value):
+            is_number = isinstance(value, int | float) and not isinstance(value, bool)
+            if value is not None and not (is_number and -1 <= value <= 1):
                 raise InputError(f"found {name} is {value!r}, but must lie between -1 and 1")
         if self.part is not None:
             object.__setattr__(self, "part", _checked_part(self.part))
@@ -210,10 +211,6 @@ def _read_moment(value: object) -> datetime | None:
         return checked_moment("found given", datetime.fromisoformat(value) if isinstance(value, str) else value)
     except ValueError:
         raise InputError(f"found given is {value!r}, but must be a time in ISO 8601") from None
-
-
-def _is_signed_unit(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and -1 <= value <= 1
 
 
 _FIELDS = attrgetter(*Found.__slots__)

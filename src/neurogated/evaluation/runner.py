@@ -36,7 +36,6 @@ from neurogated.evaluation.gold import (
     PERCENT,
     RECALL_CUTOFFS,
     SOURCES_KEY,
-    Collection,
     Dataset,
     Interval,
     Question,
@@ -139,23 +138,19 @@ def index(dataset: Dataset, memory: NeuroGraphMemory, *, progress: bool | None =
         memory if part.namespace is None else memory.in_namespace(part.namespace) for part in dataset.collections
     ]
     for part, one in zip(dataset.collections, memories, strict=True):
-        _refuse_former_passages(part, one)
+        # The name of a former passage may now belong to another passage, so a recall of it would be scored wrong.
+        present = {document.id or document.document_id for document in part.documents}
+        nodes = [node for node in one.store.all_nodes() if SOURCES_KEY in node.metadata]
+        former = [node for node in nodes if (node.found.document_id or node.id.partition("#")[0]) not in present]
+        if former:
+            raise DatasetError(
+                f"the memory in {one.config.save_dir} holds {len(former)} passages that the data set no longer has; "
+                "their passages may bear the names of others, so index from scratch (--force_index_from_scratch) or "
+                "choose another --save_dir"
+            )
     for part, one in zip(dataset.collections, memories, strict=True):
         one.add_documents(part.documents, progress=progress)
     return memories
-
-
-def _refuse_former_passages(part: Collection, memory: NeuroGraphMemory) -> None:
-    # The name of a former passage may now belong to another passage, so a recall of it would be scored wrong.
-    present = {document.id or document.document_id for document in part.documents}
-    nodes = [node for node in memory.store.all_nodes() if SOURCES_KEY in node.metadata]
-    former = [node for node in nodes if (node.found.document_id or node.id.partition("#")[0]) not in present]
-    if former:
-        raise DatasetError(
-            f"the memory in {memory.config.save_dir} holds {len(former)} passages that the data set no longer has; "
-            "their passages may bear the names of others, so index from scratch (--force_index_from_scratch) or choose "
-            "another --save_dir"
-        )
 
 
 def rank(memory: NeuroGraphMemory, query: str, now: datetime | None = None) -> tuple[list[Hashable], Recall]:

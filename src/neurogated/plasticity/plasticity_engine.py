@@ -128,7 +128,15 @@ class PlasticityEngine:
         touch = Access(charges=energies.charges)
         others = GraphDelta(node_changes=energies.changes, touch=touch, reason=reason, at=now)
         if outcome < 0:
-            return self._weakened(view, strengthened, outcome, others)
+            lowered = view.weight.take(strengthened) + outcome * self._config.HEBBIAN_LEARNING_RATE
+            kept = lowered >= self._config.MIN_EDGE_WEIGHT
+            left = zip(strengthened[kept].tolist(), lowered[kept].tolist(), strict=True)
+            delta = replace(
+                others,
+                weights=tuple(WeightChange(view.edge_key(row), weight, now) for row, weight in left),
+                removed_edges=tuple(map(view.edge_key, strengthened[~kept].tolist())),
+            )
+            return LearnedWeights(delta, strengthened.size)
         new = list(self._associations(view, ids, rows, strengthened, now)) if associate and outcome else []
         weights, new = self._potentiated(view, strengthened, new, outcome)
         used = frozenset(strengthened.tolist())
@@ -138,18 +146,6 @@ class PlasticityEngine:
             for row, weight in weights.items()
         )
         return LearnedWeights(replace(others, weights=changes, edges=tuple(new)), strengthened.size + len(new))
-
-    def _weakened(self, view: GraphView, edges: Rows, outcome: float, others: GraphDelta) -> LearnedWeights:
-        """Lower the weights of edges; remove those that fall below `MIN_EDGE_WEIGHT`; `others` has other changes."""
-        lowered = view.weight.take(edges) + outcome * self._config.HEBBIAN_LEARNING_RATE
-        kept = lowered >= self._config.MIN_EDGE_WEIGHT
-        changes = zip(edges[kept].tolist(), lowered[kept].tolist(), strict=True)
-        delta = replace(
-            others,
-            weights=tuple(WeightChange(view.edge_key(row), weight, others.at) for row, weight in changes),
-            removed_edges=tuple(map(view.edge_key, edges[~kept].tolist())),
-        )
-        return LearnedWeights(delta, edges.size)
 
     def reinforce_recalled(
         self, node_ids: Sequence[str], recalled: Collection[str] = (), outcome: float = 1.0

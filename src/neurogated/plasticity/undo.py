@@ -229,7 +229,16 @@ def _backwards(
     Each has the last versions of the nodes that the change removed.
     """
     for block in _blocks(store, before):
-        last = _last_versions(store, block)
+        removals, last = dict[str, list[int]](), dict[tuple[str, int], MemoryNode]()
+        for entry, delta in block:
+            # A delta removes nodes before it puts them.
+            for node in delta.nodes:
+                last |= {(node.id, number): node for number in removals.pop(node.id, ())}
+            for one in delta.removed_nodes:
+                removals.setdefault(one, []).append(entry.sequence)
+        if removals:
+            for node in store.as_of(block[-1][0].sequence - 1).get_nodes(sorted(removals), missing_ok=True):
+                last |= {(node.id, number): node for number in removals[node.id]}
         for entry, delta in block:
             versions = (last.get((one, entry.sequence)) for one in delta.removed_nodes)
             yield entry, delta, [one for one in versions if one is not None]
@@ -254,21 +263,6 @@ def _changed(delta: GraphDelta, gone: Iterable[MemoryNode], user_id: UserChoice)
     done += [("deleted", one) for one in gone]
     own = [one for one in done if user_id in {ANY_USER, one[1].scope.user_id} and one[1].kind not in NO_MEMORIES]
     return tuple(ChangedMemory(one.id, action, one.content) for action, one in own)
-
-
-def _last_versions(store: GraphStorePort, block: Sequence[_Change]) -> dict[tuple[str, int], MemoryNode]:
-    """Return the versions of nodes before their removals, by id and number of the removal."""
-    removals, found = dict[str, list[int]](), dict[tuple[str, int], MemoryNode]()
-    for entry, delta in block:
-        # A delta removes nodes before it puts them.
-        for node in delta.nodes:
-            found |= {(node.id, number): node for number in removals.pop(node.id, ())}
-        for one in delta.removed_nodes:
-            removals.setdefault(one, []).append(entry.sequence)
-    if removals:
-        for node in store.as_of(block[-1][0].sequence - 1).get_nodes(sorted(removals), missing_ok=True):
-            found |= {(node.id, number): node for number in removals[node.id]}
-    return found
 
 
 def _is_automatic(entry: HistoryEntry) -> bool:

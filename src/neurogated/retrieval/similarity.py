@@ -158,7 +158,15 @@ class QuestionSimilarity:
             nearest = admission.best(count, lambda most: reader.nearest([self._vector], most)[0], nearest)
         else:
             admission.decide(few)
-            nearest = admission.best(count, self._nearest_of_few(few))
+            # The cosines of all nodes that the recall may find are measured.
+            rows, cosines = few, self._reader.similarities(self._vector, few, np.nan)
+            has_vector = ~np.isnan(cosines)
+            if not np.logical_and.reduce(has_vector):
+                self._cosine.add(rows, np.where(has_vector, cosines, 0.0))
+                rows, cosines = rows[has_vector], cosines[has_vector]
+            else:
+                self._cosine.add(rows, cosines)
+            nearest = admission.best(count, partial(_best_of, self._view, (rows, cosines)))
         if self.keyword_weight:
             whole = partial(reader.keyword_search, self._asked_words)
             by_keywords = admission.best(count, whole if few is None else self._with_keywords_of_few(few), by_keywords)
@@ -174,17 +182,6 @@ class QuestionSimilarity:
         self._measured = self._measure(self._rows if few is None else few, self._rows)
         self._scale()
         return self.known
-
-    def _nearest_of_few(self, rows: Rows) -> Callable[[int], Scored]:
-        """Measure the cosines of all nodes that the recall may find, and return the search among them."""
-        cosines = self._reader.similarities(self._vector, rows, np.nan)
-        has_vector = ~np.isnan(cosines)
-        if not np.logical_and.reduce(has_vector):
-            self._cosine.add(rows, np.where(has_vector, cosines, 0.0))
-            rows, cosines = rows[has_vector], cosines[has_vector]
-        else:
-            self._cosine.add(rows, cosines)
-        return partial(_best_of, self._view, (rows, cosines))
 
     def _with_keywords_of_few(self, rows: Rows) -> Callable[[int], Scored]:
         """Measure the BM25 of all nodes that the recall may find, and return the search among them."""

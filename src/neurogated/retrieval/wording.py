@@ -209,7 +209,9 @@ def _reduced(sentence: str, rare: Rare) -> str:
     begin = 0
     for found in _BREAK.finditer(sentence, 0, max(interrogatives_of(sentence), default=0)):
         request, question = sentence[begin : found.end()], sentence[found.end() :]
-        if not _is_request(request) or _belong_together(request, question, rare):
+        words = split_words(fold(request))
+        addresses = not _ADDRESS.isdisjoint(words) or _CHINESE_ADDRESS.search(request) is not None
+        if not (addresses and _is_open(request, words)) or _belong_together(request, question, rare):
             break
         begin = found.end()
     return sentence[begin:]
@@ -236,12 +238,6 @@ def _without_unmarked(sentence: str, rare: Rare, existing: Existing) -> str:
 
 def _speaks(words: Sequence[str]) -> bool:
     return not _ADDRESS.isdisjoint(words) or is_first_person(" ".join(words))
-
-
-def _is_request(text: str) -> bool:
-    words = split_words(fold(text))
-    addresses = not _ADDRESS.isdisjoint(words) or _CHINESE_ADDRESS.search(text) is not None
-    return addresses and _is_open(text, words)
 
 
 def _is_open(text: str, words: Sequence[str]) -> bool:
@@ -305,19 +301,15 @@ def corrected(
     for word, other in changes.items():
         if other and word[0].isupper() and sorted(fold(word)) != sorted(other):
             (keyword,) = split_keywords(other)
-            if not any(holding([keyword, near]) for near in _around(query, places[word])):
+            place = places[word]
+            before, after = query[: place[0]].split()[-_REACH:], query[place[1] :].split()[:_REACH]
+            if not any(holding([keyword, near]) for near in split_keywords(" ".join([*before, *after]))):
                 changes[word] = None
     return _WORD.sub(lambda found: _in_case(changes.get(found[0]) or found[0], found[0]), query)
 
 
 def _is_plain(word: str) -> bool:
     return word.isascii() and word.isalpha() and word not in ENGLISH_STOP_WORDS
-
-
-def _around(query: str, place: tuple[int, int]) -> list[str]:
-    """Return the keywords of the words on each side of a place."""
-    before, after = query[: place[0]].split()[-_REACH:], query[place[1] :].split()[:_REACH]
-    return split_keywords(" ".join([*before, *after]))
 
 
 def _nearest(word: str, size: int, existing: Existing, count_tokens: CountTokens) -> str | None:

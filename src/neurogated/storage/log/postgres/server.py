@@ -97,18 +97,15 @@ class PostgresAddress:
 
     def connect(self, *, read_only: bool) -> Connection:
         """Return a new connection, on which every statement is a transaction of its own, unless one is begun."""
-        connection = psycopg.connect(self._url, autocommit=True, **self._patience)
+        given = conninfo.conninfo_to_dict(self._url)
+        patience: dict[str, Any] = {} if "connect_timeout" in given else {"connect_timeout": _CONNECT_SECONDS}
+        connection = psycopg.connect(self._url, autocommit=True, **patience)
         connection.execute(sql.SQL("SET search_path TO {}").format(sql.Identifier(self.schema)))
         if read_only:
             # A transaction reads one state.
             connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
             connection.execute("SET default_transaction_read_only TO on")
         return connection
-
-    @property
-    def _patience(self) -> dict[str, Any]:
-        given = conninfo.conninfo_to_dict(self._url)
-        return {} if "connect_timeout" in given else {"connect_timeout": _CONNECT_SECONDS}
 
 
 def _schema_of(given: Mapping[str, str]) -> str:
