@@ -104,6 +104,20 @@ def memory(config: MemoryConfig) -> Iterator["NeuroGraphMemory"]:
 
 
 @pytest.fixture
+def plain() -> MemoryConfig:
+    """Settings of a memory in RAM with the instant embedder."""
+    return MemoryConfig(storage="memory", embedding_name="hash")
+
+
+@pytest.fixture
+def in_ram(plain: MemoryConfig) -> Iterator["NeuroGraphMemory"]:
+    from neurogated import NeuroGraphMemory
+
+    with NeuroGraphMemory(plain) as opened:
+        yield opened
+
+
+@pytest.fixture
 def small(config: MemoryConfig) -> Iterator["NeuroGraphMemory"]:
     """Return a memory that makes a chunk of every sentence."""
     from neurogated import NeuroGraphMemory

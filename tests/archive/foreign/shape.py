@@ -30,6 +30,10 @@ class Shape:
     sessions: Sequence[str] | None = None
     branches: Sequence[str] = ()
     """Texts of branches that were left."""
+    details: Mapping[str, Any] = field(default_factory=dict)
+    """What is said of the first text, with times in ISO format."""
+    notes: Sequence[str] = ()
+    """A word of each note that an import tells."""
 
     def write(self, folder: Path) -> Path:
         """Write the files, and return the path to import."""

@@ -1,5 +1,7 @@
 """What is read from the files of each system."""
 
+import hashlib
+import json
 import zipfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,8 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated.archive.foreign import FORMATS
 from neurogated.errors import ConfigError, DatasetError
-from tests.archive.foreign.files import BEGIN, both, chatgpt, chatgpt_node, claude, records, texts, written
+from tests.archive.foreign.files import BEGIN, both, chatgpt, claude, notes, records, texts, written
 
 _SAID = [("user", "I moved to Lyon."), ("assistant", "How is it?"), ("user", "Sunny.")]
 
@@ -19,31 +23,10 @@ def _at(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def test_a_conversation_of_chatgpt_is_read_in_order_with_its_times(tmp_path: Path) -> None:
-    path = written(tmp_path / "conversations.json", [chatgpt(_SAID)])
-    found = texts("chatgpt", path)
-    assert [(one.role, one.text) for one in found] == _SAID
-    assert [one.details["timestamp"] for one in found] == [_at(BEGIN + 60 * n) for n in range(3)]
-    assert {one.details["session_id"] for one in found} == {"chatgpt-c1"}
-    assert {one.details["metadata"]["conversation"] for one in found} == {"About c1"}
-
-
-def test_only_the_current_branch_is_read(tmp_path: Path) -> None:
-    conversation = chatgpt(_SAID)
-    conversation["mapping"]["other"] = chatgpt_node("c1-0", "assistant", "An abandoned answer.")
-    assert both("chatgpt", written(tmp_path / "x.json", [conversation]))[0] == [text for _, text in _SAID]
-    conversation["current_node"] = "other"
-    assert both("chatgpt", written(tmp_path / "x.json", [conversation]))[0] == [_SAID[0][1], "An abandoned answer."]
-
-
 @pytest.mark.parametrize(
     "changes",
     [
-        {"author": {"role": "system"}},
-        {"author": {"role": "tool"}},
-        {"metadata": {"is_visually_hidden_from_conversation": True}},
         {"content": {"content_type": "code", "parts": None, "text": "print(1)"}},
-        {"content": {"content_type": "thoughts", "thoughts": []}},
         {"content": {"content_type": "text", "parts": None}},
         {"content": {"content_type": "text", "parts": ["", None, {"content_type": "image_asset_pointer"}]}},
         {"content": None},
@@ -55,33 +38,6 @@ def test_what_is_not_said_is_left_out(tmp_path: Path, changes: dict[str, Any]) -
     conversation["mapping"]["c1-1"]["message"].update(changes)
     path = written(tmp_path / "x.json", [conversation])
     assert both("chatgpt", path) == ([_SAID[0][1], _SAID[2][1]], [])
-
-
-def test_the_text_beside_a_picture_is_read(tmp_path: Path) -> None:
-    conversation = chatgpt(_SAID)
-    parts = [{"content_type": "image_asset_pointer", "asset_pointer": "file-service://x"}, "Look!"]
-    conversation["mapping"]["c1-0"]["message"]["content"] = {"content_type": "multimodal_text", "parts": parts}
-    assert both("chatgpt", written(tmp_path / "x.json", [conversation]))[0][0] == "Look!"
-
-
-def test_marks_of_links_and_names_are_read_as_they_are_shown(tmp_path: Path) -> None:
-    entity = '\ue200entity\ue202["drink","rooibos","tea"]\ue201'
-    cited = f"Rooibos is mild \ue200cite\ue202turn0search0\ue201. Try {entity} 【7†source】."
-    path = written(tmp_path / "x.json", [chatgpt([("assistant", cited)])])
-    assert both("chatgpt", path)[0] == ["Rooibos is mild. Try rooibos."]
-
-
-def test_of_claude_the_last_branch_is_read_with_the_texts_of_files(tmp_path: Path) -> None:
-    said = [("human", "u1", "root"), ("assistant", "a1", "u1"), ("human", "u2", "root"), ("assistant", "a2", "u2")]
-    said += [("assistant", "a3", "u2"), ("human", "u3", "a3"), ("human", "lost", "nowhere"), ("human", "u4", "u3")]
-    messages: list[Any] = [
-        {"sender": sender, "uuid": name, "text": f"I am {name}.", "parent_message_uuid": parent}
-        for sender, name, parent in said
-    ]
-    messages[-1] |= {"text": "", "attachments": [{"file_name": "rent.txt", "extracted_content": "It is 900 euros."}]}
-    path = written(tmp_path / "x.json", [{"uuid": "c", "name": "Rent", "chat_messages": messages}])
-    branch = [f"I am {name}." for name in ("u2", "a3", "u3", "lost")]
-    assert both("claude", path) == ([*branch, "[document: rent.txt]\nIt is 900 euros."], [])
 
 
 def test_a_tree_may_have_holes_and_cycles(tmp_path: Path) -> None:
@@ -161,18 +117,6 @@ def test_a_messed_up_conversation_never_stops_the_import(
     assert all(one.startswith("messed.json[1]") for one in places)
 
 
-def test_a_conversation_of_claude_is_read_without_thoughts_and_tools(tmp_path: Path) -> None:
-    conversation = claude([("human", "I moved to Lyon."), ("assistant", "Nice."), ("human", "Thanks.")])
-    thought, call = {"type": "thinking", "thinking": "Hm."}, {"type": "tool_use", "name": "web"}
-    result = {"type": "tool_result", "content": [{"type": "text", "text": "Found."}]}
-    conversation["chat_messages"][1]["content"][:0] = [thought, call, result]
-    found = texts("claude", written(tmp_path / "conversations.json", [conversation]))
-    said = [("user", "I moved to Lyon."), ("assistant", "Nice."), ("user", "Thanks.")]
-    assert [(one.role, one.text) for one in found] == said
-    assert [one.details["timestamp"].minute for one in found] == [0, 1, 2]
-    assert {one.details["session_id"] for one in found} == {"claude-c1"}
-
-
 def test_malformed_messages_of_claude_are_left_out(tmp_path: Path) -> None:
     conversation = claude([("human", text) for text in ("One.", "Two.", "Three.", "Four.")])
     messages = conversation["chat_messages"]
@@ -191,3 +135,85 @@ def test_a_file_of_another_system_is_named(tmp_path: Path) -> None:
         records("chatgpt", written(path, [{"colour": "red"}]))
     with pytest.raises(ConfigError, match="chatgpt, claude"):
         records("letters", path)
+
+
+_MEM0 = {"id": "m1", "memory": "Ana lives in Lyon.", "created_at": "2026-03-01T12:00:00.5-07:00", "user_id": "ana"}
+
+
+@pytest.mark.parametrize(("count", "is_told"), [(19, False), (20, True), (21, False), (100, True)])
+def test_a_file_of_mem0_that_looks_cut_is_told(tmp_path: Path, count: int, *, is_told: bool) -> None:
+    memories = [{**_MEM0, "id": f"m{number}"} for number in range(count)]
+    assert bool(notes("mem0", written(tmp_path / "m.json", {"results": memories}))) is is_told
+
+
+def test_malformed_memories_are_left_out(tmp_path: Path) -> None:
+    bad = [{**_MEM0, "metadata": "x"}, {**_MEM0, "updated_at": "soon"}, {**_MEM0, "memory": None}, "x", {"id": 1}]
+    path = written(tmp_path / "m.json", [_MEM0, *bad, {**_MEM0, "id": "m9"}])
+    found = both("mem0", path)
+    assert found == (["Ana lives in Lyon."] * 2, [f"m.json[{number}]" for number in (1, 2, 4, 5)])
+
+
+def test_memories_that_are_exported_as_pam_come_back(plain: MemoryConfig, tmp_path: Path) -> None:
+    file = tmp_path / "memory-store.json"
+    with NeuroGraphMemory(plain) as memory:
+        memory.add({"role": "user", "content": "I moved.", "name": "Ana"}, user_id="ana", session_id="s", timestamp=1e9)
+        about = {"number": 1e-7, "größe": [1.0, None]}
+        memory.add("Tea\nis “best”.", user_id="ana", title="Drinks", tags=["a b", "c"], metadata=about, path=("x", "y"))
+        memory.add("Old.", user_id="ana", valid_from="2020-01-01", valid_to="2021-01-01", importance=0.9)
+        memory.add("Bob's.", user_id="bob")
+        memory.add("Everybody's.")
+        assert memory.admin.export_to("pam", file, user_id="ana") == 3
+        before = _own(memory)
+    with NeuroGraphMemory(plain) as memory:
+        done = memory.admin.import_from("pam", file)
+        assert (done.added, done.faults) == (3, 0)
+        after = _own(memory)
+    names = ("content", "role", "speaker", "title", "tags", "metadata", "scope", "valid_from", "valid_to", "importance")
+    for one, other in zip(before, after, strict=True):
+        assert [getattr(one, name) for name in names] == [getattr(other, name) for name in names]
+        assert other.timestamp == (one.timestamp or one.created_at)
+
+
+def _own(memory: NeuroGraphMemory) -> list[MemoryNode]:
+    nodes = memory.find(user_id="ana", kinds=["turn", "episode"])
+    return sorted((node for node in nodes if node.scope.user_id), key=lambda node: node.content)
+
+
+def test_an_export_as_pam_follows_its_specification(plain: MemoryConfig, tmp_path: Path) -> None:
+    file = tmp_path / "memory-store.json"
+    with NeuroGraphMemory(plain) as memory:
+        memory.add("  I  MOVED\tto Köln. ", user_id="ana", session_id="s", tags=["home", "Not A Tag"])
+        memory.facts.add("Ana", "city", "Lyon", user_id="ana")
+        memory.admin.export_to("pam", file, user_id="ana")
+        whole = json.loads(file.read_text(encoding="utf-8"))
+        assert {"schema", "schema_version", "owner", "memories", "integrity"} <= whole.keys()
+        assert whole["integrity"]["total_memories"] == len(whole["memories"]) >= 2
+        ids = [one["id"] for one in whole["memories"]]
+        assert ids == sorted(ids)
+        (said,) = (one for one in whole["memories"] if one["custom_type"] == "turn")
+        # By hand: the SHA-256 of "i moved to köln."
+        assert said["content_hash"] == "sha256:" + _sha256("i moved to köln.")
+        assert said["tags"] == ["home"]
+        (session,) = whole["conversations_index"]
+        assert session["derived_memories"] == [said["id"]]
+        assert session["temporal"] == {"created_at": said["temporal"]["created_at"]}
+        canonical = json.dumps(whole["memories"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        assert whole["integrity"]["checksum"] == "sha256:" + _sha256(canonical)
+        assert not _numbers(whole["memories"])
+        with pytest.raises(OSError, match="exists"):
+            memory.admin.export_to("pam", file, user_id="ana")
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _numbers(value: object) -> list[object]:
+    """Return the numbers in a value, which RFC 8785 writes in another way than Python."""
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return [value] if isinstance(value, int | float) else [one for part in inner for one in _numbers(part)]
+
+
+@pytest.mark.parametrize("source", [name for name, one in FORMATS.items() if one.matches])
+def test_an_empty_file_has_no_texts(tmp_path: Path, source: str) -> None:
+    assert both(source, written(tmp_path / "x.json", [])) == ([], [])

@@ -4,6 +4,7 @@ import copy
 import dataclasses
 from collections import Counter
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +23,6 @@ from tests.archive.foreign.files import records
 from tests.archive.foreign.shape import SHAPES, Said, Shape
 
 _ALL = pytest.mark.parametrize("name", SHAPES)
-
-
-@pytest.fixture
-def plain() -> MemoryConfig:
-    return MemoryConfig(storage="memory", embedding_name="hash")
 
 
 def _said(one: Incoming | IncomingItem) -> Said:
@@ -54,6 +50,9 @@ def test_a_shape_is_recognised_and_read_as_it_was_said(tmp_path: Path, name: str
     assert [one.text for one in texts if one.branch] == list(shape.branches)
     if shape.sessions is not None:
         assert {one.details.get("session_id", "") for one in texts} == set(shape.sessions)
+    for field, wanted in shape.details.items():
+        value = texts[0].details[field]
+        assert (value.isoformat() if isinstance(value, datetime) else value) == wanted
 
 
 @_ALL
@@ -67,6 +66,7 @@ def test_all_records_of_a_shape_are_taken_or_left_out_with_a_reason(
         assert dict(done.left_out) == dict(shape.left)
         assert done.texts == len(shape.said)
         assert done.present == done.texts + sum(shape.left.values())
+        assert all(word in str(done.notes) for word in shape.notes)
         before = memory.store.view().sequence
         again = memory.admin.import_from(None, path, user_id="ana")
         assert (again.texts, again.added, again.left_out) == (done.texts, 0, done.left_out)
