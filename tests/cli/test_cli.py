@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +17,6 @@ from neurogated.cli import main
 from neurogated.compose import OFFLINE_NOTICE
 
 ROOT = Path(__file__).parents[2]
-PROGRAMS = {
-    "main.py": [sys.executable, str(ROOT / "main.py")],
-    "python -m": [sys.executable, "-m", "neurogated"],
-    "console script": [str(Path(sys.executable).parent / "neurogated")],
-}
 
 
 @pytest.fixture
@@ -32,12 +28,6 @@ def flags(tmp_path: Path) -> list[str]:
 @pytest.fixture
 def sample(flags: list[str]) -> list[str]:
     return ["bench", "run", "--dataset", "sample", *flags]
-
-
-def _settings_of_the_only_run(folder: Path) -> dict[str, Any]:
-    (path,) = folder.glob("out/sample/*/config.json")
-    settings: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    return settings
 
 
 def _one_error_line(captured: str) -> str:
@@ -69,18 +59,16 @@ def test_run_prints_its_figures_and_their_folder(
 
 
 def test_flag_wins_over_environment_and_environment_over_file(
-    sample: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "settings.yaml"
-    file.write_text(
-        "TOP_K_ANCHORS: 6\nMAX_HOPS: 3\nACTIVATION_WEIGHT: 0.75\nretrieval:\n  energy_weight: 0.25\n", encoding="utf-8"
-    )
+    file.write_text("TOP_K_ANCHORS: 6\nMAX_HOPS: 3\nretrieval:\n  energy_weight: 0.25\n", encoding="utf-8")
     monkeypatch.setenv("NEUROGATED_TOP_K_ANCHORS", "7")
     monkeypatch.setenv("NEUROGATED_MAX_HOPS", "4")
-    assert main([*sample, "--config", str(file), "--TOP_K_ANCHORS", "8"]) == 0
-    settings = _settings_of_the_only_run(tmp_path)
-    assert [settings[name] for name in ("TOP_K_ANCHORS", "MAX_HOPS", "ACTIVATION_WEIGHT")] == [8, 4, 0.75]
-    assert settings["retrieval"]["energy_weight"] == 0.25
+    assert main(["settings", "--config", str(file), "--TOP_K_ANCHORS", "8", "--json"]) == 0
+    settings = json.loads(capsys.readouterr().out)
+    names = ("TOP_K_ANCHORS", "MAX_HOPS", "retrieval.energy_weight")
+    assert [settings[name] for name in names] == [8, 4, 0.25]
 
 
 # Demo
@@ -207,13 +195,48 @@ def test_an_interrupted_command_exits_with_130(monkeypatch: pytest.MonkeyPatch) 
 # The ways to start it
 
 
-def _started(program: str, words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*PROGRAMS[program], *words], cwd=folder, capture_output=True, text=True, check=False, timeout=120
-    )
-
-
-def test_started_program_exits_with_the_code_of_the_error_and_no_traceback(tmp_path: Path) -> None:
-    done = _started("main.py", ["--dataset", "absent"], tmp_path)
+@pytest.mark.parametrize(
+    "program", [["-m", "neurogated", "bench", "run"], [str(ROOT / "main.py")]], ids=["module", "main.py"]
+)
+def test_started_program_exits_with_the_code_of_the_error_and_no_traceback(program: list[str], tmp_path: Path) -> None:
+    words = [sys.executable, *program, "--dataset", "absent"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert _one_error_line(done.stderr).startswith("dataset/absent_corpus.json does not exist")
+
+
+# Doctor
+
+
+def _findings(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict[str, Any]]:
+    code = main(["doctor", "--embedding_name", "hash", "--json", *words])
+    value = json.loads(capsys.readouterr().out)
+    assert value["works"] == (code == 0)
+    return code, {finding["part"]: finding for finding in value["findings"]}
+
+
+def test_a_sound_installation_works(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, findings = _findings(capsys, "--save_dir", str(tmp_path / "new"))
+    assert code == 0
+    assert set(findings) == {"program", "extras", "embedding model", "GPU", "disk", "memory", "language model"}
+    assert "none yet" in findings["memory"]["detail"]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_extras_without_their_packages_are_named_with_the_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = metadata.distributions
+    monkeypatch.setattr(metadata, "distributions", lambda name: () if name == "redis" else found(name=name))
+    code, findings = _findings(capsys, "--save_dir", str(tmp_path))
+    assert code == 0
+    assert "redis" in findings["extras"]["detail"]
+    assert "dev" not in findings["extras"]["detail"].split()
+    assert "pip install 'neurogated[NAME]'" in findings["extras"]["remedy"]
+
+
+def test_a_folder_that_cannot_be_made_has_a_remedy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "file").write_text("")
+    code, findings = _findings(capsys, "--save_dir", "/proc/none")
+    assert code == 1
+    assert "--save_dir" in findings["disk"]["remedy"]
