@@ -142,7 +142,7 @@ def test_a_read_only_disk_is_a_clear_error(read_only: Path) -> None:
         (lambda m: m.undo(to=1, user_id="ann"), "once for each thing to take back"),
         (lambda m: m.add_document("Text.", ttl=float("nan")), "not a duration"),
         (lambda m: m.add_documents([Document.from_text("Text.", ttl=float("inf"))]), "not a duration"),
-        (lambda m: m.add_documents([{"text": "Text.", "valid_from": "2020"}]), "document 0: valid_from is '2020'"),
+        (lambda m: m.add_documents([{"text": "Text.", "valid_from": "2020"}]), "document 1: valid_from is '2020'"),
         (lambda m: m.update(ID, valid_to="2020"), "valid_to is '2020'"),
         (lambda m: m.update(ID, valid_from=datetime(1, 1, 1, tzinfo=EAST)), "years 1 to 9999"),
         (lambda m: m.update(ID, ttl="5"), "ttl is '5'"),

@@ -147,7 +147,8 @@ def test_what_is_left_out_is_told(memory: NeuroGraphMemory) -> None:
         ("system", "You are terse."),
         ("user", "Hello."),
     ]
-    assert report.notes == ("left out beside the messages: 'tools'",)
+    (note,) = report.notes
+    assert "'tools'" in note
 
 
 def test_every_item_of_the_responses_api_and_every_block_of_anthropic_is_known() -> None:
@@ -344,10 +345,7 @@ def test_an_owner_in_a_message_is_not_followed_and_is_told(memory: NeuroGraphMem
     report = memory.add({"role": "user", "content": "I keep bees.", "user_id": "bob", "importance": 1})
     node = memory.get(report[0])
     assert (node.scope.user_id, node.metadata["message"]) == (None, {"user_id": "bob", "importance": 1})
-    assert [note.split(",")[0] for note in report.notes] == [
-        "1 of the texts is with 'importance'",
-        "1 of the texts is with 'user_id'",
-    ]
+    assert [key in note for key, note in zip(("'importance'", "'user_id'"), report.notes, strict=True)] == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -383,7 +381,8 @@ def test_a_record_of_sharegpt_in_a_list_is_its_messages(memory: NeuroGraphMemory
     record = {"conversations": [{"from": "human", "value": "Hi."}, {"from": "gpt", "value": "Hello."}], "source": "x"}
     report = memory.add([record])
     assert [memory.get(name).role for name in report] == ["user", "assistant"]
-    assert report.notes == ("left out beside the messages: 'source'",)
+    (note,) = report.notes
+    assert "'source'" in note
 
 
 def test_a_message_that_replaces_one_of_another_session_is_told(memory: NeuroGraphMemory) -> None:
@@ -398,14 +397,15 @@ def test_a_message_that_replaces_one_of_another_session_is_told(memory: NeuroGra
     assert "'s2'" in note and "stay" in note and note.endswith(" m1")  # noqa: PT018 - of one sentence
     assert memory.add([said("I live in Rome.")], session_id="s2", user_id="ann", replace=False).notes == ()
     (note,) = memory.add([said("One.", "m2"), said("Two.", "m2")], session_id="s2", user_id="ann").notes
-    assert note == "1 of the texts has the id of a later one, which replaces it"
+    assert "later" in note and note.endswith(" m2")  # noqa: PT018 - of one sentence
     with pytest.raises(InputError, match="the id 'm1' is not free for this user"):
         memory.add([said("I live in Bern.")], user_id="bob")
 
 
 def test_a_text_that_has_expired_already_is_told(memory: NeuroGraphMemory) -> None:
     said = {"role": "user", "content": "The code is 1234.", "expires_at": "2020-01-01T00:00:00Z"}
-    assert memory.add([said]).notes == ("1 of the texts has expired already, and no call finds it",)
+    (note,) = memory.add([said]).notes
+    assert "expired" in note
     assert memory.add("The code is 12.", expires_at="2020-01-01").notes != ()
 
 

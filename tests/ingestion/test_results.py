@@ -54,6 +54,10 @@ OWN: tuple[Any, ...] = (
     {"type": "text", "text": "A", "value": "B"},
     {"type": "text", "text": "", "state": "B"},
     {"type": "text", "text": " ", "index": "B"},
+    {"type": "text", "text": "A", "id": "B"},
+    {"type": "citation", "uri": URL, "author": "B"},
+    {"type": "document", "source": URL, "abstract": "B"},
+    {"image": {"url": URL, "caption": "B"}},
     {"messages": [{"role": "user", "content": "Hi."}], "id": 7},
     "Rain",
     7,
@@ -174,6 +178,12 @@ def test_no_key_of_a_value_makes_it_a_part(form: str, own: dict[str, Any]) -> No
         ({"role": "tool", "content": ["7", {"degrees": 8}]}, '7\n{"degrees": 8}'),
         ({"role": "tool", "content": None, "error": "A", "status": "error"}, "A"),
         ({"role": "tool", "content": [], "result": {"degrees": 8}}, '{"degrees": 8}'),
+        (part(type="tool_result", tool_use_id="c", payload="A"), '{"payload": "A"}'),
+        ({"role": "tool", "content": b"caf\xc3\xa9"}, "caf\xe9"),
+        ({"role": "tool", "content": {"drink": b"caf\xc3\xa9"}}, '{"drink": "caf\xe9"}'),
+        (part(document={"format": "txt", "source": {"bytes": b"Rain"}}), "Rain"),
+        (part(toolResult={"content": [{"document": {"format": "md", "source": {"bytes": b"Rain"}}}]}), "Rain"),
+        ({"role": "tool", "content": [{"type": "text", "text": "7", "id": "lc_1f"}]}, "7"),
         ({"role": "tool-response", "content": "7"}, "7"),
         ({"role": "tool-call", "content": "f()"}, "f()"),
         ({"type": "tool-call", "toolName": "f", "args": {}}, "f()"),
@@ -201,6 +211,21 @@ def test_what_a_text_does_not_say_is_kept_beside_it(content: Any, text: str, bes
     (document,) = read_contents([{"role": "user", "content": content}], {})
     assert document.main.text == text
     assert document.main.aside == ({"message": {"parts": [beside]}} if beside else {})
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {"role": "tool", "content": b"\xff\xfe"},
+        {"role": "tool", "content": {"a": b"\xff\xfe"}},
+        part(document={"format": "pdf", "name": "Lease", "source": {"bytes": b"\xff\xfe"}}),
+    ],
+)
+def test_of_bytes_that_are_no_text_the_length_is_kept_and_told(message: dict[str, Any]) -> None:
+    contents = read_contents([message, "Rain."], {})
+    (note,) = contents.notes
+    assert note.endswith("1, content 1")
+    assert "2 bytes" in str(contents[0].main)
 
 
 class _Angry:
@@ -282,7 +307,7 @@ def test_what_the_generator_of_a_caller_raises_is_raised(kept: NeuroGraphMemory)
         kept.add(herons())  # type: ignore[arg-type]  # any iterator
 
 
-@pytest.mark.parametrize("odd", [{"payload": "A"}, {"content": []}, {"content": [{"type": "image", "data": "A"}]}])
+@pytest.mark.parametrize("odd", [{"is_error": True}, {"content": []}, {"content": [{"type": "image", "data": "A"}]}])
 def test_a_result_without_words_is_nobodys(odd: dict[str, Any]) -> None:
     assert said(part(type="tool_result", **odd)) == [("tool", "placeholder", "[tool_result]")]
 

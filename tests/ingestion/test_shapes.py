@@ -24,6 +24,7 @@ CASES = [
     for column, (message, wanted) in columns.items()
 ]
 HALF, HERON = "\ud83d", "My heron is called Ada."
+ANSWERED = [{"role": "assistant", "content": HERON}]
 
 
 @pytest.fixture(scope="module")
@@ -112,6 +113,42 @@ def test_many_messages_that_cannot_be_read_are_counted_and_five_are_named(kept: 
     added = kept.add([HERON, *({"role": "user", "said": "x" * 9_000} for _ in range(400))])
     assert (len(added), added.refused) == (1, 400)
     assert len(added.notes[0]) < 2_000
+
+
+def test_each_note_names_the_first_five_places_and_counts_the_others(kept: NeuroGraphMemory) -> None:
+    blank, half = ([{"role": "user", "content": one}] * 6 for one in (" ", HALF))
+    added = kept.add([HERON, *blank, *half, {"messages": [{"role": "user", "said": "Hi."}] * 7}], session_id="notes")
+    shown = [re.findall(r"(content \d+)", note) + re.findall(r"and (\d) more", note) for note in added.notes]
+    assert (added.skipped, added.refused) == (6, 7)
+    for first, places in zip((2, 8), shown, strict=False):
+        assert places == [*(f"content {place}" for place in range(first, first + 5)), "1"]
+    assert re.match(r".*: 7, content 14: messages 1: .*; content 14: messages 5: .*; and 2 more$", added.notes[2])
+
+
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ({"object": "response", "instructions": "Be terse.", "error": {"message": "E"}, "output": ANSWERED}, 2),
+        ({"promptFeedback": {"a": "X"}, "candidates": [{"content": ANSWERED[0], "groundingMetadata": {"q": "w"}}]}, 2),
+        ({"message": ANSWERED[0], "note": "N", "done": True, "eval_count": 7}, 1),
+        ({"id": "c", "object": "chat.completion", "model": "m", "choices": [{"index": 0, "message": ANSWERED[0]}]}, 0),
+    ],
+)  # fmt: skip
+def test_what_stands_beside_the_message_of_an_answer_is_told(
+    kept: NeuroGraphMemory, answer: dict[str, Any], told: int
+) -> None:
+    added = kept.add([answer])
+    assert kept.get(added[0]).content == HERON
+    assert [note.count("'") for note in added.notes] == [2 * told] * bool(told)
+
+
+def test_a_pair_may_have_parts_and_a_list_in_a_list_is_refused_with_its_place(kept: NeuroGraphMemory) -> None:
+    pair: Any = ("user", [{"type": "text", "text": HERON}])
+    several: list[Any] = [pair, [pair], [[*pair]]]
+    for content in several:
+        assert [kept.get(one).role for one in kept.add(content, session_id="pair")] == ["user"]
+    added = kept.add([HERON, [{"role": "user", "content": HERON}]])  # type: ignore[list-item]  # on purpose
+    assert (added.refused, "content 2: " in added.notes[0]) == (1, True)
 
 
 def test_a_text_that_is_too_long_costs_no_other(tmp_path: Path) -> None:
@@ -211,8 +248,8 @@ def test_a_blank_message_costs_no_other_and_is_reported(
 ) -> None:
     added = memory.add([HERON, blank, {"role": "user", "content": "Hello?"}, blank], user_id="ana", session_id="s")
     assert [memory.get(one).content for one in added] == [HERON, "Hello?"]
-    assert (added.skipped, added.notes) == (2, ("2 of the texts are blank, and left out",))
-    assert added.notes[0] in caplog.text
+    (note,) = added.notes
+    assert (added.skipped, note.endswith(": 2, content 2; content 4"), note in caplog.text) == (2, True, True)
 
 
 def test_nul_and_half_characters_are_repaired_and_reported(memory: NeuroGraphMemory) -> None:
@@ -220,7 +257,8 @@ def test_nul_and_half_characters_are_repaired_and_reported(memory: NeuroGraphMem
     added = memory.add(said, user_id="ana", session_id="s", metadata={"mood": HALF})
     assert [memory.get(one).content for one in added] == [HERON, "PK\ufffd \ufffd", "\U0001f600"]
     assert memory.get(added[0]).metadata == {"mood": "\ufffd"}
-    assert added.notes == ("2 of the texts are with NUL or half characters, which are now U+FFFD",)
+    (note,) = added.notes
+    assert re.fullmatch(".* NUL .*: 2, content 2; content 3", note)
     assert memory.add_document(f"A heron {HALF}.")
     assert memory.update(added[0], f"Ada {HALF}").content == "Ada \ufffd"
     for query in (f"Ada {HALF}", HALF):

@@ -19,7 +19,7 @@ from google.adk.tools.preload_memory_tool import PreloadMemoryTool
 from google.genai import types
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.errors import UnknownIdError
+from neurogated.errors import InputError, UnknownIdError
 from neurogated.integrations.google_adk import MemoryService
 
 QUESTION = "What is the name of my heron?"
@@ -134,3 +134,10 @@ def test_an_agent_remembers_across_sessions_and_never_across_users(memory: Neuro
     asyncio.run(talk())
     told = [str(one.config.system_instruction) + str(one.contents) for one in model.requests]
     assert ["Ada" in one for one in told] == [True, True, False]
+
+
+def test_an_event_that_is_added_as_a_message_is_refused_with_this_door(memory: NeuroGraphMemory) -> None:
+    events: list[Any] = [_event(FACT, "e1"), _event(FACT, "e1").model_dump(by_alias=True)]
+    for event in events:
+        with pytest.raises(InputError, match=r"neurogated\.integrations\.google_adk"):
+            memory.add([event])

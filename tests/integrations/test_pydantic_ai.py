@@ -24,6 +24,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.errors import InputError
 from neurogated.integrations.pydantic_ai import MemoryHistory, memory_toolset
 
 QUESTION = "What is the name of my heron?"
@@ -177,3 +178,10 @@ def test_a_question_that_is_blank_or_no_valid_text_does_not_end_the_run(
     history = MemoryHistory(memory, "monday", user_id="ana")
     messages = asyncio.run(history.add_memories([ModelRequest([UserPromptPart(question)])]))
     assert len(messages) == length
+
+
+def test_messages_that_are_added_as_such_are_refused_with_this_door(memory: NeuroGraphMemory) -> None:
+    said: list[Any] = [ModelRequest([UserPromptPart(FACT)]), ModelResponse([TextPart(FACT)])]
+    for message in (*said, *ModelMessagesTypeAdapter.dump_python(said, mode="json")):
+        with pytest.raises(InputError, match=r"neurogated\.integrations\.pydantic_ai"):
+            memory.add(message)

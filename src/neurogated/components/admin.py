@@ -205,7 +205,7 @@ class Admin(Component):
         message whose branch the user has left since, such as one that was edited, is no longer valid from then on.
 
         Args:
-            source: one of the formats of docs/how-to/bringing.md, such as `chatgpt`; None finds it out.
+            source: the format, such as `chatgpt`; an error for another one names all. None finds it out.
             file: the export; a zip file or a folder of such files, too. It may be larger than memory.
             user_id: the owner of the texts; default: the user that the file names.
             branches: `seen` imports the branch of each conversation that the user saw last; `all` also the others,

@@ -21,7 +21,7 @@ from neurogated.errors import InputError
 from neurogated.ingestion.contents import Contents
 from neurogated.ingestion.document import Document, Passage
 from neurogated.ingestion.drafts import Revision
-from neurogated.ingestion.linking import Check
+from neurogated.ingestion.writer import Check
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.runtime import show_progress
 from neurogated.session import Notice, Session

@@ -70,7 +70,7 @@ class IndexingSettings:
 class LearningSettings:
     """How use changes the graph."""
 
-    policies: bool = setting(False, "run the policies that are stored; see docs/how-to/expressions.md")
+    policies: bool = setting(False, "run the policies that `memory.policies.add` stored")
 
     def __post_init__(self) -> None:
         check(self, "learning.")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from operator import itemgetter
-from typing import NamedTuple
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.judgements import CausalJudgement
@@ -16,15 +15,6 @@ from neurogated.core.ports import LanguageModel
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.language import table_of
 from neurogated.text.sentences import split_sentences
-
-
-class _Opener(NamedTuple):
-    """A cue at the beginning of a text; its group `cue` is quoted in reasons."""
-
-    pattern: re.Pattern[str]
-    strength: float
-    """0–1: the weight of the link."""
-
 
 _TABLE = table_of(__package__, "causal_cues")
 # The opening is one of this many first sentences, since the first may be only an interjection.
@@ -54,14 +44,10 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 
 
 _OPENERS = [
-    _Opener(_compiled(f"{one.get('before', '')}(?P<cue>{'|'.join(one['cue'].strip().splitlines())})"), one["strength"])
+    (_compiled(f"{one.get('before', '')}(?P<cue>{'|'.join(one['cue'].strip().splitlines())})"), one["strength"])
     for one in _TABLE["openers"]
 ]
-
-
-def _is_denied(sentence: str, start: int, cue: int) -> bool:
-    """Return whether a sentence asks for a connection or denies it, or the words before its cue do."""
-    return bool(_QUESTION.search(sentence) or _DENIED.search(sentence) or _NEGATED.search(sentence, start, cue))
+"""Cues at the beginning of a text with the weight of their link, 0–1; the group `cue` is quoted in reasons."""
 
 
 class OfflineCausalJudge:
@@ -79,9 +65,9 @@ class OfflineCausalJudge:
         if not starts or not _WORD.search(first):
             return CausalJudgement(is_causal=False, weight=0.0, reason="one of the texts is empty")
         sentence, start = starts[0]
-        found = [(one.strength, one.pattern.match(sentence, start)) for one in _OPENERS]
-        cues = [(strength, cue) for strength, cue in found if cue and not _is_denied(sentence, start, cue.start("cue"))]
-        if not cues:
+        found = [(strength, pattern.match(sentence, start)) for pattern, strength in _OPENERS]
+        cues = [(at, cue) for at, cue in found if cue and not _NEGATED.search(sentence, start, cue.start("cue"))]
+        if not cues or _QUESTION.search(sentence) or _DENIED.search(sentence):
             return CausalJudgement(is_causal=False, weight=0.0, reason="no causal cue links the two texts")
         strength, cue = max(cues, key=itemgetter(0))
         return CausalJudgement(True, strength, f'the later text refers back with "{cue["cue"].strip()}"')

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import reprlib
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from datetime import datetime, timedelta
@@ -19,9 +18,10 @@ from neurogated.core.model import MemoryNode, json_metadata
 from neurogated.core.node_kind import CALL, PLACEHOLDER
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
+from neurogated.ingestion import formats
 from neurogated.ingestion.document import Details, Document, Passage, known_role, passages_of, read_details
-from neurogated.ingestion.formats import SYSTEM, foreign_values, is_given, kind_of
-from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, REPAIRED, as_mapping, read_message, times_in
+from neurogated.ingestion.formats import SYSTEM, foreign_values, is_given, kind_of, spelled
+from neurogated.ingestion.messages import KEPT_ASIDE, ORIGINAL, REPAIRED, SHORTEST, as_mapping, read_message, times_in
 from neurogated.text.strings import is_blank, repaired
 from neurogated.text.times import Zone
 
@@ -52,9 +52,11 @@ class Message(TypedDict, total=False):
     it whole in `metadata["original"]`."""
 
 
-Content = str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[str, Any] | tuple[str, str]]
-"""A text, a message, or a list of them. A tuple of two texts is a message, too, as `("user", "Hello.")`;
-its role is a known one, or in `role_map`."""
+Content = (
+    str | Message | Mapping[str, Any] | Sequence[str | Message | Mapping[str, Any] | tuple[str, str | Sequence[Any]]]
+)
+"""A text, a message, or a list of them. A tuple of a role and a text or parts is a message, too, as
+`("user", "Hello.")`; the role is a known one, or in `role_map`."""
 
 _DETAILS = {"user_id", "agent_id", "session_id", "tags", "importance", "kind"}
 """Arguments of `add` that a message does not have: otherwise, who writes a message would choose its owner."""
@@ -64,7 +66,8 @@ HELD_IN = ("messages", "conversations", "contents")
 COMPLETIONS = {"choices": "message", "candidates": "content", "output": "message", "outputs": "", "message": ""}
 """The keys of whole answers of models, with the key of the message within: OpenAI, Gemini, OpenAI's Responses and
 Bedrock, conversations of Mistral, Ollama and Cohere."""
-_BLANK, _UNREAD = "blank, and left out", "which is kept beside it and not read"
+_BLANK, _UNREAD = "that are blank, and left out", "which is kept beside it and not read"
+_PAIR = (str | Enum, str | Enum | list)
 _SHOWN, _LONGEST = 5, 500
 """Ids or places in a note, and characters of what is told of a message."""
 
@@ -101,11 +104,11 @@ class Contents(list[Document]):
     def noted(self, stored: Iterable[MemoryNode], now: datetime, zone: Zone = None) -> Self:
         """Add notes on texts that have expired by `now`, and on the `stored` memories that other texts replace."""
         notes, named = list[str](), [one for one in self if one.id is not None]
-        if past := sum(to_utc(one.expires_at, zone) <= now for one in self if one.expires_at is not None):
-            notes += [f"{past} of the texts {'has' if past == 1 else 'have'} expired already, and no call finds it"]
+        past = [one.id for one in self if one.expires_at is not None and to_utc(one.expires_at, zone) <= now]
+        notes += _note("texts that have expired already, which no call finds", past)
         given, stay = {one.id: one for one in named}, {one.id for one in stored}
-        if again := sum(one is not given[one.id] and (one.replace or one.id not in stay) for one in named):
-            notes += [f"{again} of the texts {'have' if again > 1 else 'has'} the id of a later one, which replaces it"]
+        again = [one.id for one in named if one is not given[one.id] and (one.replace or one.id not in stay)]
+        notes += _note("texts with the id of a later one, which replaces them", again)
         others = dict[str, list[str]]()
         for node in stored:
             if (one := given.get(node.id)) is not None and one.scope.session_id != node.scope.session_id:
@@ -114,7 +117,7 @@ class Contents(list[Document]):
                 end = "are replaced" if one.replace else "stay as they are"
                 others.setdefault(f"memories {place} that {end}", []).append(node.id)
         for what, ids in others.items():
-            notes += _named(f"{what}, since an id names one memory in all sessions", ids)
+            notes += _note(f"{what}, since an id names one memory in all sessions", ids)
         for note in notes:
             _log.warning("%s", note)
         self.notes += tuple(notes)
@@ -149,7 +152,7 @@ def read_contents(content: Content, details: Details, check: Callable[[Document]
     with nullcontext() if hasattr(content, "__next__") else foreign_values:
         listed = None if _is_pair(content, role_map) else _messages_in(content)
     items, beside = ([("", content)], []) if listed is None else listed
-    documents, told, refused, unknown = list[Document](), Counter[str](), list[str](), list[str]()
+    documents, told, refused, unknown = list[Document](), dict[str, list[str]](), list[str](), list[str]()
     for place, item in items:
         try:
             with foreign_values:
@@ -162,43 +165,48 @@ def read_contents(content: Content, details: Details, check: Callable[[Document]
             refused.append(f"{place}: {str(error)[:_LONGEST]}")
             continue
         documents += found
-        told.update(notes)
-        told[_BLANK] += not found
+        for what in notes if found else (_BLANK,):
+            told.setdefault(what, []).append(place)
         unknown += [f"{place}: {one}" if place else one for one in left]
     if "id" in given and (count := max(len(items), len(documents))) != 1:
         raise InputError(f"the id {given['id']!r} is given for {count} memories; give every message its own id")
     if refused and not documents:
-        raise InputError(refused[0] + (f"; and {len(refused) - 1} others" if len(refused) > 1 else ""))
+        raise InputError(_shown(refused, 1))
     said = content.get("content") if isinstance(content, Mapping) else content
     if listed is None and not documents and isinstance(said, str):
         raise InputError("a text is empty or blank; leave it out")
-    counted = [f"{count} of the texts {'is' if count == 1 else 'are'} {what}" for what, count in (+told).items()]
-    counted += _named("messages that cannot be read or stored, and are left out", refused)
-    counted += _named("parts that are not known, and are kept beside their messages", unknown)
-    counted += [f"left out beside the messages: {', '.join(map(repr, beside))}"] if beside else []
+    counted = [note for what, places in told.items() for note in _note(f"texts {what}", places)]
+    counted += _note("messages that cannot be read or stored, and are left out", refused)
+    counted += _note("parts that are not known, and are kept beside their messages", unknown)
+    counted += _note("keys beside the messages, which are left out", list(map(repr, beside)))
     for note in counted:
         _log.warning("%s", note)
-    return Contents(documents, counted, told[_BLANK], len(refused))
+    return Contents(documents, counted, len(told.get(_BLANK, ())), len(refused))
 
 
-def _named(what: str, places: Sequence[str]) -> list[str]:
-    """Return a note that counts something and names its first places; none without any."""
-    shown = "; ".join(places[:_SHOWN]) + ("; and others" if len(places) > _SHOWN else "")
-    return [f"{what}: {len(places)}, {shown}"] if places else []
+def _note(what: str, places: Sequence[str | None]) -> list[str]:
+    """Return a note that counts something and names its first places, where they have a name; none without any."""
+    shown = _shown(places, _SHOWN) if all(places) else ""
+    return [", ".join(filter(None, (f"{what}: {len(places)}", shown)))] if places else []
+
+
+def _shown(places: Sequence[object], most: int) -> str:
+    others = len(places) - most
+    return "; ".join([*map(str, places[:most]), *([f"and {others} more"] if others > 0 else [])])
 
 
 def _is_pair(item: object, role_map: Mapping[str, str] | None) -> bool:
     """Return whether an item is a message in the short form of LangChain, such as `("user", "Hello.")`.
 
     Raises:
-        InputError: the first one of two texts in a tuple is no known role.
+        InputError: the first one of two texts in a tuple, or of a text and a list, is no known role.
     """
-    if type(item) is not tuple or [isinstance(one, str | Enum) for one in item] != [True, True]:
+    if type(item) is not tuple or len(item) != len(_PAIR) or not all(map(isinstance, item, _PAIR)):
         return False
     try:
         return bool(known_role(getattr(item[0], "value", item[0]), role_map))
     except InputError as error:
-        raise InputError(f"a pair of texts is a role and what it says, but {error}; give texts as a list") from None
+        raise InputError(f"a pair is a role and what it says, but {error}; give texts as a list") from None
 
 
 def _read(
@@ -214,11 +222,12 @@ def _read(
         speeches = () if is_blank(item) else passages_of(item, is_spoken=is_spoken)
         said = [Document((speech,), scope=scope, **given) for speech in speeches]
         return said, [REPAIRED] * bool(said and repaired(item) != item), ()
-    item = tuple(item) if isinstance(item, list) else item  # as JSON has it
-    if isinstance(item, tuple) and _is_pair(item, role_map):
-        item = dict(zip(("role", "content"), item, strict=True))
+    pair: Any = tuple(item) if isinstance(item, list) else item  # JSON has lists
+    item = {"role": pair[0], "content": pair[1]} if _is_pair(pair, role_map) else item
     if (opened := as_mapping(item)) is None:
-        raise InputError(f"{reprlib.repr(item)} is neither text nor a message, as {{'role': 'user', 'content': 'Hi.'}}")
+        is_list = isinstance(item, list | tuple)
+        wanted = "a list in a list; give all in one" if is_list else f"neither text nor a message, as {SHORTEST}"
+        raise InputError(f"{reprlib.repr(item)} is {wanted}")
     message = read_message(opened)
     role, name, original = known_role(message.role, role_map), message.name, message.fields.get(ORIGINAL)
     if not isinstance(name, str | None):
@@ -290,8 +299,7 @@ def _messages_in(content: object) -> tuple[list[tuple[str, object]], list[str]] 
         return None
     held = next((key for key in HELD_IN if isinstance(opened.get(key), list | tuple)), None)
     if held is None:
-        said = _messages_of_completion(opened)
-        return None if said is None else (said, [])
+        return _messages_of_completion(opened)
     messages = list[tuple[str, object]]()
     others = {key: value for key, value in opened.items() if key != held and is_given(value)}
     for key in SYSTEM:
@@ -303,8 +311,8 @@ def _messages_in(content: object) -> tuple[list[tuple[str, object]], list[str]] 
     return messages, [str(key) for key in others]
 
 
-def _messages_of_completion(opened: Mapping[str, Any]) -> list[tuple[str, object]] | None:
-    """Return the messages of what a model's API returned; None for anything else.
+def _messages_of_completion(opened: Mapping[str, Any]) -> tuple[list[tuple[str, object]], list[str]] | None:
+    """Return the messages of what a model's API returned, and the keys beside them; None for anything else.
 
     Raises:
         InputError: it has no message, or several of which one was chosen.
@@ -315,7 +323,7 @@ def _messages_of_completion(opened: Mapping[str, Any]) -> list[tuple[str, object
         held = opened.get(key)
         several = held if isinstance(held, list | tuple) else None
         if several is not None and key.startswith("output"):
-            return [(f"{key} {position}", one) for position, one in enumerate(several, 1)]
+            return [(f"{key} {position}", one) for position, one in enumerate(several, 1)], _telling(opened, key)
         found = as_mapping(several[0] if several is not None and len(several) == 1 else held, ("role", inner))
         message = as_mapping(found.get(inner)) if inner and found is not None else found
         if several is None and (message is None or "role" not in message):
@@ -324,5 +332,12 @@ def _messages_of_completion(opened: Mapping[str, Any]) -> list[tuple[str, object
             raise InputError(f"{len(several or ())} {key} are given; give the message of one, as in .{key}[0].{inner}")
         # Its id is not the caller's own, and neither is one in an envelope within.
         said = {name: value for name, value in message.items() if name not in {"id", "lc"}}
-        return [("", {**said, "role": message.get("role") or "assistant"})]
+        beside = _telling(opened, key) + (_telling(found, inner) if inner and found is not None else [])
+        return [("", {**said, "role": message.get("role") or "assistant"})], beside
     return None
+
+
+def _telling(answer: Mapping[str, Any], held: str) -> list[str]:
+    """Return the keys of an answer whose values may say something."""
+    told = {str(key): one for key, one in answer.items() if key != held and spelled(key) not in formats.OF_ANSWERS}
+    return [key for key, one in told.items() if is_given(one) and not isinstance(one, int | float | datetime)]

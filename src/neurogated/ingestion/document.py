@@ -347,7 +347,7 @@ def read_documents(documents: Iterable[str | Document | Mapping[str, Any]]) -> I
     """
     if isinstance(documents, str):
         raise InputError("the documents are one text, but must be a list; put a single document in a list")
-    for position, item in enumerate(documents):
+    for position, item in enumerate(documents, 1):
         try:
             yield _read_document(item)
         except InputError as error:

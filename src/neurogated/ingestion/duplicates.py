@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from functools import partial
 from itertools import combinations, starmap
 from operator import attrgetter
@@ -20,7 +20,7 @@ from neurogated.core.equal_text import are_equal, depends_on_day
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.same_as import fronts, has_groups
 from neurogated.core.speakers import same_speaker
-from neurogated.core.view import GraphView, Rows
+from neurogated.core.view import GraphView
 from neurogated.ingestion.edge_builder import RecentNodes
 from neurogated.text.keywords import fold
 
@@ -99,7 +99,8 @@ class Deduplicator:
         rows = begin + np.flatnonzero(types == view.edge_types.index(EdgeType.SIM)).astype(np.int64)
         rows = rows[view.weight.take(rows) >= _LEAST]
         sides = view.edge_source, view.edge_target
-        heads = [_fronts(view, side[rows].astype(np.int64)) for side in sides]
+        distinct = (np.unique(side[rows].astype(np.int64), return_inverse=True) for side in sides)
+        heads = [fronts(view, ends)[place] for ends, place in distinct]
         rows = rows[heads[0] != heads[1]]
         for place in range(0, rows.size, self._batch):
             ends = [[view.ids[row] for row in side[rows[place : place + self._batch]].tolist()] for side in sides]
@@ -155,13 +156,6 @@ class Deduplicator:
         return {node_id: known[node_id] for node_id in node_ids if node_id in known} | stored
 
 
-def _fronts(view: GraphView, rows: Rows) -> Rows:
-    """Return the front of each row; a row may occur several times."""
-    distinct, place = np.unique(rows, return_inverse=True)
-    found: Rows = fronts(view, distinct)[place]
-    return found
-
-
 def _frame(node: MemoryNode) -> object:
     """Return all that must be equal, beside the speaker, for two texts to be about the same."""
     text = fold(node.content)
@@ -169,25 +163,20 @@ def _frame(node: MemoryNode) -> object:
     unnamed = frozenset(name for name in map(fold, node.found.names) if name not in text)
     owner = *node.scope.owner, node.scope.path
     kind = "" if node.kind in _TOLD else node.kind
-    return owner, kind, node.title and fold(node.title), unnamed, given_times(node)[0], node.valid_to
+    # On another day, such a memory would say something else.
+    day = node.timestamp.date() if node.timestamp and depends_on_day(node.found.times) else None
+    return owner, kind, node.title and fold(node.title), unnamed, given_times(node)[0], node.valid_to, day
 
 
 def _say_the_same(nodes: Sequence[MemoryNode]) -> bool:
     # Most similar memories have other words, and a look at their speakers and words is quicker than one at the rest.
     return (
-        _have_one_speaker(nodes)
-        and are_equal([node.content for node in nodes])
-        and len({(_frame(node), _day(node)) for node in nodes}) == 1
+        _have_one_speaker(nodes) and are_equal([node.content for node in nodes]) and len(set(map(_frame, nodes))) == 1
     )
 
 
 def _have_one_speaker(nodes: Iterable[MemoryNode]) -> bool:
     return all(starmap(same_speaker, combinations(nodes, 2)))
-
-
-def _day(node: MemoryNode) -> date | None:
-    """Return the day on which a memory was said, if it would say something else on another day."""
-    return node.timestamp.date() if node.timestamp and depends_on_day(node.found.times) else None
 
 
 def _theme(node: MemoryNode) -> object:

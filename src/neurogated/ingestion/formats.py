@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import ContextDecorator
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -20,8 +20,14 @@ TEXT_KEYS, THOUGHT_KEYS, ALT_TEXTS = _KEYS["text"], _KEYS["thought"], _KEYS["alt
 NAME_KEYS, ARGUMENTS, CALL_LISTS = _KEYS["name"], _KEYS["arguments"], _KEYS["calls"]
 RESULT_KEYS, PRINTED, JSON_KEYS = _KEYS["result"], _KEYS["printed"], ("json", "value", "text")
 BODIES, SYSTEM, BESIDE = _KEYS["bodies"], _KEYS["system"], _TABLE["beside"]
-SOURCES, OF_BLANKS = frozenset(_KEYS["source"]), {*TEXT_KEYS, *_KEYS["type"]}
-OF_TEXTS = {*OF_BLANKS, *_KEYS["cited"], *_KEYS["beside_text"]}
+OF_ANSWERS = frozenset(_KEYS["of_answers"])
+DOORS = {door: frozenset(keys.split()) for door, keys in _TABLE["doors"].items()}
+SOURCES, TEXT_FILES = frozenset(_KEYS["source"]), frozenset(_KEYS["text_files"])
+# What has other keys than these in the value of a tool is a value of the tool's own.
+OF_BLANKS = {*TEXT_KEYS, *_KEYS["type"]}
+OF_TEXTS = {*OF_BLANKS, *_KEYS["cited"], *_KEYS["beside_text"]} - {"id", "index"}
+OF_MEDIA = {*SOURCES, *ALT_TEXTS, *OF_TEXTS, *_KEYS["of_media"]}
+OF_RESULTS = {*RESULT_KEYS, *PRINTED, *OF_TEXTS, *OF_ANSWERS, *_KEYS["of_results"]}
 _SILENT = {*_KEYS["type"], *_KEYS["beside_text"], *_KEYS["state"]}
 INVENTED, NAMELESS = _TABLE["invented"]["file"], _TABLE["invented"]["agent"]
 OF_OBJECTS = frozenset({*_KEYS["type"], "function", "custom", *NAME_KEYS, *ARGUMENTS, *TEXT_KEYS, "url", "data"})
@@ -52,6 +58,14 @@ def spelled(name: object) -> str:
 def is_given(value: object) -> bool:
     """Return whether a value is neither None nor empty, without asking objects of others."""
     return bool(value) if isinstance(value, str | list | dict | tuple) else value is not None
+
+
+def tells_more(body: Mapping[str, Any], known: Collection[str]) -> bool:
+    """Return whether a part has other values than those of the known keys and an id that LangChain invented."""
+    return any(
+        key not in known and is_given(one) and not (key == "id" and str(one).startswith(_TABLE["invented"]["id"]))
+        for key, one in body.items()
+    )
 
 
 def kind_of(given: object) -> str | None:

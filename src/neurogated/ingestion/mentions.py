@@ -21,7 +21,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import cache, cached_property
-from itertools import chain, count, product
+from itertools import chain, count, islice, product
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -306,21 +306,13 @@ class TextChange:
 
     def _naming(self, subject: str, candidates: Sequence[str], limit: int) -> list[str]:
         """Return the first `limit` candidates whose content has the name of a subject. This reads their texts."""
-        found: list[str] = []
-        begin = 0
+        found, waiting = list[str](), iter(candidates)
         # For a common name, the first candidates suffice.
-        while begin < len(candidates) and len(found) < limit:
-            end = begin + limit - len(found)
-            found += self._reading(subject, candidates[begin:end])
-            begin = end
+        while len(found) < limit and (part := list(islice(waiting, limit - len(found)))):
+            nodes = self._graph.get_nodes([node_id for node_id in part if node_id not in self._read])
+            self._read.update((node.id, f" {' '.join(split_words(fold(node.content)))} ") for node in nodes)
+            found += [node_id for node_id in part if f" {subject} " in self._read.get(node_id, "")]
         return found
-
-    def _reading(self, subject: str, node_ids: Sequence[str]) -> list[str]:
-        unread = [node_id for node_id in node_ids if node_id not in self._read]
-        self._read.update(
-            (node.id, f" {' '.join(split_words(fold(node.content)))} ") for node in self._graph.get_nodes(unread)
-        )
-        return [node_id for node_id in node_ids if f" {subject} " in self._read.get(node_id, "")]
 
 
 def _grouped(

@@ -26,6 +26,8 @@ from neurogated.ingestion.document import NOW, ROLES
 from neurogated.ingestion.formats import BODIES, KIND_OF, Part, identified, is_given, kind_of, normalised, spelled
 from neurogated.text.strings import is_blank, one_line, repaired
 
+SHORTEST = "{'role': 'user', 'content': 'Hi.'}"
+"""A message, for errors."""
 KEPT_ASIDE = "message"
 """The metadata key of the parts of a message that are no text, such as its calls of tools."""
 ORIGINAL = "original"
@@ -40,7 +42,7 @@ _MAY_BE_LIFETIME = re.compile("ttl|lifetime|expir|(?:in)?valid_(?:at|until|till|
 _OWN_KEYS = frozenset({"role", "name", "id", "metadata", "tool_plan", ORIGINAL, *BODIES})
 _READ = frozenset({*BODIES, *formats.BESIDE, *formats.CALL_LISTS, "tool_results", "refusal"})
 REPAIRED = "with NUL or half characters, which are now U+FFFD"
-_CUT = "with a part of which only the length is kept, because it is longer than 4,000 characters"
+_CUT = "with a part of which only the length is kept, because it has over 4,000 characters or bytes that are no text"
 _UNNAMED = "with a call of a tool that has no name, and is kept beside it only"
 _CALL_SUFFIX = re.compile("_call$")
 _NAMED_BY_TYPE = frozenset({"executable_code", "program", "file_search", "code_interpreter"})
@@ -73,7 +75,7 @@ class ReadMessage(NamedTuple):
     fields: Mapping[str, Any]
     """The values of the message outside its envelope, such as `id` and `metadata`."""
     notes: Sequence[str]
-    """What was repaired or left out; each continues `One of the texts is`."""
+    """What was repaired or left out; each continues `texts`."""
     unknown: Sequence[str]
     """Its parts that are not known, each with its place and its type or keys; other parts are."""
 
@@ -137,7 +139,7 @@ def read_message(item: Mapping[str, Any]) -> ReadMessage:
     names = dict.fromkeys(name for source in sources for name in source.names)
     unknown = [one for source in sources for one in source.unknown]
     if unknown and not (said or names.keys() - {_UNKNOWN} or reading.is_kept):
-        raise InputError(f"{unknown[0]}; see docs/how-to/agents.md for the formats that are known")
+        raise InputError(f"{unknown[0]}; say it as text, or give the whole message as its {ORIGINAL!r}, too")
     thoughts = dict.fromkeys(one for source in sources for one in source.thoughts)
     return ReadMessage(role, said, aside, [*names], "\n".join(thoughts), item, sorted(reading.notes), unknown)
 
@@ -220,9 +222,10 @@ def _opened(item: Mapping[str, Any]) -> Mapping[str, Any]:
     missing += ["content"] if _READ.isdisjoint(map(spelled, item)) else []
     if missing:
         of_type = f" of the type {item['type']!r}" if item.get("type") is not None else ""
+        door = next((one for one, keys in formats.DOORS.items() if keys <= {*map(spelled, item)}), None)
         raise InputError(
             f"a message{of_type} has no {' and no '.join(missing)}; its keys are {formats.listed(item)}; "
-            "see docs/how-to/agents.md for the formats that are known"
+            + (f"give it as {SHORTEST}" if door is None else f"neurogated.integrations.{door} stores such messages")
         )
     return item
 
@@ -304,11 +307,17 @@ class _Reading:
             if clean != value:
                 self.notes.add(REPAIRED)
             return clean
+        if isinstance(value, bytes | bytearray):
+            try:
+                return str(self.plain(value.decode())).encode()
+            except UnicodeDecodeError:
+                self.notes.update(() if self.is_kept else [_CUT])
+                return b"[%d bytes]" % len(value)
         if depth > _DEEPEST:
             raise InputError(f"a message has more than {_DEEPEST} lists and mappings within each other")
         if (opened := as_mapping(value, formats.OF_OBJECTS if is_own else ())) is not None:
             return {key: self.plain(one, is_own=is_own, depth=depth + 1) for key, one in opened.items()}
-        if isinstance(value, list | tuple) or (is_own and isinstance(value, Sequence) and not isinstance(value, bytes)):
+        if isinstance(value, list | tuple) or (is_own and isinstance(value, Sequence)):
             return [self.plain(one, is_own=is_own, depth=depth + 1) for one in value]
         return value
 
@@ -411,10 +420,14 @@ def _part_in_result(value: object, *, is_typed: bool) -> Part | None:
         texts, words = [body[key] for key in formats.TEXT_KEYS if key in body], _words_of(found)
         is_part = bool(words) or any(isinstance(one, str) for one in texts)
         known = formats.OF_TEXTS if words else formats.OF_BLANKS
-        is_own = len(texts) > 1 or any(key not in known and is_given(one) for key, one in body.items())
+        is_own = len(texts) > 1 or formats.tells_more(body, known)
         is_part &= not is_own if found.is_typed else found.tag in {"text", "json"}
     elif found.kind == "media":
         is_part = not formats.SOURCES.isdisjoint(body) and (found.is_typed or found.tag not in body)
+        # A row of a search may look like a medium. A picture is far longer.
+        is_part &= (
+            not formats.tells_more(body, formats.OF_MEDIA) or max(map(len, map(str, body.values()))) > _LONGEST_PART
+        )
     else:
         is_part = found.kind == _RESULT or found.tag.startswith("tool_approval")
     return found if is_part else None
@@ -424,10 +437,11 @@ def _part_in_result(value: object, *, is_typed: bool) -> Part | None:
 
 
 def _own(value: object) -> list[str]:
-    """Return a value that a tool returned: a text as it is, all else as JSON."""
-    if value is None or (isinstance(value, str) and is_blank(value)):
+    """Return a value that a tool returned: a text as it is, also if it is given as bytes, all else as JSON."""
+    text = value.decode() if isinstance(value, bytes) else value
+    if text is None or (isinstance(text, str) and is_blank(text)):
         return []
-    return [value if isinstance(value, str) else _as_json(value)]
+    return [text if isinstance(text, str) else _as_json(text)]
 
 
 def _words(value: object, *, is_typed: bool) -> list[str]:
@@ -463,6 +477,13 @@ def _returned(result: Part) -> list[str]:
             words = [] if key.startswith("error") and isinstance(value, bool) else _own(value)
         if words and words not in found and not (found and key == "structured_content"):
             found.append(words)
+    if not found and result.kind == _RESULT:
+        rest = {
+            key: one
+            for key, one in result.body.items()
+            if key not in formats.OF_RESULTS and isinstance(one, str | list | dict)
+        }
+        found += [_own({key: one for key, one in rest.items() if one} or None)]
     return [word for words in found for word in words]
 
 
@@ -494,8 +515,11 @@ def _words_in_medium(part: Part) -> list[str]:
     inner = normalised(nested) if isinstance(nested, Mapping) else part.body
     source = normalised(one) if isinstance(one := inner.get("source"), Mapping) else {}
     texts = _words_at(inner, ("transcript", "text", "content", "cited_content"), is_typed=is_typed)
-    keys = ("text", "content", "data") if source.get("type") == "text" else ("text", "content")
-    texts = texts or _words_at(source, keys, is_typed=is_typed)
+    is_text = source.get("type") == "text" or inner.get("format") in formats.TEXT_FILES
+    keys = [
+        key for key in ("data", "bytes") if is_text and isinstance(source.get(key), str if key == "data" else bytes)
+    ]
+    texts = texts or _words_at(source, ("text", "content", *keys), is_typed=is_typed)
     if not texts and inner is not part.body and part.tag == "document":  # Cohere
         texts = _own(inner.get("data"))
     given = [one.get(key) for key in formats.ALT_TEXTS for one in _bodies(part)]
@@ -544,9 +568,7 @@ def _as_json(value: object) -> str:
 
 def _described(value: object) -> object:
     """Return a value that is no JSON value as one."""
-    if isinstance(value, bytes | bytearray):
-        return f"[{len(value)} bytes]"
-    return as_mapping(value) or str(value)
+    return value.decode() if isinstance(value, bytes) else as_mapping(value) or str(value)
 
 
 def _line(text: str) -> str:

@@ -95,8 +95,8 @@ class Planner:
             if new.kind == EVENT != old.kind:
                 found = replace(found, outcome=0.0)
             if new.content != old.content:
-                finds_names = self._finds_names(new.title, new.speaker, in_session=new.scope.session_id is not None)
-                names = find_names(new.content) if finds_names else ()
+                has_names = (new.title, new.speaker, new.scope.session_id) == (None, None, None)
+                names = find_names(new.content) if has_names else ()
                 # Findings of the old text do not apply to the new one, which is not cut into chunks.
                 part, times = None if rest else found.part, _find_times(new.content)
                 stated = found.statement and found.statement.restated(new.content)
@@ -342,11 +342,8 @@ class Planner:
         """Return the title and other names that a passage gives its subject. Turns have no title."""
         if document.statement is not None:
             return (document.statement.subject,)
-        wanted = self._finds_names(document.title, passage.speaker, in_session=document.in_session)
-        return find_names(passage.text) if wanted else ()
-
-    def _finds_names(self, title: str | None, speaker: str | None, *, in_session: bool) -> bool:
-        return title is None and speaker is None and not in_session
+        has_names = (document.title, passage.speaker, document.scope.session_id) == (None, None, None)
+        return find_names(passage.text) if has_names else ()
 
     def _lifetime(self, document: Document) -> dict[str, datetime | None]:
         ttl, zone = checked_ttl(document.ttl), self._config.zone
