@@ -66,7 +66,7 @@ def fresh() -> Iterator[NeuroGraphMemory]:
     """Open an empty memory in a temporary folder."""
     with (
         tempfile.TemporaryDirectory() as folder,
-        NeuroGraphMemory(MemoryConfig(save_dir=folder).replace(metabolism={"read_claims": "off"})) as memory,
+        NeuroGraphMemory(MemoryConfig(save_dir=folder).replace(metabolism={"knowledge": "slots"})) as memory,
     ):
         yield memory
 

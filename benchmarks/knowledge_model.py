@@ -149,7 +149,10 @@ def main() -> None:
     # The writes wait for no slow model; `resume` asks it.
     real: Server = {"llm_base_url": url, "llm.timeout": 1800.0}
     runtime.GATHER_SECONDS = 1e9
-    for measure, table, changes in ((facts, "sentences", {}), (pairs, "pairs", {"metabolism.read_claims": "off"})):
+    for measure, table, changes in (
+        (facts, "sentences", {}),
+        (pairs, "pairs", {"metabolism.knowledge": "slots, pairs"}),
+    ):
         chosen = rows(f"{prefix}{table}_{half}")[:: arguments.every]
         measure(chosen, f"{arguments.set} set, {half}", real | changes if url else None)
     if not url:

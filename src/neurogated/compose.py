@@ -110,6 +110,7 @@ def build(
             facts=facts,
             canvas=canvas,
             text_judge=_text_judge(config, models.language_model),
+            reranker=None if (name := config.retrieval.reranker) is None else CrossEncoder(name, "retrieval.reranker"),
             graph_algorithms=IgraphMeasures if find_spec("igraph") else None,
         )
     except BaseException:
@@ -276,18 +277,17 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None) -> Mo
 
 def _text_judge(config: MemoryConfig, model: LanguageModel | None) -> TextJudge | None:
     """Return the judge of pairs of texts that the settings name; None for none."""
-    settings = config.metabolism
-    if settings.judge == _OFF or not settings.compares_facts:
+    if (encoder := config.metabolism.known_by.get("pairs")) is None:
         return None
-    if settings.judge != "model":
-        return CrossEncoderJudge(CrossEncoder(settings.judge))
+    if encoder:
+        return CrossEncoderJudge(CrossEncoder(encoder, "metabolism.knowledge='claims, slots, pairs=NAME'"))
     return None if model is None else ModelJudge(model, PromptTemplateManager(), config)
 
 
 def _encoder(config: MemoryConfig, name: str, model_judge: ImportanceJudge | None = None) -> Encoder:
     """Return the encoder for the vectors of the embedder `name`; without a model, rules judge the importance."""
-    choices = {"off": None, "offline": OfflineImportanceJudge(), "model": model_judge or OfflineImportanceJudge()}
-    return Encoder(choices[config.metabolism.judge_importance], config.metabolism, SentimentScale.of_embedder(name))
+    choices = {"equal": None, "offline": OfflineImportanceJudge(), "model": model_judge or OfflineImportanceJudge()}
+    return Encoder(choices[config.metabolism.importance], config.metabolism, SentimentScale.of_embedder(name))
 
 
 def build_consolidator(config: MemoryConfig, parts: Parts) -> Consolidator:

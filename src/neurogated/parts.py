@@ -15,6 +15,7 @@ from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.importance import Encoder
 from neurogated.knowledge.judging import TextJudge
 from neurogated.retrieval.formula import FORMULA, Formula
+from neurogated.retrieval.ranking import Reranker
 from neurogated.tiers.canvas import WorkingCanvas
 from neurogated.tiers.facts import FactFollower
 
@@ -45,5 +46,7 @@ class Parts:
     """Find the communities of the manifest; None for those that need no extra."""
     text_judge: TextJudge | None = None
     """Judges pairs of memories that no slot connects; None without a model."""
+    reranker: Reranker | None = None
+    """Puts the first memories of a recall into order; None: the score alone does."""
     formula: Formula = FORMULA
     """The numbers of the score of a memory."""

@@ -146,6 +146,7 @@ class Session(Uncopied):
             kernel_source=parts.kernel_source,
             clock=parts.clock,
             formula=parts.formula,
+            reranker=parts.reranker,
         )
         self.plasticity = PlasticityEngine(self.store, config, parts.clock, self.committer)
         self.writer = self._writer()
@@ -173,12 +174,12 @@ class Session(Uncopied):
     @cached_property
     def _enquiries(self) -> Sequence[Enquiry[Any, Any]]:
         """The questions to models: what memories say, name and cause, and then which others they contradict."""
-        parts, settings, checker = self.parts, self.config.metabolism, self.checker()
+        parts, known_by, checker = self.parts, self.config.metabolism.known_by, self.checker()
         found = list[Enquiry[Any, Any]]()
-        if parts.language_model is not None and settings.read_claims == "model":
+        if parts.language_model is not None and "claims" in known_by:
             prompts = PromptTemplateManager()
             found.append(ReadingEnquiry(self.store, checker, parts.language_model, prompts, self._linked))
-        if parts.text_judge is not None and settings.compares_facts:
+        if parts.text_judge is not None and "slots" in known_by:
             # What memories say tells which pairs are in conflict, and what a change ends.
             found.append(PairEnquiry(self.store, checker, parts.text_judge, CLAIMS if found else None))
         return found

@@ -304,7 +304,7 @@ def test_an_event_is_recorded_with_its_outcome(run: Run, filled: list[str]) -> N
 
 def test_tiers_counts_memories_and_energy_draws_the_present_and_the_forecast(run: Run) -> None:
     # All memories have the importance 0.5.
-    node_id = run("add", "The pump failed on Monday.", "--set", "metabolism.judge_importance=off").strip()
+    node_id = run("add", "The pump failed on Monday.", "--set", "metabolism.importance=equal").strip()
     lines = run("tiers").splitlines()
     assert [line.split() for line in lines[:4]] == [["canvas", "1"], ["web", "0"], ["crystal", "0"], ["dormant", "0"]]
     assert ["emerging", "1"] in [line.split() for line in lines]

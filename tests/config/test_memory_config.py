@@ -81,7 +81,7 @@ def test_no_number_outside_its_range_is_taken(setting: tuple[str, float]) -> Non
 
 @pytest.mark.parametrize(
     ("name", "value", "choices"),
-    [("ACTIVATION", "magic", "gated, classic"), ("metabolism.read_claims", "all", "model, off")],
+    [("ACTIVATION", "magic", "gated, classic"), ("metabolism.importance", "all", "offline, model, equal")],
 )
 def test_wrong_choice_names_field_value_and_choices(name: str, value: str, choices: str) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -119,7 +119,7 @@ def test_a_group_of_which_all_settings_are_gone_is_left_out_and_one_that_never_w
 
 
 def test_a_setting_that_another_one_succeeds_is_refused_and_not_left_out() -> None:
-    with pytest.raises(ConfigError, match=r"metabolism\.judge=off"):
+    with pytest.raises(ConfigError, match=r"metabolism\.knowledge='claims"):
         MemoryConfig(metabolism={"conflict_uncertain": 0})  # type: ignore[arg-type]
 
 

@@ -118,7 +118,7 @@ class Scribe(BaseLLM):
     [("The user lives in Ghent and eats no peanuts.", True), ("The user moved to Ghent in 1999.", False)],
 )
 def test_a_language_model_words_a_profile(config: MemoryConfig, answer: str, *, is_used: bool) -> None:
-    config = config.replace(metabolism={"judge": "off"})
+    config = config.replace(metabolism={"knowledge": "claims, slots"})
     scribe = Scribe(answer)
     parts = replace(build(config), language_model=StructuredLLM(scribe))
     with NeuroGraphMemory(config, parts=parts) as memory:

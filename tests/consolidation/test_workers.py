@@ -82,7 +82,7 @@ def told(config: MemoryConfig, scribe: Scribe, clock: ManualClock) -> Iterator[N
     """Return a memory whose language model is `scribe`, and which asks it about facts only."""
     from dataclasses import replace
 
-    config = config.replace(metabolism={"judge": "off", "read_claims": "off"})
+    config = config.replace(metabolism={"knowledge": "slots"})
     parts = replace(build(config, clock), language_model=StructuredLLM(scribe))
     with NeuroGraphMemory(config, parts=parts) as memory:
         yield memory

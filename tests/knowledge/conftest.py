@@ -25,7 +25,11 @@ def config(model: ModelServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     """Return settings with the model, which judges pairs and reads no claims, and without a cache of its answers."""
     monkeypatch.setattr(backlog, "REST_SECONDS", 0.0)
     monkeypatch.setattr(runtime, "GATHER_SECONDS", 1e6)
-    values: dict[str, Any] = {"embedding_name": "hash", "llm_base_url": model.url, "metabolism.read_claims": "off"}
+    values: dict[str, Any] = {
+        "embedding_name": "hash",
+        "llm_base_url": model.url,
+        "metabolism.knowledge": "slots, pairs",
+    }
     values |= {"cache_bytes": 0, "llm.wait": True}
     return MemoryConfig.from_mapping({"save_dir": str(tmp_path / "memory"), **values})
 

@@ -1,9 +1,10 @@
-"""A small model of three classes, trained in the test: it knows a dozen pairs of sentences and no others."""
+"""Small models of pairs of sentences, trained in the test: they know the pairs of their training and no others."""
 
 from __future__ import annotations
 
+import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -29,9 +30,14 @@ _STEPS = 150
 
 
 def build_model(folder: Path) -> None:
-    """Train the model on the pairs in both directions, and save it as the transformers library does."""
+    """Train a model of three classes on the pairs in both directions, and save it as the transformers library does."""
+    train(folder, [(*texts, label) for one, other, label in PAIRS for texts in ((one, other), (other, one))], LABELS)
+
+
+def train(folder: Path, pairs: Sequence[tuple[str, str, float]], labels: Sequence[str]) -> None:
+    """Train a model on pairs with the numbers of their classes, or with their scores if there is one label."""
     folder.mkdir(parents=True)
-    words = sorted({word for *texts, _ in PAIRS for text in texts for word in text.lower().replace(".", " .").split()})
+    words = sorted({word for *texts, _ in pairs for text in texts for word in re.findall(r"\w+|[^\w\s]", text.lower())})
     (folder / "vocab.txt").write_text("\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words]), "utf-8")
     tokenizer = _LIBRARY.BertTokenizerFast(str(folder / "vocab.txt"))
     torch.manual_seed(0)
@@ -44,18 +50,16 @@ def build_model(folder: Path) -> None:
             intermediate_size=64,
             hidden_dropout_prob=0.0,
             attention_probs_dropout_prob=0.0,
-            id2label=dict(enumerate(LABELS)),
-            label2id={label: number for number, label in enumerate(LABELS)},
+            id2label=dict(enumerate(labels)),
+            label2id={label: number for number, label in enumerate(labels)},
             attn_implementation="eager",
         )
     )
-    both = [(first, second, label) for one, other, label in PAIRS for first, second in ((one, other), (other, one))]
-    inputs = _tokens(tokenizer, [pair[:2] for pair in both])
-    labels = torch.tensor([pair[2] for pair in both])
+    inputs, wanted = _tokens(tokenizer, [pair[:2] for pair in pairs]), torch.tensor([pair[2] for pair in pairs])
     optimiser = torch.optim.Adam(model.parameters(), lr=3e-3)
     for _ in range(_STEPS):
         optimiser.zero_grad()
-        model(**inputs, labels=labels).loss.backward()
+        model(**inputs, labels=wanted).loss.backward()
         optimiser.step()
     model.eval().save_pretrained(folder)
     tokenizer.save_pretrained(folder)

@@ -71,7 +71,7 @@ def settings_for(server: ModelServer) -> Mapping[str, Any]:
         "llm_base_url": server.url,
         "cache_bytes": 0,
         "llm.wait": True,
-        "metabolism.judge": "off",
+        "metabolism.knowledge": "claims, slots",
     }
 
 

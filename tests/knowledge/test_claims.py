@@ -16,7 +16,7 @@ from neurogated.core.claims import Change, Claim, Slot
 from neurogated.core.delta import Owner
 from neurogated.core.filters import Filter
 from neurogated.core.node_kind import CLAIM
-from neurogated.errors import ConfigError, InputError
+from neurogated.errors import InputError
 from neurogated.slots.claims import claim_node
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.verify import disagreements
@@ -287,7 +287,7 @@ def read_by_rules(memory: NeuroGraphMemory, source: str) -> str:
 
 
 def test_what_rules_read_in_an_earlier_version_is_no_fact_and_goes(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config.replace(metabolism={"read_claims": "off"})) as memory:
+    with NeuroGraphMemory(config.replace(metabolism={"knowledge": "slots"})) as memory:
         source = said(memory, "I live in Ghent.")
         stated = memory.facts.add("user", "home", "Antwerp", user_id="ana", valid_from=START + DAY)
         claim = read_by_rules(memory, source)
@@ -303,16 +303,11 @@ def test_what_rules_read_in_an_earlier_version_is_no_fact_and_goes(config: Memor
         assert memory.admin.check() == []
 
 
-@pytest.mark.parametrize("setting", ["model", "off"])
+@pytest.mark.parametrize("setting", ["claims, slots, pairs", "off"])
 def test_without_a_model_nothing_is_read_and_nothing_waits(setting: str) -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash").replace(metabolism={"read_claims": setting})
+    config = MemoryConfig(storage="memory", embedding_name="hash").replace(metabolism={"knowledge": setting})
     with NeuroGraphMemory(config) as memory:
         said(memory, "I live in Ghent.")
         said(memory, "I moved to Antwerp.", 3)
         assert known(memory) == claims(memory) == memory.conflicts.list(None, user_id="ana") == []
         assert memory.admin.stats()["pending"] == 0
-
-
-def test_the_rules_are_refused_as_a_setting() -> None:
-    with pytest.raises(ConfigError, match="is gone"):
-        MemoryConfig().replace(metabolism={"read_claims": "offline"})

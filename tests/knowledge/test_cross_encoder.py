@@ -34,7 +34,12 @@ def judged(request: pytest.FixtureRequest, folders: dict[str, Path]) -> Iterator
 
 
 def _settings(folder: Path) -> MemoryConfig:
-    values = {"storage": "memory", "llm.use": "off", "llm.wait": True, "metabolism.judge": str(folder)}
+    values = {
+        "storage": "memory",
+        "llm.use": "off",
+        "llm.wait": True,
+        "metabolism.knowledge": f"claims, slots, pairs={folder}",
+    }
     return MemoryConfig.from_mapping(values)
 
 
@@ -94,7 +99,8 @@ def test_a_model_with_other_classes_settles_nothing_and_the_log_says_why(
 
 def test_a_threshold_that_no_class_reaches_finds_nothing(folders: dict[str, Path]) -> None:
     earlier, later, _ = PAIRS[1]
-    config, judge = _settings(folders["graph"]), CrossEncoderJudge(CrossEncoder(str(folders["graph"])), threshold=1.0)
+    config, encoder = _settings(folders["graph"]), CrossEncoder(str(folders["graph"]), "metabolism.knowledge")
+    judge = CrossEncoderJudge(encoder, threshold=1.0)
     with NeuroGraphMemory(config, parts=replace(build(config), text_judge=judge)) as memory:
         said(memory, earlier)
         said(memory, later, 3)

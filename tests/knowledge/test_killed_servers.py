@@ -70,7 +70,11 @@ def test_a_server_and_a_writer_that_are_killed_lose_nothing_and_no_answer_is_ask
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     file = tmp_path / "asked"
-    values: dict[str, Any] = {"save_dir": str(tmp_path / "memory"), "embedding_name": "hash", "metabolism.judge": "off"}
+    values: dict[str, Any] = {
+        "save_dir": str(tmp_path / "memory"),
+        "embedding_name": "hash",
+        "metabolism.knowledge": "claims, slots",
+    }
     values |= {"llm_base_url": f"http://127.0.0.1:{port}/v1", "cache_bytes": 0}
 
     def requests() -> list[list[Any]]:

@@ -109,7 +109,7 @@ def test_every_claim_counts_whatever_the_form_of_the_answer(
     config: MemoryConfig, model: ModelServer, form: str
 ) -> None:
     model.claims, model.form = claims_of, FORMS[form]
-    settings = {"read_claims": "model", "judge": "off"}
+    settings = {"knowledge": "claims, slots"}
     lost = {one for one in CLAIMS if form == "nothing about one message" and one[1] == "hunter2"}
     with NeuroGraphMemory(config.replace(metabolism=settings, llm={"wait": False})) as memory:
         texts = {said(memory, text, day): text for day, text in enumerate(TOLD)}

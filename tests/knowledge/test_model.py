@@ -85,7 +85,7 @@ def test_a_change_of_the_one_thing_that_two_messages_are_about_ends_the_earlier_
         if day in message["text"]
     ]
     model.judge = lambda pair: entry(pair, relation)
-    config = config.replace(metabolism={"read_claims": "model"}, llm={"wait": False})
+    config = config.replace(metabolism={"knowledge": "claims, slots, pairs"}, llm={"wait": False})
     with NeuroGraphMemory(config) as memory:
         for number, day in enumerate(("Mondays", "Thursdays")):
             said(memory, f"The practice of my choir at the old church is on {day}.", number * days)
@@ -109,7 +109,7 @@ def test_two_values_of_one_thing_are_compared_however_unlike_their_words(
         if value in message["text"]
     ]
     model.judge = lambda pair: entry(pair, "changed")
-    config = config.replace(metabolism={"read_claims": "model"}, llm={"wait": False})
+    config = config.replace(metabolism={"knowledge": "claims, slots, pairs"}, llm={"wait": False})
     with NeuroGraphMemory(config) as memory:
         for day, text in enumerate(("All day long I have coffee.", "Nora smiled.", "It kept me awake, so tea it is.")):
             said(memory, text, day)
@@ -140,7 +140,7 @@ def test_the_judge_of_pairs_decides_whether_two_values_that_were_read_exclude_ea
 ) -> None:
     model.claims, notices = plainly_read, list[Conflict]()
     model.judge = lambda pair: entry(pair, relation, "medium", "As the judge says.")
-    config = config.replace(metabolism={"read_claims": "model"}, llm={"wait": False})
+    config = config.replace(metabolism={"knowledge": "claims, slots, pairs"}, llm={"wait": False})
     with NeuroGraphMemory(config) as memory:
         memory.on("conflict", notices.append)
         for day, text in enumerate(HOMES):
@@ -166,7 +166,7 @@ def test_the_model_sees_what_was_said_of_the_same_things_at_other_times(
     config: MemoryConfig, model: ModelServer
 ) -> None:
     model.claims = plainly_read
-    with NeuroGraphMemory(config.replace(metabolism={"read_claims": "model"})) as memory:
+    with NeuroGraphMemory(config.replace(metabolism={"knowledge": "claims, slots, pairs"})) as memory:
         gone = said(memory, "I work for Initech.")
         said(memory, "I live in York.", 1)
         said(memory, f"I live in Leeds. {EARLIER}", 2)
@@ -274,7 +274,7 @@ def _run(config: MemoryConfig, work: str) -> subprocess.Popen[str]:
         "embedding_name": "hash",
         "llm_base_url": config.llm_base_url,
         "cache_bytes": 0,
-        "metabolism.read_claims": "off",
+        "metabolism.knowledge": "slots, pairs",
     }
     script = _WORKER.format(config=values, work=work)
     return subprocess.Popen([sys.executable, "-c", script], env=dict(os.environ), text=True, stdout=subprocess.PIPE)

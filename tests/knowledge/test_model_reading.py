@@ -17,7 +17,7 @@ BEEKEEPER = "Since May I keep the bees of the old mill, and Mrs Ott lends me her
 @pytest.fixture
 def reading(config: MemoryConfig) -> MemoryConfig:
     """Return settings with which the model reads claims and judges no pairs."""
-    return config.replace(metabolism={"read_claims": "model", "judge": "off"})
+    return config.replace(metabolism={"knowledge": "claims, slots"})
 
 
 def claim(message: Pair, slot: str, value: str, quote: str, **others: str) -> dict[str, Any]:
@@ -237,7 +237,7 @@ def test_a_pair_has_one_conflict_though_two_judges_find_it(
         for quote, state in states.items()
         if quote in message["text"]
     ]
-    config = config.replace(metabolism={"read_claims": "model"}, llm={"wait": False})
+    config = config.replace(metabolism={"knowledge": "claims, slots, pairs"}, llm={"wait": False})
     with NeuroGraphMemory(config) as memory:
         said(memory, EARLIER)
         said(memory, LATER, 3)

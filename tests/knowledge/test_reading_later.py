@@ -31,7 +31,7 @@ def hobby(message: Pair) -> list[dict[str, Any]]:
 def later(config: MemoryConfig, model: ModelServer) -> MemoryConfig:
     """Return the settings of a memory whose model reads later, once eight memories wait."""
     model.claims = hobby
-    metabolism = {"read_claims": "model", "judge": "off"}
+    metabolism = {"knowledge": "claims, slots"}
     return config.replace(metabolism=metabolism, llm={"wait": False})
 
 
@@ -130,7 +130,7 @@ def test_a_process_that_is_killed_while_it_asks_loses_nothing_and_asks_nothing_t
         say_hobbies(memory, 7)
     assert model.read == []
     values: dict[str, Any] = {"save_dir": str(later.save_dir), "embedding_name": "hash", "llm_base_url": model.url}
-    values |= {"cache_bytes": 0, "metabolism.judge": "off"}
+    values |= {"cache_bytes": 0, "metabolism.knowledge": "claims, slots"}
     killed = threading.Event()
     model.during = lambda: len(model.read) == 2 and killed.wait(60)
     process = subprocess.Popen([sys.executable, "-c", _KILLED.format(values=values)])

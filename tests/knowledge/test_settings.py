@@ -14,7 +14,7 @@ TEXTS = ("I live in Leeds.", "I live in York.")
 
 
 @pytest.mark.parametrize(
-    ("setting", "facts", "conflicts"), [({}, 2, 1), ({"judge": "unchecked"}, 2, 0), ({"read_claims": "off"}, 0, 0)]
+    ("setting", "facts", "conflicts"), [({}, 2, 1), ({"knowledge": "claims"}, 2, 0), ({"knowledge": "slots"}, 0, 0)]
 )
 def test_facts_are_read_without_comparing_them(
     read_by_model: Mapping[str, Any], setting: dict[str, object], facts: int, conflicts: int
@@ -28,7 +28,7 @@ def test_facts_are_read_without_comparing_them(
 
 
 def test_stated_facts_are_compared_where_nothing_is_read() -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash").replace(metabolism={"read_claims": "off"})
+    config = MemoryConfig(storage="memory", embedding_name="hash").replace(metabolism={"knowledge": "slots"})
     with NeuroGraphMemory(config) as memory:
         for city in ("Leeds", "York"):
             memory.facts.add("Ana", "city", city, user_id="ana")

@@ -86,7 +86,7 @@ class Conflicts(Component):
 
         Raises:
             InputError: a fact lacks a part, or a time cannot be read; or one side is a text, and the memory has neither
-                a language model nor a cross-encoder (`metabolism.judge`).
+                a language model nor a cross-encoder (`metabolism.knowledge`).
             LLMError: the model does not answer.
         """
         parts = self._session.parts

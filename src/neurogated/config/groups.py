@@ -42,6 +42,12 @@ class RetrievalSettings:
         "language model chooses the kind of each question, within 2 seconds",
     )
 
+    reranker: str | None = setting(
+        None,
+        "cross-encoder that puts the 30 best memories into order, by name or folder; it must be on this machine; none: "
+        "the score alone does",
+    )
+
     def __post_init__(self) -> None:
         check(self, "retrieval.")
 
@@ -200,11 +206,11 @@ class MetabolismSettings:
     """How memories gain and lose energy, move between tiers, and become facts."""
 
     # Importance and duplicates
-    judge_importance: str = setting(
+    importance: str = setting(
         "offline",
-        "judges how important a memory is if the caller does not say; offline: a regression; model: the language "
-        "model, else the regression; off: all memories alike, and none dormant",
-        choices=("offline", "model", "off"),
+        "who says how important a memory is if the caller does not; offline: a regression; model: the language model, "
+        "else the regression; equal: nobody, so all memories are alike, and none dormant",
+        choices=("offline", "model", "equal"),
     )
 
     temporal_neighbors: int = setting(
@@ -245,20 +251,13 @@ class MetabolismSettings:
     )
     consolidation_uses: int = setting(3, "a memory enters a cluster after this many uses", low=0)
 
-    # Facts from speech need a language model (ADR 47).
-    read_claims: str = setting(
-        "model",
-        "reads what messages say; model: the language model, and without one nothing is read; off: nothing. Stated "
-        "facts are known in any case",
-        choices=("model", "off"),
-    )
-
-    # A model judges the pairs of memories that no slot connects.
-    judge: str = setting(
-        "model",
-        "judges pairs of memories that no slot connects; model: the language model; off: nothing; unchecked: nothing, "
-        "and facts of one slot are not compared, either; else the name or the folder of a cross-encoder on this "
-        "machine, one of whose classes is contradiction",
+    # Facts from speech need a language model (ADR 47), and so do pairs of memories that no slot connects.
+    knowledge: str = setting(
+        "claims, slots, pairs",
+        "what is done with what memories say, some of: claims: the language model reads the facts in messages; slots: "
+        "facts of one slot are compared; pairs: pairs that no slot connects are judged by the language model, or with "
+        "pairs=NAME by a cross-encoder, given by name or folder, one of whose classes is contradiction. off: none. "
+        "Without a model, claims and pairs do nothing; facts that somebody states are known in any case",
     )
 
     # Echoes
@@ -270,23 +269,31 @@ class MetabolismSettings:
     )
 
     def __post_init__(self) -> None:
-        if self.read_claims == "offline":
-            raise ConfigError(
-                "metabolism.read_claims is 'offline', which is gone: the rules that read facts from speech without a "
-                "model were wrong too often; leave it at 'model' with a language model, or set 'off'"
-            )
         check(self, "metabolism.")
-        self.half_life_of_kinds  # noqa: B018 - raises if the text cannot be read
+        self.half_life_of_kinds, self.known_by  # noqa: B018 - raise if a text cannot be read
 
     @property
-    def compares_facts(self) -> bool:
-        """Whether new facts are compared with the known ones, and contradictions recorded."""
-        return self.judge != "unchecked"
+    def known_by(self) -> Mapping[str, str]:
+        """The words of `knowledge`; that of `pairs` is the name of its cross-encoder, or "" for the language model."""
+        found = dict[str, str]()
+        for part in "" if self.knowledge == "off" else self.knowledge.split(","):
+            word, named, name = map(str.strip, part.partition("="))
+            found[word] = name
+            if word not in {"claims", "slots", "pairs"} or bool(named) != bool(name) or (name and word != "pairs"):
+                raise ConfigError(
+                    f"metabolism.knowledge has {part.strip()!r}, but must be off, or some of claims, slots and pairs, "
+                    "or pairs=NAME with a cross-encoder"
+                )
+        if "pairs" in found and "slots" not in found:
+            raise ConfigError(
+                f"metabolism.knowledge is {self.knowledge!r}, but pairs are judged only if slots are compared"
+            )
+        return found
 
     @property
     def dormant_energy(self) -> float:
         """A dormant memory has less energy than this; half-lives say when."""
-        return 0.0 if self.judge_importance == "off" else 0.1
+        return 0.0 if self.importance == "equal" else 0.1
 
     @property
     def half_life_of_kinds(self) -> Mapping[str, float]:

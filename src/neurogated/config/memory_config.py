@@ -38,7 +38,7 @@ _CLASSIC = {
     "TIME_DECAY_FACTOR": 0.99,
     "MIN_EDGE_WEIGHT": 0.1,
     # All memories have the energy that they start with, and none is left out as dormant.
-    "metabolism.judge_importance": "off",
+    "metabolism.importance": "equal",
     "metabolism.find_duplicates": False,
 }
 _BIEM = {
@@ -46,7 +46,7 @@ _BIEM = {
     "RECENCY_WEIGHT": 0.1,
     "retrieval.energy_weight": 0.1,
     # A language model judges the importance, if there is one.
-    "metabolism.judge_importance": "model",
+    "metabolism.importance": "model",
     # New memories are linked in time with the active ones, and clusters become facts in the background.
     "metabolism.temporal_neighbors": 3,
     "metabolism.consolidate_seconds": 3600.0,
@@ -213,6 +213,8 @@ class MemoryConfig:
             _ = self.zone
         except InputError as error:
             raise ConfigError(str(error)) from None
+        if self.ACTIVATION == "classic" and self.retrieval.reranker is not None:
+            raise ConfigError("retrieval.reranker needs ACTIVATION=gated; the formula of the specification has none")
         if not self.save_dir:
             raise ConfigError("save_dir is empty; name a folder, such as 'outputs'")
         if not self.namespace:

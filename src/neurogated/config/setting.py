@@ -202,6 +202,12 @@ _LIVES = "write metabolism.half_lives='180, fact=3650'; memories are dormant bel
 _ECHOES = "write metabolism.echoes=link, skip or off"
 _CACHES = "cache_bytes is the bound of both caches"
 _PROMPTS = "write embedding.prompts='query: |passage: '"
+_JUDGED = [f"metabolism.{name}" for name in ("conflict_uncertain", "check_conflicts", "judge", "read_claims")]
+_KNOWLEDGE = (
+    "write metabolism.knowledge='claims, slots, pairs', without claims if no model is to read messages, without pairs "
+    "if nothing is to judge pairs of memories, claims alone if facts are not to be compared, or with pairs=NAME for a "
+    "cross-encoder"
+)
 REMOVED = {
     "indexing.cause_window": "a text is compared with its neighbours",
     "indexing.chunk_overlap": "a chunk repeats an eighth of indexing.chunk_size",
@@ -221,8 +227,8 @@ SUCCEEDED = {
     "indexing.entity_finder": _FINDER,
     "retrieval.closed_edge_types": _KERNELS,
     "retrieval.switches.uniform_kernel": "write retrieval.kernels=uniform",
-    "metabolism.conflict_uncertain": "write metabolism.judge=off if nothing is to judge pairs of memories",
-    "metabolism.check_conflicts": "write metabolism.judge=unchecked if facts are not to be compared",
+    "metabolism.judge_importance": "write metabolism.importance=offline, model or equal, which was off",
+    **dict.fromkeys(_JUDGED, _KNOWLEDGE),
     "llm.kernel_sure": "write retrieval.kernels=model if a language model is to choose the kinds of questions",
     "embedding.devices": "CUDA_VISIBLE_DEVICES chooses the GPUs, and embedding.backend=openvino the CPU; for others, "
     "give your own part embedder",

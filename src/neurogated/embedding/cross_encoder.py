@@ -1,4 +1,4 @@
-"""Classifiers of pairs of texts: cross-encoders of the sentence-transformers library, and ONNX graphs in a folder."""
+"""Models that read two texts at once: cross-encoders of the sentence-transformers library, and ONNX graphs."""
 
 from __future__ import annotations
 
@@ -28,22 +28,23 @@ Logits = Callable[[Sequence[tuple[str, str]]], NDArray[np.float32]]
 
 
 class CrossEncoder:
-    """A model that reads two texts at once and puts the pair into a class. The first pair loads it.
+    """A model that reads two texts at once, and puts the pair into a class or gives it one score.
 
-    It runs on this machine and downloads nothing.
+    It runs on this machine and downloads nothing. The first pair loads it.
     """
 
-    def __init__(self, model: str) -> None:
+    def __init__(self, model: str, setting: str) -> None:
         """Describe the model. Nothing is loaded yet.
 
         Args:
             model: the name of a model in the cache of Hugging Face, or a folder. A folder with `model.onnx`,
                 `tokenizer.json` and `config.json` needs no torch.
+            setting: the setting that names it, for messages.
 
         Raises:
             MissingExtraError: the packages that run it are not installed.
         """
-        self._model = model
+        self._model, self._setting = model, setting
         self._is_graph = (Path(model) / _GRAPH).is_file()
         package = "tokenizers" if self._is_graph else "sentence_transformers"
         if importlib.util.find_spec(package) is None:
@@ -61,12 +62,31 @@ class CrossEncoder:
         Raises:
             LLMError: the model cannot be loaded.
         """
-        logits = self._load()[1]
-        parts = [logits(pairs[begin : begin + _PAIRS]) for begin in range(0, len(pairs), _PAIRS)]
-        scores = np.concatenate(parts).astype(np.float64)
+        scores = self._scores(pairs)
         weights = np.exp(scores - scores.max(axis=1, keepdims=True))
         found: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
         return found
+
+    def relevance(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        """Return (n,): how well the second text of each pair answers the first, 0–1.
+
+        Raises:
+            LLMError: the model cannot be loaded, or gives several scores.
+        """
+        scores = self._scores(pairs)
+        if scores.shape[1] != 1:
+            names = ", ".join(self.labels)
+            raise LLMError(
+                f"{self._setting} is {self._model!r}, whose classes are {names}; a model that ranks answers has one "
+                "score, as those that were trained on MS MARCO have"
+            )
+        found: NDArray[np.float64] = 1 / (1 + np.exp(-scores[:, 0]))
+        return found
+
+    def _scores(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
+        logits = self._load()[1]
+        parts = [logits(pairs[begin : begin + _PAIRS]) for begin in range(0, len(pairs), _PAIRS)]
+        return np.concatenate(parts).astype(np.float64).reshape(len(pairs), -1)
 
     def _load(self) -> tuple[tuple[str, ...], Logits]:
         with LOADING:
@@ -75,8 +95,8 @@ class CrossEncoder:
                     self._loaded = _from_folder(Path(self._model)) if self._is_graph else _from_library(self._model)
                 except (OSError, ValueError, RuntimeError, EmbeddingError) as error:
                     raise LLMError(
-                        f"cross-encoder {self._model!r} cannot be loaded ({error}); metabolism.judge must name a "
-                        "folder, or a model that was downloaded before"
+                        f"cross-encoder {self._model!r} cannot be loaded ({error}); {self._setting} must name a "
+                        "folder that has it, or a model that was downloaded before, as nothing is downloaded here"
                     ) from error
             return self._loaded
 
@@ -88,9 +108,13 @@ def _from_library(model: str) -> tuple[tuple[str, ...], Logits]:
 
     def logits(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         given = [list(pair) for pair in pairs]
-        return np.asarray(loaded.predict(given, show_progress_bar=False, apply_softmax=False), dtype=np.float32)
+        return np.asarray(loaded.predict(given, show_progress_bar=False, activation_fn=_unchanged), dtype=np.float32)
 
     return _labels_of(loaded.config.id2label), logits
+
+
+def _unchanged(scores: Any) -> Any:  # noqa: ANN401 - a tensor
+    return scores
 
 
 def _from_folder(folder: Path) -> tuple[tuple[str, ...], Logits]:

@@ -49,8 +49,8 @@ def compare_contents(reader: TextJudge | None, first: Content, second: Content, 
         return _SAME
     if reader is None:
         raise InputError(
-            "only a language model (llm, llm_base_url) or a cross-encoder (metabolism.judge) compares texts, and this "
-            "memory has none; set one, or give facts: mappings with subject, attribute and value"
+            "only a language model (llm, llm_base_url) or a cross-encoder (metabolism.knowledge) compares texts, and "
+            "this memory has none; set one, or give facts: mappings with subject, attribute and value"
         )
     (relation,) = reader.judge([TextPair(other, one, closest_sentences(one, other))])
     if relation is None:

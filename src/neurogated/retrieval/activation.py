@@ -299,7 +299,12 @@ class SpreadingActivation:
         targets = arcs.target[first]
         gates = gate(targets).astype(np.float64)[place] if gate is not None and place.size else None
         amount = active.values[arcs.origin]
-        came = None if before is None else _came(before, arcs.edge, ways)
+        came = None
+        if before is not None:
+            # What came over each edge in the hop before, against its present way.
+            keys = 2 * before.edge + before.way % 2
+            order = keys.argsort()
+            came = _Levels(keys[order], before.amount[order]).at(2 * arcs.edge + 1 - ways % 2)
         if self._damps_hubs or gates is not None:
             # Shares are counted by node and type.
             amount = self._shared(amount, came, arcs, gates, arcs.origin * len(view.edge_types) + ways // 2)
@@ -356,13 +361,6 @@ class SpreadingActivation:
         portion = np.divide(came, others, out=np.zeros(came.size), where=others > 0)
         rest = np.maximum(amount - _sums(came, groups)[groups], 0.0)
         return claims * (rest / total + np.maximum(_sums(portion, groups)[groups] - portion, 0.0))
-
-
-def _came(before: _Flow, edges: Rows, ways: Rows) -> Values:
-    """Return how much activation came over each edge in the hop before, against its present way."""
-    keys = 2 * before.edge + before.way % 2
-    order = keys.argsort()
-    return _Levels(keys[order], before.amount[order]).at(2 * edges + 1 - ways % 2)
 
 
 def _sums(values: Values, groups: Rows, count: int = 0) -> Values:

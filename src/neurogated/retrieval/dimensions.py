@@ -24,7 +24,7 @@ from neurogated.core.view import Rows, best_places
 from neurogated.retrieval.formula import CANDIDATES
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.text.keywords import fold
-from neurogated.text.language import NEGATIONS, Language, language_of, table_of
+from neurogated.text.language import NEGATIONS, language_of, table_of
 from neurogated.text.time_spans import Span, spans_in
 from neurogated.text.times import Zone
 
@@ -45,15 +45,12 @@ _LAST_WORD = re.compile(r"([\w']+)\W*\Z")
 
 def feeling_of(question: str) -> int:
     """Return -1 if a question names an unhappy feeling, 1 for a happy one, and 0 if it names none or both."""
-    language, text = language_of(question), fold(question)
-    found = {_polarity(text, match, language) for match in _PATTERNS[language].finditer(text)}
+    language, text, found = language_of(question), fold(question), set[int]()
+    for match in _PATTERNS[language].finditer(text):
+        before = _LAST_WORD.search(text[: match.start()])
+        is_denied = before is not None and before[1] in NEGATIONS[language]
+        found.add(-1 if is_denied == bool(match["high"] or match["han_high"]) else 1)
     return sum(found)
-
-
-def _polarity(text: str, match: re.Match[str], language: Language) -> int:
-    polarity = 1 if match["high"] or match["han_high"] else -1
-    before = _LAST_WORD.search(text[: match.start()])
-    return -polarity if before and before[1] in NEGATIONS[language] else polarity
 
 
 Values = NDArray[np.float64]

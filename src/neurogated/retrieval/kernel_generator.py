@@ -88,16 +88,13 @@ class KernelGenerator:
             try:
                 kind = QuestionKind(name.strip().lower())
             except ValueError:
-                kinds = ", ".join(one.value for one in QuestionKind)
-                raise ConfigError(
-                    f"retrieval.kernels has {name.strip()!r}, which is no kind of question: {kinds}"
-                ) from None
+                told = f"{name.strip()!r}, which is no kind of question: {', '.join(one.value for one in QuestionKind)}"
+                raise ConfigError(f"retrieval.kernels has {told}") from None
             try:
                 kernels[kind] = Kernel.parse(weights.strip(), kind.value)
             except (InputError, ConfigError) as error:
-                raise ConfigError(
-                    f"retrieval.kernels has a kernel for {name.strip()} that cannot be read: {error}"
-                ) from None
+                told = f"a kernel for {name.strip()} that cannot be read: {error}"
+                raise ConfigError(f"retrieval.kernels has {told}") from None
         known = {TIME, *DIMENSIONS}
         if unknown := sorted({tag for kernel in kernels.values() for tag in kernel.tags} - known):
             there = ", ".join(f"@{tag}" for tag in sorted(known))

@@ -26,7 +26,7 @@ from neurogated.core.ports import Embedder, GraphReader, GraphStorePort, KernelS
 from neurogated.core.read_only import Deferred
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.trace import Recall, RecalledMemory
-from neurogated.core.view import best_places
+from neurogated.core.view import Rows, best_places
 from neurogated.retrieval.activation import Activation, Gate, SpreadingActivation
 from neurogated.retrieval.confidence import confidence, evidence_of, withheld
 from neurogated.retrieval.dimensions import Dimensions
@@ -44,13 +44,17 @@ from neurogated.retrieval.queries import (
     zone_of,
 )
 from neurogated.retrieval.ranking import (
+    RERANKED,
     RankedNodes,
     Ranking,
+    Reranker,
     activated_of,
     lifted_scores,
     memories_of,
     recency_of,
     relays_of,
+    relevance_of,
+    reranked,
     trust_in_graph,
 )
 from neurogated.retrieval.replaced import in_present_order, may_replace, with_later
@@ -72,6 +76,7 @@ _FOLLOWED = 20  # a later memory counts as found among so many, so that short re
 # Seconds that a recall waits for its turn; then it runs without one, so a thread that holds another lock cannot cause a
 # deadlock.
 _MAX_WAIT = 0.05
+_RERANKED_NOTE = f"the reranker ordered the {RERANKED} best; a score without its term reranker is that of the formula"
 # Share of its score that a dormant memory without energy loses.
 _DORMANT_COST = 0.1
 
@@ -114,6 +119,7 @@ class NeuroRetriever:
         kernel_source: KernelSource | None = None,
         clock: Clock = utc_now,
         formula: Formula = FORMULA,
+        reranker: Reranker | None = None,
     ) -> None:
         """Take the graph.
 
@@ -125,6 +131,7 @@ class NeuroRetriever:
             kernel_source: chooses the kernel of a question. Default: the source that `config` names.
             clock: returns the time.
             formula: the numbers of the score.
+            reranker: puts the best memories into order; None: the score alone does.
 
         Raises:
             EmbedderMismatchError: `config` names another embedder than the one that made the store's vectors.
@@ -141,7 +148,7 @@ class NeuroRetriever:
         self._embedder = embedder
         self._kernels = UniformKernelSource() if config.retrieval.kernels == UNIFORM else kernel_source
         self._kernel_batches = self._kernels if isinstance(self._kernels, SupportsKernelBatch) else None
-        self._clock = clock
+        self._clock, self._reranker = clock, reranker
         self._turns = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._embeds_slowly = False
         self._activation = SpreadingActivation(config, formula)
@@ -222,7 +229,7 @@ class NeuroRetriever:
         It reads no texts. A recall puts what was said later, and what holds, before what it replaces: only if somebody
         states facts beside such memories, as items are, may this concern them. Then only a recall ranks them: None.
         """
-        if self._classic or may_replace(reader.view) or len(with_questions(query)) > 1:
+        if self._classic or self._reranker is not None or may_replace(reader.view) or len(with_questions(query)) > 1:
             return None
         present, zone, ids = to_micros(self._clock()), self._config.zone, reader.view.ids
         admission = partial(Admission, reader.view, present, self._law)
@@ -326,13 +333,16 @@ class NeuroRetriever:
         if self._classic:
             ranking = self._by_activation(activation, likeness, wanted, admission)
         else:
-            ranking = self._by_score(activation, likeness, wanted, admission, dimensions)
+            judge = self._reranker
+            relevance = None if judge is None else partial(relevance_of, judge, samples.reader, asked.given)
+            ranking = self._by_score(activation, likeness, wanted, admission, dimensions, relevance=relevance)
         known = likeness.admitted if rates else None
         sure = known and confidence(evidence_of(samples.reader, query, known), self._embedder.name)
         own.lap("rank")
         raised = likeness.keyword_weight > self._similarity_config.retrieval.keyword_weight
         note = f"the texts have similar vectors, so keywords have the weight {likeness.keyword_weight:.2f}"
-        return RankedNodes(tuple(anchors), activation, ranking, own.seconds, (note,) * raised, sure or 0.0)
+        notes = (note,) * raised + (_RERANKED_NOTE,) * (self._reranker is not None)
+        return RankedNodes(tuple(anchors), activation, ranking, own.seconds, notes, sure or 0.0)
 
     def _recall(
         self, asked: Asked, found: RankedNodes, memories: tuple[RecalledMemory, ...], share: Mapping[str, float]
@@ -385,21 +395,20 @@ class NeuroRetriever:
         wanted: int,
         admission: Admission,
         dimensions: Dimensions,
+        *,
+        relevance: Callable[[Rows], Values] | None,
     ) -> Ranking:
         """Rank candidates and active nodes by the weighted sum of similarity, spread activation, recency and energy.
 
-        The weights are the settings `SIMILARITY_WEIGHT`, `ACTIVATION_WEIGHT`, `RECENCY_WEIGHT` and
-        `retrieval.energy_weight`. The trust in the graph multiplies the activation (see `neurogated.retrieval.trust`).
-        Less activation counts for long messages. Memories gain by the dimensions that the question names.
+        The trust in the graph multiplies the activation, of which less counts for long messages.
         """
         config, view = self._config, activation.view
         reached, values = admission.admitted(*activation.spread)
         likeness.of(reached)
         known = likeness.admitted
         recency = recency_of(view, known.rows, admission.now, config)
-        energy_weight, energy = config.retrieval.energy_weight, np.zeros(known.rows.size)
-        if energy_weight:
-            energy = self._law.ranked(view, known.rows, admission.now)
+        energy_weight, rows = config.retrieval.energy_weight, known.rows
+        energy = self._law.ranked(view, rows, admission.now) if energy_weight else np.zeros(rows.size)
         gains = dimensions.terms(known.rows)
         fit = config.SIMILARITY_WEIGHT * known.similarity + sum(gains.values())
         if not (matches := best_places(view, known.rows, fit, 2)):
@@ -409,8 +418,7 @@ class NeuroRetriever:
         base = fit + config.RECENCY_WEIGHT * recency + energy_weight * energy + sleep
         # If a question names several subjects, such as two that it compares, these rank before their neighbours.
         subjects = max(1, len(likeness.named))
-        scales = np.zeros(known.rows.size)
-        places = np.searchsorted(known.rows, reached)
+        scales, places = np.zeros(known.rows.size), np.searchsorted(known.rows, reached)
         scales[places] = known.shares[places] * trust / subjects
         arrived = np.zeros(known.rows.size)
         arrived[places] = values * scales[places]
@@ -420,8 +428,7 @@ class NeuroRetriever:
         if np.logical_or.reduce(newest):
             gains["newest"] = newest
             order = score = score + newest
-        best = best_places(view, known.rows, order, max(wanted, _FOLLOWED))
-        best, following = best[:wanted], known.rows[best[wanted:]]
+        best = best_places(view, known.rows, order, max(wanted, _FOLLOWED if relevance is None else RERANKED))
         parts = {"activation": arrived, "recency": recency, "energy": energy}
         terms = {
             "similarity": config.SIMILARITY_WEIGHT * known.similarity,
@@ -432,6 +439,10 @@ class NeuroRetriever:
             **gains,
             "held_back": score - (base + lift + newest),
         }
+        if relevance is not None:
+            best, parts["reranker"], terms["reranker"] = reranked(best, known.rows, score, relevance)
+            score = score + terms["reranker"]
+        best, following = best[:wanted], known.rows[best[wanted:]]
         parts, terms = ({name: column[best] for name, column in columns.items()} for columns in (parts, terms))
         ranked, share = known.at(known.rows[best]), trust / subjects
         others = Deferred(partial(activated_of, view, reached, arrived[places], ranked.rows, config.TOP_K_ANCHORS))

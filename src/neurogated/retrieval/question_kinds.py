@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import resources
 from itertools import groupby, repeat
+from operator import attrgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -135,11 +136,10 @@ def _rules(table: str) -> Iterator[_Rule]:
             yield _Rule(kind, is_strong, _compile(line))
 
 
-def _groups(table: str) -> tuple[_Group, ...]:
-    return tuple(_Group.of(rules) for _, rules in groupby(_rules(table), key=lambda rule: (rule.kind, rule.is_strong)))
-
-
-_GROUPS = {language: _groups(table) for language, table in _TABLE["rules"].items()}
+_GROUPS = {
+    language: tuple(_Group.of(rules) for _, rules in groupby(_rules(table), key=attrgetter("kind", "is_strong")))
+    for language, table in _TABLE["rules"].items()
+}
 
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[a-z]")
@@ -285,7 +285,9 @@ class OfflineQuestionJudge:
         probabilities = fitted.probabilities(reading.features, self._vector(query, vector, fitted))
         best = int(probabilities.argmax())
         kind = fitted.kinds[best]
-        return QuestionJudgement(kind, float(probabilities[best]), _reason(kind, reading.cues))
+        speaking = sorted((cue for cue in reading.cues if cue.kind is kind), key=lambda cue: not cue.is_strong)
+        reason = f'says "{speaking[0].text}"' if speaking else "by its meaning, without a cue word"
+        return QuestionJudgement(kind, float(probabilities[best]), reason)
 
     def _vector(self, query: str, given: NDArray[np.float32] | None, fitted: FittedKinds) -> NDArray[np.float32] | None:
         """Return the vector of a question, or None if the weights belong to another embedder."""
@@ -295,12 +297,6 @@ class OfflineQuestionJudge:
         if vector.shape != fitted.mean.shape:
             raise InputError(f"the vector of a question has shape {vector.shape}, but must have {fitted.mean.shape}")
         return vector
-
-
-def _reason(kind: QuestionKind, cues: tuple[Cue, ...]) -> str:
-    """Return a phrase that quotes the clearest cue for `kind`."""
-    speaking = sorted((cue for cue in cues if cue.kind is kind), key=lambda cue: not cue.is_strong)
-    return f'says "{speaking[0].text}"' if speaking else "by its meaning, without a cue word"
 
 
 class PromptJudge:

@@ -13,20 +13,21 @@ most `BEST_MARGIN` times the best score. Activation lifts no other memory above 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from functools import cached_property
 from itertools import islice
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.columns import distinct
-from neurogated.core.model import EdgeKey, MemoryNode
+from neurogated.core.model import EdgeKey
 from neurogated.core.ports import GraphReader
 from neurogated.core.read_only import ReadOnlyDict
+from neurogated.core.rendering import render
 from neurogated.core.same_as import others_of
 from neurogated.core.trace import PathStep, RecalledMemory, explained
 from neurogated.core.view import GraphView, Rows, best_places
@@ -41,6 +42,8 @@ FULL_TRUST_LEAD = 0.2
 """Lead of the best match over the second, as a share of its score, from which all activation counts."""
 BEST_MARGIN = 0.04
 """Memories this close to the best match, as a share of its score, keep their rank."""
+RERANKED = 30
+"""So many of the best nodes a reranker reads."""
 
 
 def trust_in_graph(best: Values, config: MemoryConfig, formula: Formula = FORMULA) -> float:
@@ -92,6 +95,34 @@ def lifted_scores(
     return order, np.where(first, base, lifted)
 
 
+class Reranker(Protocol):
+    """A model that reads questions together with texts."""
+
+    def relevance(self, pairs: Sequence[tuple[str, str]]) -> Values:
+        """Return how well the text of each pair answers its question (n,), 0–1. Raises LLMError."""
+
+
+def relevance_of(reranker: Reranker, reader: GraphReader, question: str, rows: Rows) -> Values:
+    """Return how well the nodes at some rows answer a question (n,), 0–1."""
+    texts = {node.id: render(node) for node in reader.nodes(np.sort(rows))}
+    return reranker.relevance([(question, texts.get(reader.view.ids[row], "")) for row in rows.tolist()])
+
+
+def reranked(
+    best: Sequence[int], rows: Rows, score: Values, relevance: Callable[[Rows], Values]
+) -> tuple[list[int], Values, Values]:
+    """Put the first `RERANKED` of the nodes at the `best` places into the order of their `relevance`, by rows.
+
+    Return the places, the relevance of each node (n,), and what its score (n,) gains, since each gets that of its new
+    rank. Both columns are 0 for the nodes that the model does not read.
+    """
+    first, judged, gains = best[:RERANKED], np.zeros(rows.size), np.zeros(rows.size)
+    judged[first] = relevance(rows[first])
+    order = sorted(first, key=judged.__getitem__, reverse=True)
+    gains[order] = score[first] - score[order]
+    return [*order, *best[RERANKED:]], judged, gains
+
+
 class Ranking(NamedTuple):
     """The ranked nodes of a recall in columns, before their texts are fetched."""
 
@@ -131,17 +162,13 @@ def memories_of(reader: GraphReader, found: Sequence[RankedNodes], least: float)
     ids = [[reader.view.ids[row] for row in one.ranking.likeness.rows.tolist()] for one in found]
     rows = np.concatenate([one.ranking.likeness.rows for one in found])
     nodes = {node.id: node for node in reader.nodes(rows if len(found) == 1 else distinct(rows))}
-    return [_ranked(one, names, nodes, least) for one, names in zip(found, ids, strict=True)]
-
-
-def _ranked(
-    found: RankedNodes, ids: Sequence[str], nodes: Mapping[str, MemoryNode], least: float
-) -> tuple[RecalledMemory, ...]:
-    same, scores = others_of(found.activation.view, found.ranking.likeness.rows), found.ranking.score.tolist()
-    places = [place for place, name in enumerate(ids) if name in nodes and scores[place] >= least]
-    some = [nodes[ids[place]] for place in places]
-    kept = [scores[place] for place in places]
-    return tuple(explained(some, kept, [same[place] for place in places], Explained(found), places))
+    memories = list[tuple[RecalledMemory, ...]]()
+    for one, names in zip(found, ids, strict=True):
+        same, scores = others_of(reader.view, one.ranking.likeness.rows), one.ranking.score.tolist()
+        places = [place for place, name in enumerate(names) if name in nodes and scores[place] >= least]
+        some, kept = [nodes[names[place]] for place in places], [scores[place] for place in places]
+        memories.append(tuple(explained(some, kept, [same[place] for place in places], Explained(one), places)))
+    return memories
 
 
 class Explained:

@@ -372,7 +372,10 @@ def _linked(
     for one in [memory for memory in recall.memories if memory.node.id in links]:
         later = links[one.id]
         is_asked = span is None or span.first <= day_in(_day(later), present.tzinfo) <= span.last
-        is_asked = is_asked and not is_past and later.id in found and not _names_earlier(asked, one.node, later)
+        if is_asked := is_asked and not is_past and later.id in found:
+            # A name in the question that only the earlier memory has asks for that one.
+            names = {word for name in one.node.found.entities for word in split_keywords(name)}
+            is_asked = (names & asked).issubset(split_keywords(later.content))
         if is_past and any(other.id == later.id for other in memories):
             _place(memories, one.node, later.id, before=True)
         else:
@@ -505,12 +508,6 @@ def _speaking_in_turn(nodes: Iterable[MemoryNode]) -> set[str]:
 
 def _day(node: MemoryNode) -> datetime:
     return node.timestamp or node.created_at
-
-
-def _names_earlier(asked: Collection[str], earlier: MemoryNode, later: MemoryNode) -> bool:
-    """Return whether the keywords of a question have a name of the earlier memory that the later one does not have."""
-    names = {word for name in earlier.found.entities for word in split_keywords(name)}
-    return bool((names & set(asked)).difference(split_keywords(later.content)))
 
 
 def _place(memories: list[RecalledMemory], moved: MemoryNode, beside: str, *, before: bool) -> None:

@@ -220,7 +220,7 @@ class GraphIndex:
         self.pending: Mapping[PendingTask, None] = {}
         self.embedder: tuple[str, int] | None = None
         self.topology = Topology()
-        self.validity = Validity(RowOutcomes(compares=config.metabolism.compares_facts))
+        self.validity = Validity(RowOutcomes(compares="slots" in config.metabolism.known_by))
         # Rows of the edges with each relation, also of removed edges.
         self.relations: dict[str, list[int]] = {}
         self.vectors = EmbeddingStore()
