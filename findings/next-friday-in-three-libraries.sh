@@ -8,7 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 143' INT TERM
 python3 -m venv --without-pip "$work/venv"
-python3 -m pip --python "$work/venv/bin/python" install --quiet --no-compile --disable-pip-version-check parsedatetime==2.6 dateparser==1.5.0 timefhuman==0.1.5
+python3 -m pip --python "$work/venv/bin/python" install --quiet --no-compile --disable-pip-version-check --only-binary :all: parsedatetime==2.6 dateparser==1.5.0 timefhuman==0.1.5
 cd "$work"
 "$work/venv/bin/python" -W ignore - <<'END'
 from datetime import datetime

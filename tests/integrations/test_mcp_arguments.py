@@ -46,6 +46,14 @@ def test_texts_that_look_like_json_are_stored_and_corrected_as_they_are(memory: 
     with_client(memory, use)
 
 
+def test_a_truth_value_is_no_number(memory: NeuroGraphMemory) -> None:
+    async def use(client: ClientSession) -> None:
+        assert "'top_n'" in await refused(client, "recall", query="Ben", top_n=True)
+        assert "'importance'" in await refused(client, "remember", text="Ben", importance=True)
+
+    with_client(memory, use)
+
+
 def test_a_client_names_the_zone_of_its_user(memory: NeuroGraphMemory) -> None:
     memory.add("Ana met Ben.", timestamp="2026-05-03T23:30:00Z", user_id="ana")
 

@@ -214,6 +214,22 @@ def test_half_an_emoji_is_replaced(post: Post) -> None:
     assert "Half \ufffd, whole \U0001f600." in [one["node"]["content"] for one in found["memories"]]
 
 
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("memories", {"content": "a", "importance": True}),
+        ("memories", {"content": "a", "ttl": True}),
+        ("recall", {"query": "a", "top_n": True}),
+        ("recall", {"query": "a", "min_confidence": False}),
+        ("feedback", {"ids": ["a"], "outcome": True}),
+    ],
+)
+def test_a_truth_value_is_no_number(post: Post, path: str, body: dict[str, object]) -> None:
+    answer = post(f"/v1/{path}", json.dumps(body).encode())
+    assert answer.status_code == 422
+    assert f"{[*body][-1]!r}: " in answer.json()["error"]["message"]
+
+
 def test_ten_wrong_fields_are_told_at_most(post: Post) -> None:
     wrong = {"content": 1, **dict.fromkeys(("title", "metadata", "timestamp", "valid_from", "valid_to", "tags"), 1)}
     wrong |= {"importance": 2, "ttl": -1, "session_id": 1, "agent_id": 1, "path": 1, "role_map": 1}

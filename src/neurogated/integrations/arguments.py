@@ -80,10 +80,19 @@ def _where(name: str, known: Collection[str]) -> str:
     return " here and belongs in the address, as in ?user_id=ana" if is_owner else f" here; {hint(name, known)}"
 
 
+def _no_truth(given: object) -> object:
+    """Refuse what pydantic takes for 1 and 0, and the memory for a mistake."""
+    if isinstance(given, bool):
+        raise PydanticCustomError("number", "must be a number, not a truth value")
+    return given
+
+
 Text = Annotated[str, Field(min_length=1)]
+_Whole = Annotated[int, BeforeValidator(_no_truth)]
+_Number = Annotated[float, BeforeValidator(_no_truth)]
 Items = Field(max_length=MOST_ITEMS, fail_fast=True)
 Texts = Annotated[list[str], Items]
-Share = Annotated[float, Field(ge=0, le=1)]
+Share = Annotated[_Number, Field(ge=0, le=1)]
 Metadata = Annotated[dict[str, Any], BeforeValidator(_few_values)]
 
 
@@ -123,28 +132,28 @@ def _message(given: object) -> object:
 _TYPES: Mapping[str, Any] = {
     "action": Literal["update", "forget", "resolve"],
     "content": Annotated[Any, BeforeValidator(_few_messages), WithJsonSchema({"anyOf": [_SAID, _MESSAGE, _MESSAGES]})],
-    "count": Annotated[int, Field(ge=1, le=1000)],
-    "duration": Annotated[float, Field(gt=0)],
-    "few": Annotated[int, Field(ge=1, le=100)],
+    "count": Annotated[_Whole, Field(ge=1, le=1000)],
+    "duration": Annotated[_Number, Field(gt=0)],
+    "few": Annotated[_Whole, Field(ge=1, le=100)],
     "flag": bool,
     "helped": Literal["success", "fail"],
     "ids": Annotated[list[str], Items, Field(min_length=1)],
     "metadata": Metadata,
-    "number": float,
-    "offset": Annotated[int, Field(ge=0, lt=2**31)],
-    "outcome": Literal["success", "fail"] | Annotated[float, Field(ge=-1, le=1)],
+    "number": _Number,
+    "offset": Annotated[_Whole, Field(ge=0, lt=2**31)],
+    "outcome": Literal["success", "fail"] | Annotated[_Number, Field(ge=-1, le=1)],
     "path": Texts,
     "question": Annotated[str, Field(max_length=LONGEST_QUESTION)],
-    "room": Annotated[int, Field(ge=1, le=2000)],
+    "room": Annotated[_Whole, Field(ge=1, le=2000)],
     "status": Literal["open", "resolved", "all"],
     "text": Text,
     "texts": Texts,
     "time": datetime,
-    "tokens": Annotated[int, Field(ge=1, le=100_000)],
+    "tokens": Annotated[_Whole, Field(ge=1, le=100_000)],
     "share": Share,
     "unit": Share,
     "value": Text | bool | int | float,
-    "version": Annotated[int, Field(ge=0)],
+    "version": Annotated[_Whole, Field(ge=0)],
     "words": Annotated[dict[str, str], BeforeValidator(_few_items)],
 }
 """By the words of the table of operations; all others are texts."""
