@@ -81,8 +81,7 @@ def _where(name: str, known: Collection[str]) -> str:
 
 
 def _no_truth(given: object) -> object:
-    """Refuse what pydantic takes for 1 and 0, and the memory for a mistake."""
-    if isinstance(given, bool):
+    if isinstance(given, bool):  # pydantic alone takes true for 1
         raise PydanticCustomError("number", "must be a number, not a truth value")
     return given
 
@@ -93,8 +92,6 @@ _Number = Annotated[float, BeforeValidator(_no_truth)]
 Items = Field(max_length=MOST_ITEMS, fail_fast=True)
 Texts = Annotated[list[str], Items]
 Share = Annotated[_Number, Field(ge=0, le=1)]
-Metadata = Annotated[dict[str, Any], BeforeValidator(_few_values)]
-
 
 _SAID = {"type": "string", "minLength": 1}
 _MESSAGE = {
@@ -138,7 +135,7 @@ _TYPES: Mapping[str, Any] = {
     "flag": bool,
     "helped": Literal["success", "fail"],
     "ids": Annotated[list[str], Items, Field(min_length=1)],
-    "metadata": Metadata,
+    "metadata": Annotated[dict[str, Any], BeforeValidator(_few_values)],
     "number": _Number,
     "offset": Annotated[_Whole, Field(ge=0, lt=2**31)],
     "outcome": Literal["success", "fail"] | Annotated[_Number, Field(ge=-1, le=1)],
