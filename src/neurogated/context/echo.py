@@ -24,8 +24,9 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope
 from neurogated.core.speakers import same_name
 from neurogated.core.view import GraphView
-from neurogated.text.keywords import words_of
+from neurogated.text.keywords import classes_of, words_of
 from neurogated.text.sentences import split_sentences
+from neurogated.text.strings import table_of
 from neurogated.text.times import find_times
 
 # Users whose memories a process remembers.
@@ -72,43 +73,15 @@ class HandedOut:
 
 
 _QUOTES = ' \n\t"“”„«»「」『』'
-_SAID = """said|say|mentioned|told me|noted|wrote|shared|remember|recall|gesagt|erzählt|erwähnt|geschrieben
-|dijiste|contaste|mencionaste|dit|raconté|mentionné|écrit""".replace("\n", "")
-_FRAME = re.compile(
-    r"^\W*(?:as |like |wie |como |comme )?(?:you|i|du|sie|ihr|tú|tu|vous|me|ya)\b(?:[ '’]+[^\W\d_]+){0,3}?"
-    rf"[ '’]+(?:{_SAID})\b"
-    r"(?: (?:earlier|before|previously|once|to me|that|dass|que))*[ ,:]*"
-    r"|^\W*(?:正如)?[你您](?:之前|以前|曾经)?(?:说过?|提到过?|告诉过?我)[的，：, ]*",
-    re.IGNORECASE,
-)
+_TABLE = table_of(__package__, "echo")
+_FRAME = re.compile(_TABLE["frame"].replace("\n", ""), re.IGNORECASE)
 """Words by which an assistant says that the user said something."""
 _WORD = re.compile(r"[^\W\d_]+(?:['’](?=m\b|re\b|ve\b|ll\b|d\b))?", re.IGNORECASE)
 
 
-def _classes(text: str) -> dict[str, str]:
-    lines = (line.split() for line in text.strip().splitlines())
-    return {word: first for first, *others in lines for word in (first, *others)}
-
-
-_PERSONS = _classes("""
-i you we me us j m t je tu te vous nous yo tú ti nosotros nos
-ich du wir dich mich uns dir mir euch
-my your our mine yours ours mon ton notre votre mi ma ta
-mein dein unser
-meine deine unsere
-meinen deinen unseren
-meinem deinem unserem
-meiner deiner unserer
-mes tes nos vos mis tus
-myself yourself ourselves
-am are suis es sommes êtes soy eres somos
-bin bist sind
-was were
-have ai as avons avez tengo tienes tenemos he has hemos
-habe hast haben
-""")
+_PERSONS = classes_of(_TABLE["persons"])
 """The words about oneself and those about the person to whom one speaks; both sides have the first of a line."""
-_SPEAKER = words_of("i my me mine we our ich mein meine meinen wir unser je j mon ma mes yo mi mis")
+_SPEAKER = words_of(_TABLE["speaker"])
 
 
 def is_about_speaker(text: str) -> bool:

@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from neurogated.core.contexts import remembered
-from neurogated.text.keywords import words_of
+from neurogated.text.dates import MONTHS
+from neurogated.text.keywords import classes_of, words_of
 from neurogated.text.normalise import Token, is_courtesy, plain_sentences, tokens_of
+from neurogated.text.strings import table_of
 
 _GAP = re.compile(r"(?<=\S)[^\S\n]+")
 _LINE_END = re.compile(r"[^\S\n]+$", re.MULTILINE)
@@ -34,59 +36,17 @@ _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th|[.])\Z", re.IGNORECASE)
 _MEASURE = re.compile(r"(\d[\d.,]*)([a-z]{1,2})\Z", re.IGNORECASE)
 _HYPHEN, _THOUSANDS = re.compile(r"(?<=\w)-(?=\w)"), re.compile(r"(?<=\d),(?=\d{3})")
 _HOUR = re.compile(r"(\d{1,2}):00\Z")
-_ASKS_YOU = re.compile(
-    r"(?:(?:can|could|would|will) you|kannst du|könntest du|puedes|peux tu|tu peux)\b", re.IGNORECASE
-)
-_FREE = frozenset({"ich", "wir"})
-_FIXED = frozenset({"nur", "auch", "sogar"})
+_TABLE = table_of(__package__, "equal_text")
+_ASKS_YOU = re.compile(_TABLE["asks_you"], re.IGNORECASE)
+_FREE, _FIXED = words_of(_TABLE["free"]), words_of(_TABLE["fixed"])
 """German places words freely around these subjects, except for words that depend on their place."""
-_COPULAS = frozenset(
-    {"is", "are", "was", "were", "ist", "sind", "war", "waren", "es", "son", "era", "eran", "est", "sont"}
-)
-_OWNERS = words_of(
-    """my our your his her its their mein meine unser unsere dein deine sein seine ihr ihre mi mis tu tus su sus
-    nuestro nuestra mon ma mes notre ton ta votre"""
-)
-_LIVING = {"living": "live", "working": "work", "studying": "study"}
+_COPULAS, _OWNERS = words_of(_TABLE["copulas"]), words_of(_TABLE["owners"])
+_LIVING: dict[str, str] = _TABLE["living"]
 _POLITE = re.compile(r"\b(?:please|kindly|bitte|por favor|s'il (?:te|vous) pla[iî]t)\b,?", re.IGNORECASE)
 _DAY_OF = re.compile(r"(?<=\d)\. (?=(?:jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez)[a-z]*\b)", re.IGNORECASE)
 """What stands between day and month in German; it ends no sentence."""
-
-
-def _same(text: str) -> dict[str, str]:
-    groups = (line.split() for line in text.strip().splitlines())
-    return {word: first for first, *others in groups for word in others}
-
-
-_SAME = _same("""
-every each
-1 one eins
-2 two zwei dos deux
-3 three drei tres trois
-4 four vier cuatro quatre
-5 five fünf cinco cinq
-6 six sechs seis
-7 seven sieben siete sept
-8 eight acht ocho huit
-9 nine neun nueve neuf
-10 ten zehn diez dix
-11 eleven elf once onze
-12 twelve zwölf doce douze
-euro euros eur €
-dollar dollars usd $
-pound pounds gbp £
-percent % prozent
-kg kilogram kilograms kilo kilos kilogramm
-km kilometre kilometres kilometer kilometers
-color colour
-favorite favourite
-neighbor neighbour
-wlan wifi
-""")
-_MONTHS = words_of(
-    """january february march april may june july august september october november december jan feb mar apr jun jul aug
-    sep sept oct nov dec"""
-)
+_SAME = classes_of(_TABLE["same"])
+_MONTHS = {*MONTHS["en"], *(name[:3] for name in MONTHS["en"]), "sept"}
 
 
 def are_equal(texts: Sequence[str]) -> bool:

@@ -17,7 +17,7 @@ from neurogated.core.judgements import RelationKind
 from neurogated.dialogue.model import BY_USER, KNOWLEDGE, PAGE, PROFILE, SEGMENT, TRAIT, VISITS, Record, pages_of
 from neurogated.errors import InputError
 from neurogated.slots.judge import compare
-from neurogated.text.language import table_of
+from neurogated.text.strings import table_of
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 _EVIDENCE = 8

@@ -13,8 +13,8 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.judgements import CausalJudgement
 from neurogated.core.ports import LanguageModel
 from neurogated.prompts.prompt_manager import PromptTemplateManager
-from neurogated.text.language import table_of
 from neurogated.text.sentences import split_sentences
+from neurogated.text.strings import table_of
 
 _TABLE = table_of(__package__, "causal_cues")
 # The opening is one of this many first sentences, since the first may be only an interjection.

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from neurogated.errors import InputError
-from neurogated.text.language import table_of
+from neurogated.text.strings import table_of
 
 _TABLE = table_of(__package__, "formats")
 _KEYS = {name: tuple(keys.split()) for name, keys in _TABLE["keys"].items()}

@@ -35,9 +35,8 @@ from neurogated.core.view import GraphView
 from neurogated.errors import LLMError
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.keywords import split_keywords, words_of
-from neurogated.text.language import table_of
 from neurogated.text.normalise import plain_sentences, tokens_of
-from neurogated.text.strings import SECTION, checked_name, give_way
+from neurogated.text.strings import SECTION, checked_name, give_way, table_of
 from neurogated.text.times import find_times
 
 _TABLE = table_of(__package__, "importance_words")

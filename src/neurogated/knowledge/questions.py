@@ -12,8 +12,8 @@ from neurogated.core.node_kind import FACT
 from neurogated.knowledge.origin import sentence_of
 from neurogated.slots.claims import claim_of, said_at
 from neurogated.slots.judge import compare
-from neurogated.text.language import language_of, table_of
-from neurogated.text.strings import one_line
+from neurogated.text.language import language_of
+from neurogated.text.strings import one_line, table_of
 
 _LONGEST, _READ = 200, 500
 """Characters of a side in a question, and of a message whose language is found."""

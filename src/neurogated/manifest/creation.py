@@ -32,7 +32,8 @@ from neurogated.manifest.structure import Algorithms, Structure, Values, structu
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.dates import NUMBERS
 from neurogated.text.keywords import CHINESE_STOP, ENGLISH_STOP_WORDS, RUN_CHARACTERS, fold, split_keywords, words_of
-from neurogated.text.language import FUNCTION_WORDS, table_of
+from neurogated.text.language import FUNCTION_WORDS
+from neurogated.text.strings import table_of
 
 _BEFORE_NOUNS = words_of(table_of("neurogated.text", "language")["before_nouns"])
 _COMMON = ENGLISH_STOP_WORDS.union(_BEFORE_NOUNS, *FUNCTION_WORDS.values(), *NUMBERS.values())

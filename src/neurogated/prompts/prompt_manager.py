@@ -12,7 +12,7 @@ from typing import Any
 from neurogated.core.ports import Message
 from neurogated.errors import ConfigError
 from neurogated.prompts.prompt_template import PromptTemplate, few_shot
-from neurogated.text.language import table_of
+from neurogated.text.strings import table_of
 
 _FOLDER = "neurogated.prompts.templates"
 

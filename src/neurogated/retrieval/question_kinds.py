@@ -19,7 +19,8 @@ from neurogated.core.outage import answer_within
 from neurogated.core.ports import Embedder, QuestionJudge
 from neurogated.errors import InputError, LLMError
 from neurogated.text.dates import MONTHS, WEEKDAYS, any_of
-from neurogated.text.language import Language, language_of, table_of
+from neurogated.text.language import Language, language_of
+from neurogated.text.strings import table_of
 
 _KINDS = tuple(QuestionKind)
 _TABLE = table_of(__package__, "question_cues")
@@ -91,7 +92,7 @@ class _Rule:
 
 
 def _compile(pattern: str) -> re.Pattern[str]:
-    return re.compile(re.sub(r"@([A-Z_]+)", lambda name: _PARTS[name[1]], pattern))
+    return re.compile(re.sub(r"@([A-Z_]+)", lambda name: _PARTS[name[1]], pattern.replace("\n", "")))
 
 
 class _Group(NamedTuple):
@@ -145,21 +146,7 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 _LATIN = re.compile(r"[a-z]")
 _SENTENCE = re.compile(r"[^.!?。！？]*(?:[.!](?!\s)[^.!?。！？]*)*[.!?。！？]*")
 _QUESTION_MARK = re.compile(r"[?？]\W*$")
-# An object is no subject: "do me a favour" asks nothing.
-_INTERROGATIVE = _compile(
-    r"\b(?:what|which|who|whom|whose|where|how|why)\b|\bwhen @AUX\b|"
-    r"^\W*@AUX (?!(?:me|us|him|them)\b)\w+ \w+|[为為]何|[什甚][么麼]|"
-    r"[谁誰哪吗嗎呢啥]|[几幾](?!乎)|多少|怎|如何|何[时時以故处]|多[久大高长長]|干嘛"
-)
-_ASKS_OR_REQUESTS = _compile(
-    r"@OPENING(?:why\b|what\b(?! an? )|where\b(?! there)|who\b|whom\b|whose\b|which\b|how\b|when @AUX\b|@AUX "
-    r"(?:i|you|he|she|it|we|they|the|an?|there|this|that|these|those|my|your|his|her|our|their|any\w*|some\w*) )|"
-    r"@OPENING(?:(?:can|could|would) you )?(?:tell|explain|describe|name|list|compare|give|remind|identify|show) |"
-    r"\bi(?:'d| would) like to know\b|\bi wonder\b|"
-    r"^(?:in|on|at|by|for|from|to|with|since|until|during) (?:what|which|whose|whom|when)\b|"
-    r"为何|為何|什[么麼](?!都|也)|谁(?!都|也)|誰|哪(?!怕)|[吗嗎呢啥]\W*$|多少|怎[么麼样樣]|如何|何[时時以故处]|"
-    r"[几幾](?:点|點|年|个|個|月|号|岁|天|次)|多久|干嘛|为啥"
-)
+_INTERROGATIVE, _ASKS_OR_REQUESTS = _compile(_TABLE["interrogative"]), _compile(_TABLE["asks_or_requests"])
 
 _MOST_HEADS = max(map(len, _TABLE["heads"].values()))
 _NEVER = re.compile(r"(?!)")

@@ -48,17 +48,11 @@ from neurogated.core.turns import asks
 from neurogated.core.view import GraphView
 from neurogated.text.keywords import fold, split_keywords
 from neurogated.text.sentences import is_question, split_sentences
+from neurogated.text.strings import table_of
 from neurogated.text.time_spans import Span, span_of
 from neurogated.text.times import Zone
 
-# English, German, French, Spanish and Chinese, folded. "Before" asks for the past at the end of a question; "before
-# work" does not, and "before I moved" does. German and Spanish have adverbs for it.
-_ASKS_PAST = re.compile(
-    r"\b(?:used to|formerly|previously|back then|in the past|originally|at first|former|previous|damals|ehemals"
-    r"|ursprunglich|vorher|zuvor|autrefois|auparavant|ancien\w*|antiguamente|originalmente|anterior\w*)\b"
-    r"|\b(?:before|earlier|avant)\W*$|\bfruher\w*\b(?! als\b)|\bantes\b(?! (?:de|del|que)\b)"
-    r"|以前|从前|過去|过去|曾经|原来|当时|之前\W*$"
-)
+_ASKS_PAST = re.compile(table_of(__package__, "words")["asks_past"].replace("\n", ""))
 _MAY_ASK_PAST = re.compile(r"\b(?:before|earlier|once|fruher|avant|antes)\b|之前")
 _ENDS = Change.ENDS.value
 

@@ -18,7 +18,8 @@ from neurogated.core.ports import GraphReader
 from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, call_tag, role_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.retrieval.formula import FORMULA, Formula
-from neurogated.text.keywords import split_keywords, split_words
+from neurogated.text.keywords import split_keywords, split_words, words_of
+from neurogated.text.strings import table_of
 
 ROLES = ("user", "assistant")
 """The roles whose names are learned."""
@@ -38,22 +39,8 @@ _FEW_NODES = 1024
 """So many memories are measured at once; of more, only those that searches and activation reach."""
 
 
-# The second person in a past tense, in English, German, French, Spanish and Chinese, folded.
-_ANSWER = re.compile(
-    r"\b(?:did|had) you\b|\byou(?:'ve| have| had)? (?:said|told|gave|given|wrote|written|showed|shown|made|\w{3,}ed)\b"
-    r"|\b(?:hast|hattest) du\b|\bdu (?:hast|hattest)\b"
-    r"|\b(?:as|avais)-tu\b|\btu (?:m'|nous )?(?:as|avais) \w+"
-    r"|\b(?:avez|aviez)-vous\b|\bvous (?:m'|nous )?(?:avez|aviez) \w+"
-    r"|\b(?:has|habias) (?:\w+[ai]do|dicho|hecho|escrito)\b|\b(?:me|nos) \w+(?:aste|iste)\b"
-    "|[你您](?:之前|以前|刚才|剛才|上次|曾|说过|說過|提到|提过|提過|告诉过|告訴過|(?:建议|建議|推荐|推薦)(?:了|过|過))"
-)
-# English, German, French, Spanish and Chinese, folded.
-_OVERVIEW = re.compile(
-    r"\b(?:summar(?:y|ies|i[sz]\w+)|sum(?:ming)? up|overview|recap\w*|run ?down|outline|synopsis"
-    r"|zusammenfass\w*|zusammengefasst|uberblick|ubersicht"
-    r"|resum(?:e[rz]?|es|en|er|ir|a|as|an|iendo)|recapitul\w+|synthese|apercu|panorama|sintesis)\b"
-    "|总结|總結|概述|概括|综述|綜述|概览|概覽|归纳|歸納"
-)
+_TABLE = table_of(__package__, "words")
+_ANSWER, _OVERVIEW = (re.compile(_TABLE[name].replace("\n", "")) for name in ("answer", "overview"))
 
 
 # Share of the pairs of near turns with a rare word in common up to which near turns count fully, and from which they
@@ -74,13 +61,7 @@ _MARKS = (*LENGTH_TAGS, *PLACE_TAGS, role_tag("user"), ASKS_TAG)
 _LENGTH, _PLACE, _PLACE_AT, _BY_USER, _ASKS = 0b111, 0b11, 3, 1 << 5, 1 << 6
 _SHARES = np.exp2(-np.arange(_LENGTH + 1.0))
 """The share that remains after so many doublings of a message's length: half of it each."""
-# The first person singular in English, German, French, Spanish and Chinese; the pronouns of a language are few.
-_FIRST_PERSON = frozenset(
-    [
-        *("i", "me", "my", "mine", "myself", "ich", "mich", "mir", "mein", "meine", "meinen", "meinem", "meiner"),
-        *("je", "j", "moi", "mon", "ma", "mes", "yo", "mi", "mis", "conmigo"),
-    ]
-)
+_FIRST_PERSON = words_of(_TABLE["first_person"])
 _FIRST_PERSON_CHINESE = re.compile("\u6211(?!\u4eec|\u5011)")
 
 

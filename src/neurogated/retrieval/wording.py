@@ -30,6 +30,7 @@ from neurogated.retrieval.question_kinds import has_interrogative, interrogative
 from neurogated.retrieval.turns import is_first_person
 from neurogated.text.keywords import ENGLISH_STOP_WORDS, fold, split_keywords, split_words, words_of
 from neurogated.text.sentences import is_question, split_sentences
+from neurogated.text.strings import table_of
 
 _MARKS = ("?", "？")
 _MOST = 4
@@ -171,16 +172,7 @@ def _in_turn(recalls: Sequence[Recall]) -> Iterator[RecalledMemory]:
 
 Rare = Callable[[Collection[str]], Mapping[str, Collection[int]]]
 """Returns the memories that have each of some keywords, without the keywords that many memories have."""
-_ADDRESS = frozenset(
-    [
-        *("you", "your", "u", "du", "dir", "dich", "ihnen", "tu", "te", "toi", "t", "vous", "votre"),
-        *("tú", "usted", "ustedes", "ti", "vosotros", "os"),
-    ]
-)
-_PREPOSITIONS = words_of(
-    """in on at by for from to with of about after before since until during under over an auf bei von zu mit aus nach
-    de dans en par pour sur avec chez a por con sobre desde"""
-)
+_ADDRESS, _PREPOSITIONS = (words_of(table_of(__package__, "words")[name]) for name in ("address", "prepositions"))
 """Before a word that asks they begin no clause: "born in which city"."""
 _CHINESE_ADDRESS = re.compile("[你您](?!们)")
 _BREAK = re.compile(r"[,，:：;；—–]\s*")

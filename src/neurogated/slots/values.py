@@ -6,15 +6,15 @@ import functools
 import gzip
 import math
 import re
-import tomllib
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from importlib import resources
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from neurogated.core.contexts import remembered
 from neurogated.text.dates import MONTHS
 from neurogated.text.keywords import split_keywords
+from neurogated.text.strings import table_of
 from neurogated.text.time_spans import Span, span_of
 
 
@@ -29,18 +29,12 @@ class Attribute(NamedTuple):
 
 
 @functools.cache
-def packaged_table() -> dict[str, Any]:
-    """Return the table of attributes."""
-    return tomllib.loads(resources.files(__package__).joinpath("attributes.toml").read_text(encoding="utf-8"))
-
-
-@functools.cache
 def attributes() -> dict[str, Attribute]:
     """Return the attributes of the table by their keys."""
     return {
         key: Attribute(key, is_single, kind)
         for is_single, name in ((True, "single"), (False, "many"))
-        for kind, keys in packaged_table()[name].items()
+        for kind, keys in table_of(__package__, "attributes")[name].items()
         for key in keys.split()
     }
 
@@ -48,7 +42,7 @@ def attributes() -> dict[str, Attribute]:
 @functools.lru_cache(4_096)
 def attribute_named(words: str) -> Attribute:
     """Return the attribute of a key, of another name such as "lives in", or else of words that the table lacks."""
-    for key, phrase in packaged_table()["keyed"].items():
+    for key, phrase in table_of(__package__, "attributes")["keyed"].items():
         before, _, after = phrase.partition("{}")
         if words.startswith(before) and words.endswith(after) and len(words) > len(before + after):
             return attributes()[key]._replace(key=words)
@@ -60,7 +54,8 @@ def attribute_named(words: str) -> Attribute:
 @functools.cache
 def _other_names() -> dict[str, str]:
     """Return the keys of the table by the other names of attributes."""
-    return {name.strip(): key for key, names in packaged_table()["names"].items() for name in names.split("|")}
+    by_key = table_of(__package__, "attributes")["names"]
+    return {name.strip(): key for key, names in by_key.items() for name in names.split("|")}
 
 
 def _open_attribute(words: str) -> Attribute:
@@ -68,7 +63,7 @@ def _open_attribute(words: str) -> Attribute:
 
     A noun with a copula has one value at a time, such as "the status is", and so have the verbs that the table lists.
     """
-    data = packaged_table()["open"]
+    data = table_of(__package__, "attributes")["open"]
     listed, key = words.lower().replace("_", " ").split(), _without_filler(words)
     ends = listed[-1] in data["copulas"].split() if listed else False
     kind = next((kind for kind, nouns in data["types"].items() if key and key[-1] in nouns.split()), "text")
@@ -78,7 +73,7 @@ def _open_attribute(words: str) -> Attribute:
 
 def _without_filler(words: str) -> list[str]:
     """Return the words of an attribute without articles and copulas."""
-    dropped = packaged_table()["open"]["dropped"].split()
+    dropped = table_of(__package__, "attributes")["open"]["dropped"].split()
     return [word for word in words.lower().replace("_", " ").split() if word not in dropped]
 
 
@@ -203,7 +198,7 @@ _SIGNS = re.compile(r"[\W_]+")
 @functools.cache
 def _numbers() -> dict[str, float]:
     """Return the numbers of words, and the factors of units to the first of their dimension."""
-    lists = packaged_table()["numbers"]
+    lists = table_of(__package__, "attributes")["numbers"]
     entries = (entry.strip().rpartition(" ") for words in lists.values() for entry in words.split("|"))
     return {name: float(number) for name, _, number in entries}
 
@@ -258,7 +253,7 @@ def _value(word: str) -> float | None:
 
 @functools.cache
 def _every() -> dict[str, frozenset[str]]:
-    return {key: frozenset(words.split("|")) for key, words in packaged_table()["every"].items()}
+    return {key: frozenset(words.split("|")) for key, words in table_of(__package__, "attributes")["every"].items()}
 
 
 def is_every(attribute: Attribute, value: str) -> bool:

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from typing import NamedTuple
 
-from neurogated.text.language import Language, table_of
+from neurogated.text.language import Language
+from neurogated.text.strings import table_of
 
 _TABLE = table_of(__package__, "calendar")
 

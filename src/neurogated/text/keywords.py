@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import Stemmer
 
-from neurogated.text.strings import composed, matches
+from neurogated.text.strings import composed, matches, table_of
 
 UNSPACED = r"\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ebd\u0ec0-\u0ece\u1000-\u103f\u1050-\u109f\u1780-\u17d3"
 """Characters of Thai, Lao, Burmese and Khmer, which put no spaces between words."""
@@ -26,6 +26,11 @@ _WORD = re.compile(rf"[{_ALONE}][{MARKS}]*|[^\W{_ALONE}]+(?:[{MARKS}]+[^\W{_ALON
 def words_of(text: str) -> frozenset[str]:
     """Return the words of a list of words, as they are written."""
     return frozenset(text.split())
+
+
+def classes_of(lines: str) -> dict[str, str]:
+    """Return the first word of its line for each word."""
+    return {word: first for first, *others in map(str.split, lines.strip().splitlines()) for word in (first, *others)}
 
 
 def split_words(text: str) -> list[str]:
@@ -52,26 +57,10 @@ def number_of_words(text: str) -> int:
     return len(words) if isinstance(words, list) else sum(1 for _ in words)
 
 
-_ENGLISH = """
-a about above after again against all am an and any are as at be because been before being below between both but
-by can could did do does doing down during each few for from further had has have having he her here hers herself
-him himself his how i if in into is it its itself just me more most my myself no nor not now of off on once only or
-other our ours ourselves out over own same she should so some such than that the their theirs them themselves then
-there these they this those through to too under until up very was we were what when where which while who whom
-whose why will with would you your yours yourself yourselves
-aren't can't couldn't didn't doesn't don't hadn't hasn't haven't he'd he'll he's here's how's i'd i'll i'm i've
-isn't it'd it'll it's let's she'd she'll she's shouldn't that's there's they'd they'll they're they've wasn't we'd
-we'll we're we've weren't what's when's where's who's why's won't wouldn't you'd you'll you're you've
-"""
-ENGLISH_STOP_WORDS = words_of(_ENGLISH)
-_CHINESE = """
-为什么 為什麼 什么时候 什麼時候 什么 什麼 怎么样 怎麼樣 怎么 怎麼 怎样 怎樣 如何
-哪里 哪裡 哪儿 哪些 哪个 哪個 哪 谁 誰
-多少 几个 幾個 是否 是不是 有没有 有沒有 因为 因為 所以 但是
-我们 我們 你们 你們 他们 他們 她们 她們 它们 这个 這個 那个 那個 这些 這些 那些 的 了 吗 嗎 呢 吧 啊 是 在
-"""
+_STOP_WORDS = table_of(__package__, "language")["stop_words"]
+ENGLISH_STOP_WORDS = words_of(_STOP_WORDS["en"])
 # Longer alternatives come first; otherwise 什么时候 would leave 时候.
-CHINESE_STOP = re.compile("|".join(sorted(_CHINESE.split(), key=len, reverse=True)))
+CHINESE_STOP = re.compile("|".join(sorted(_STOP_WORDS["zh"].split(), key=len, reverse=True)))
 # Han, kana, Hangul and the scripts of South-East Asia: no spaces separate words, or particles attach to words.
 RUN_CHARACTERS = rf"\u3005\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\U00020000-\U0003ffff{UNSPACED}"
 _LETTERS = rf"[^\W_{RUN_CHARACTERS}]+(?:[{MARKS}]+[^\W_{RUN_CHARACTERS}]*)*"

@@ -1,22 +1,14 @@
-"""The language of a text by its function words, with its words that negate; and the tables of words beside modules."""
+"""The language of a text by its function words, and its words that negate."""
 
 from __future__ import annotations
 
 import functools
 import re
-import tomllib
 from collections.abc import Mapping
-from importlib import resources
-from typing import Any, Literal
+from typing import Literal
 
 from neurogated.text.keywords import words_of
-
-
-@functools.cache
-def table_of(package: str, name: str) -> dict[str, Any]:
-    """Return the table in the file `name.toml` of a package. All callers share it, so none may change it."""
-    return tomllib.loads(resources.files(package).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
-
+from neurogated.text.strings import table_of
 
 Language = Literal["en", "de", "fr", "es"]
 """A language in Latin letters that has rules here; any other text counts as English."""

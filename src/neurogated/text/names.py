@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 from neurogated.text.dates import MONTHS
 from neurogated.text.keywords import ENGLISH_STOP_WORDS, words_of
-from neurogated.text.language import FUNCTION_WORDS, Language, language_of, table_of
+from neurogated.text.language import FUNCTION_WORDS, Language, language_of
 from neurogated.text.sentences import split_sentences
+from neurogated.text.strings import table_of
 from neurogated.text.times import locate_times
 
 # Maximum and minimum length of a Chinese name in quotation marks, in characters.
@@ -56,39 +57,19 @@ _ABBREVIATED = words_of("St Mt Ft Dr Mr Mrs Ms Prof Capt Sgt Lt Col Gen Rev Jr S
 _ARTICLES = frozenset({"the", "a", "an"})
 
 
-def _joints(words: str) -> frozenset[tuple[str, ...]]:
-    return frozenset(tuple(joint.split("_")) for joint in words.split())
-
-
 # Words that join two capitalised words of a name.
 _JOINTS: Mapping[Language, frozenset[tuple[str, ...]]] = {
-    "en": _joints(
-        "of of_the upon & de de_la de_los de_las la le du des del della di da dos van van_der van_den van_de von "
-        "von_der der ter bin ibn al el y sur d' d’ the"
-    ),
-    "de": _joints("von von_der von_den zu van am an_der ob_der &"),
-    "fr": _joints("de du des de_la d' d’ de_l' de_l’ sur en le la &"),
-    "es": _joints("de del de_la de_los de_las y &"),
+    language: frozenset(tuple(joint.split("_")) for joint in words.split())
+    for language, words in _TABLE["joints"].items()
 }
 _LONGEST_JOINT = 2
 # After "the" only these belong to a name: "Catherine the Great".
 _EPITHETS = words_of("Great Terrible Wise Bald Bold Elder Younger Conqueror Pious Fat Good Brave Mad Red Old")
 # After these words, "of" is part of the name; after other words, only if an article precedes them.
-_HEADS = words_of(
-    """bank university school academy institute society museum association department ministry office union church
-    house hall order battle isle city county district state republic kingdom song son duke earl prince princess king
-    queen lord lady master bishop archbishop"""
-)
+_HEADS = words_of(_TABLE["heads"])
 _BEFORE_PLACES = words_of("in at from to near of on by")
 # Common German words without an article, and the endings of others.
-_GERMAN_NOUNS = words_of(
-    """uhr leute kinder freund freundin geld wasser milch kaffee tee brot bier wein musik arbeit schule angst hunger
-    durst glück lust liebe ruhe eltern mutter vater mama papa bruder schwester mann männer ende anfang mitte euro
-    prozent meter kilometer grad regen schnee wetter sonne wind fuß auto bus zug bahn post deutsch englisch
-    französisch spanisch haus hause bett tisch land dorf weg straße zimmer garten hund katze fisch fleisch holz gold
-    licht luft hand art grund frage problem idee plan mal weise paar stück name daten bild bücher menschen ostern
-    weihnachten gäste kunden kollegen polizei besuch krieg frieden tod leben gott welt bitte danke hallo ja nein"""
-)
+_GERMAN_NOUNS = words_of(_TABLE["german_nouns"])
 _GERMAN_ENDING = re.compile(
     r"(?:\w(?:ung|heit|keit|schaft|nis|tum|ismus|ität|tion|ling|chen|lein|ment|enz|anz|ik|ie|ur)(?:en|se|e|s|n)?|"
     r"\w{2,}(?:stück|zeug|haus|mann|frau|tag|zeit|stadt|platz|buch|werk|jahr|monat)(?:e[nrs]?|s|n)?)\Z"

@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from neurogated.text.keywords import MARKS
-from neurogated.text.language import language_of, table_of
+from neurogated.text.language import language_of
 from neurogated.text.sentences import split_sentences
+from neurogated.text.strings import table_of
 
 _HAN = "\u3400-\u9fff"
 _WORD = rf"[^\W_{_HAN}]+(?:[{MARKS}]+[^\W_{_HAN}]*)*"

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import textwrap
+import tomllib
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from html import escape
+from importlib import resources
 from typing import Any, Protocol
 
 from neurogated.errors import ConfigError, InputError
@@ -17,6 +20,12 @@ _LONGEST_IDENTIFIER = 63
 """Bytes of a name that PostgreSQL keeps, and the most characters of a Neo4j database's name."""
 SECTION = 20_000
 """Characters of a long text that are read at a time. One call that read more would keep all other threads waiting."""
+
+
+@functools.cache
+def table_of(package: str, name: str) -> dict[str, Any]:
+    """Return the table in the file `name.toml` of a package. All callers share it, so none may change it."""
+    return tomllib.loads(resources.files(package).joinpath(f"{name}.toml").read_text(encoding="utf-8"))
 
 
 class _Pattern(Protocol):

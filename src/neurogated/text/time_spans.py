@@ -25,8 +25,9 @@ from neurogated.text.dates import (
     read_number,
 )
 from neurogated.text.keywords import split_keywords
-from neurogated.text.language import language_of, table_of
+from neurogated.text.language import language_of
 from neurogated.text.sentences import split_sentences
+from neurogated.text.strings import table_of
 
 _MOST_DAYS = 14
 _MOST_DATES = 8

@@ -11,7 +11,8 @@ from zoneinfo import ZoneInfo
 
 from neurogated.errors import InputError
 from neurogated.text.dates import NUMBERS, UNITS, WEEKDAYS, any_of, short_months
-from neurogated.text.language import Language, language_of, table_of
+from neurogated.text.language import Language, language_of
+from neurogated.text.strings import table_of
 
 Zone = tzinfo | None
 """Where a user's days begin; None is the zone of the machine."""

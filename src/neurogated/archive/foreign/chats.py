@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, Note, each_entry, read_messages
 from neurogated.archive.foreign.stream import Fault, File
 from neurogated.archive.foreign.values import digest, given, has_keys, mapping, moment, objects, text_of
-from neurogated.text.language import table_of
+from neurogated.text.strings import table_of
 
 _FILES, _NOTICES = "files without words", "notices"
 
