@@ -198,11 +198,14 @@ def canvases_of(url: str, store: GraphStorePort) -> SharedCanvases:
 
     Raises:
         ConfigError: the URL is of another kind, or the store has no identity.
+        MissingExtraError: a package is not installed.
     """
     if not isinstance(store, SupportsIdentity):
         raise ConfigError(f"a {type(store).__name__} has no identity; leave metabolism.canvas_url out")
+    module = import_extra("neurogated.projections.redis_canvases", "redis")
     lifetime = _CANVAS_HALF_LIVES * CANVAS_HALF_LIFE.total_seconds()
-    return open_canvases(url, store.identity[0], _CANVAS_SECONDS, lifetime)
+    found: SharedCanvases = module.RedisCanvases(url, store.identity[0], seconds=_CANVAS_SECONDS, lifetime=lifetime)
+    return found
 
 
 def build_cached_embedder(config: MemoryConfig) -> Embedder:
@@ -394,16 +397,3 @@ def open_facts(url: str | Path) -> FactProjection:
     module = import_extra("neurogated.projections.fact_table", "facts")
     table: FactProjection = module.FactTable(url, seconds=FACTS_SECONDS)
     return table
-
-
-def open_canvases(url: str, memory: str, seconds: float, lifetime: float) -> SharedCanvases:
-    """Return the canvases of a memory on a server, which is reached at the first call; see `RedisCanvases`.
-
-    Raises:
-        ConfigError: the URL is of another kind.
-        MissingExtraError: a package is not installed.
-    """
-    canvases: SharedCanvases = import_extra("neurogated.projections.redis_canvases", "redis").RedisCanvases(
-        url, memory, seconds=seconds, lifetime=lifetime
-    )
-    return canvases

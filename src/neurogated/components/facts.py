@@ -19,7 +19,6 @@ from neurogated.core.scope import Scope
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.document import Document, Passage
 from neurogated.session import Component
-from neurogated.text.times import Zone
 from neurogated.tiers.facts import read_facts
 from neurogated.utils.hash_utils import compute_mdhash_id
 
@@ -64,17 +63,23 @@ class Facts(Component):
         Raises:
             InputError: a part is blank, or a time is invalid.
         """
-        document = _fact_document(
-            subject,
-            attribute,
-            value,
-            user_id=user_id,
-            timestamp=timestamp,
-            valid_from=valid_from,
-            valid_to=valid_to,
-            metadata=metadata,
-            zone=self._session.config.zone,
-        )
+        if not isinstance(value, str | int | float):
+            raise InputError(f"the value of a fact is {value!r}, but must be a text, a number or a truth value")
+        if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT:
+            value = int(value)  # 3.0 is 3 in JSON, and many programs write one for the other
+        try:
+            said = value if isinstance(value, str) else json.dumps(value, allow_nan=False)
+        except ValueError as error:
+            raise InputError(f"the value of a fact is no number of JSON: {error}") from None
+        statement, scope = Statement(subject, attribute, said), Scope(user_id)
+        given = {"timestamp": timestamp, "valid_from": valid_from, "valid_to": valid_to}
+        times = {name: checked_moment(name, one, self._session.config.zone) for name, one in given.items()}
+        # Its id depends on the owner, the three parts and `valid_from`: one that holds again is another fact.
+        parts = [scope.user_id, statement.subject, statement.attribute, statement.value]
+        parts += [to_utc(begin).isoformat()] if (begin := times["valid_from"]) else []
+        fact_id = compute_mdhash_id(json.dumps(parts, ensure_ascii=False), prefix="fact-")
+        about: dict[str, Any] = {"scope": scope, "kind": FACT, "id": fact_id, "statement": statement, **times}
+        document = Document((Passage(statement.text),), metadata=metadata or {}, **about)
         ((node_id,),) = Texts(self._session).store([document])
         return node_id
 
@@ -134,46 +139,3 @@ class Facts(Component):
                 "a database or leave it out, and open a memory in a folder for writing"
             )
         return facts.catch_up(self._session.store, config.namespace)
-
-
-def _fact_document(
-    subject: str,
-    attribute: str,
-    value: Value,
-    *,
-    user_id: str | None,
-    timestamp: Moment | None,
-    valid_from: Moment | None,
-    valid_to: Moment | None,
-    metadata: Mapping[str, Any] | None,
-    zone: Zone = None,
-) -> Document:
-    """Return a fact as a document, whose id depends on the owner, the three parts and `valid_from`.
-
-    Raises:
-        InputError: a part is blank or of a wrong type, or a time is invalid.
-    """
-    if not isinstance(value, str | int | float):
-        raise InputError(f"the value of a fact is {value!r}, but must be a text, a number or a truth value")
-    if isinstance(value, float) and value.is_integer() and abs(value) <= _EXACT:
-        value = int(value)  # 3.0 is 3 in JSON, and many programs write one for the other
-    try:
-        said = value if isinstance(value, str) else json.dumps(value, allow_nan=False)
-    except ValueError as error:
-        raise InputError(f"the value of a fact is no number of JSON: {error}") from None
-    statement = Statement(subject, attribute, said)
-    scope, begin = Scope(user_id), checked_moment("valid_from", valid_from, zone)
-    parts = [scope.user_id, statement.subject, statement.attribute, statement.value]
-    # A fact that holds again after a pause is another fact.
-    parts += [to_utc(begin).isoformat()] if begin else []
-    return Document(
-        (Passage(statement.text),),
-        metadata=metadata or {},
-        valid_from=begin,
-        valid_to=checked_moment("valid_to", valid_to, zone),
-        scope=scope,
-        kind=FACT,
-        timestamp=checked_moment("timestamp", timestamp, zone),
-        id=compute_mdhash_id(json.dumps(parts, ensure_ascii=False), prefix="fact-"),
-        statement=statement,
-    )

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from typing import Any, Final
 
 import numpy as np
@@ -22,6 +21,7 @@ from neurogated.core.model import MOST_COUNTED, EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView
 from neurogated.storage.index.graph.resolve import Plan
+from neurogated.storage.index.graph.validity import micros_or_none
 from neurogated.storage.index.graph_index import GraphIndex, MemoryRecords
 from neurogated.storage.log.neo4j.connection import OWN, BoltStatement, Connection
 
@@ -182,7 +182,7 @@ def node_values(node: MemoryNode) -> Values:
     values |= {name: getattr(scope, name) for name in ("user_id", "agent_id", "session_id")}
     values["metadata"] = json.dumps(node.metadata, ensure_ascii=False) if node.metadata else None
     values |= {name: getattr(stated, name, None) for name in _STATED}
-    return values | _timed({name: _micros(getattr(node, name)) for name in moments})
+    return values | _timed({name: micros_or_none(getattr(node, name)) for name in moments})
 
 
 def edge_values(edge: MemoryEdge) -> Values:
@@ -190,7 +190,7 @@ def edge_values(edge: MemoryEdge) -> Values:
     times = {"since": edge.created_at, "last_activated": edge.last_activated}
     times |= {"valid_from": edge.valid_from, "valid_to": edge.valid_to}
     values = {"type": edge.type.value, "weight": edge.weight, "relation": edge.relation}
-    return _known(values | _timed({name: _micros(moment) for name, moment in times.items()}))
+    return _known(values | _timed({name: micros_or_none(moment) for name, moment in times.items()}))
 
 
 def _changed_nodes(plan: Plan, view: GraphView) -> list[Values]:
@@ -198,7 +198,7 @@ def _changed_nodes(plan: Plan, view: GraphView) -> list[Values]:
     changed: defaultdict[str, Values] = defaultdict(dict)
     for change in plan.delta.node_changes:
         values = {"importance": change.importance, "energy": change.energy}
-        changed[change.node] |= _known(values | _timed({"energy_at": _micros(change.energy_at)}))
+        changed[change.node] |= _known(values | _timed({"energy_at": micros_or_none(change.energy_at)}))
     for row, count in zip(plan.touched_nodes.tolist(), plan.touched_counts.tolist(), strict=True):
         before = put[row].uses if row in put else int(view.uses.take(np.array([row]))[0])
         name = put[row].id if row in put else view.ids[row]
@@ -209,10 +209,6 @@ def _changed_nodes(plan: Plan, view: GraphView) -> list[Values]:
         name = put[row].id if row in put else view.ids[row]
         changed[name] |= {"charge": charge} | _timed({"charged_at": moment})
     return [{"id": name, "values": values} for name, values in changed.items()]
-
-
-def _micros(moment: datetime | None) -> int | None:
-    return None if moment is None else to_micros(moment)
 
 
 def _timed(times: Mapping[str, int | None]) -> Values:

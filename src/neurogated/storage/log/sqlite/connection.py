@@ -22,6 +22,8 @@ from neurogated.errors import CorruptMemoryError, StorageError
 RESERVED_BYTES = 8
 """The size of the checksum at the end of every page: https://www.sqlite.org/cksumvfs.html"""
 
+RESTORE = "restore a snapshot, as in `neurogated restore --replace FILE`"
+"""The remedy for a damaged file."""
 _VFS = "cksmvfs"
 _EXTENSION = "cksumvfs"
 _BUSY_MILLISECONDS = 10_000
@@ -199,8 +201,7 @@ class Translated:
             # Another program may have rewritten sound pages without their checksums.
             foreign = "if another program wrote to it, `neurogated check --repair` makes it usable again; otherwise "
             raise CorruptMemoryError(
-                f"{path} is damaged ({error}); {foreign * (code == apsw.SQLITE_IOERR_DATA)}restore a snapshot, as in "
-                "`neurogated restore --replace FILE`"
+                f"{path} is damaged ({error}); {foreign * (code == apsw.SQLITE_IOERR_DATA)}{RESTORE}"
             ) from error
         if isinstance(error, apsw.ReadOnlyError):
             raise StorageError(f"{path} is open read-only; open it without read_only to change it") from error

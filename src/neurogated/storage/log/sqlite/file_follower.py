@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.columns import contained
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.view import Rows
 from neurogated.storage.checkpoint import (
@@ -41,7 +42,6 @@ from neurogated.storage.log.sqlite.rows import (
     GraphLoader,
     Keys,
     SqliteRecords,
-    are_in,
     last_of_each,
     put_vectors,
     read_changes,
@@ -166,7 +166,7 @@ class GraphFollower:
             last=_last(index.edge_keys),
         )
         known = index.edge_keys.values
-        rows: Rows = np.searchsorted(known, gone[are_in(gone, known)])
+        rows: Rows = np.searchsorted(known, gone[contained(known, gone)])
         index.topology.remove_edges(rows)
         return rows
 

@@ -7,7 +7,7 @@ import logging
 import os
 import struct
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import apsw
@@ -16,6 +16,7 @@ from neurogated.core.files import private
 from neurogated.errors import CorruptMemoryError, StorageError
 from neurogated.storage.files import ProcessLock
 from neurogated.storage.log.sqlite.connection import (
+    RESTORE,
     Translated,
     begun,
     checked_file,
@@ -116,9 +117,20 @@ _FRAME_HEADER = 24
 _FRAME_SALTS_AT = 8
 
 
+def page_faults(connection: apsw.Connection) -> list[str]:
+    """Return the faults that SQLite finds in the pages of a file, which it reads all, one per line."""
+    return [str(line) for (line,) in fetch(connection, "PRAGMA integrity_check") if line != "ok"]
+
+
+def refuse_faults(path: Path, found: Sequence[str], remedy: str = RESTORE) -> None:
+    """Raise CorruptMemoryError, which names the first of some faults, if there are any."""
+    if found:
+        raise CorruptMemoryError(f"{path} is damaged ({found[0]}); {remedy}")
+
+
 def faults(connection: apsw.Connection) -> list[str]:
     """Return the faults of a file, one per line; none if it is sound."""
-    found = [str(row[0]) for row in fetch(connection, "PRAGMA integrity_check") if row[0] != "ok"]
+    found = page_faults(connection)
     found += [
         f"table {table}, row {row}: refers to a missing row of {parent}"
         for table, row, parent, _ in fetch(connection, "PRAGMA foreign_key_check")
@@ -176,10 +188,7 @@ def refuse_cut_file(path: Path, connection: apsw.Connection, *, called: Path | N
         whole = path.stat().st_size // page_size
         missing = set(range(whole + 1, wanted + 1))
         if missing and missing - _pages_in_log(path.with_name(path.name + "-wal"), page_size):
-            raise CorruptMemoryError(
-                f"{called or path} is damaged: it has {whole} of its {wanted} pages; restore a snapshot, as in "
-                "`neurogated restore --replace FILE`"
-            )
+            raise CorruptMemoryError(f"{called or path} is damaged: it has {whole} of its {wanted} pages; {RESTORE}")
     finally:
         connection.execute("ROLLBACK")
 
@@ -237,7 +246,7 @@ def seal_pages(path: Path) -> bool:
         unsealed = list(_unsealed(path))
         if unsealed:
             with contextlib.closing(unchecked(read_whole_file(path))) as connection:
-                _require_sound(path, connection)
+                refuse_faults(path, page_faults(connection))
             _seal(path, unsealed)
         return bool(unsealed)
 
@@ -295,7 +304,7 @@ class CheckpointWatch:
                 return
             unsealed = list(_unsealed(self._path))
             if unsealed:
-                _require_sound(self._path, plain)
+                refuse_faults(self._path, page_faults(plain))
                 _seal(self._path, unsealed)
         self.note()
 
@@ -350,12 +359,3 @@ def _seal(path: Path, unsealed: list[int]) -> None:
     _log.warning(
         "another program wrote %d pages of %s; they were found sound and have checksums again", len(unsealed), path
     )
-
-
-def _require_sound(path: Path, connection: apsw.Connection) -> None:
-    """Raise CorruptMemoryError if SQLite finds a fault while it ignores checksums."""
-    found = [line for (line,) in connection.execute("PRAGMA integrity_check") if line != "ok"]
-    if found:
-        raise CorruptMemoryError(
-            f"{path} is damaged ({found[0]}); restore a snapshot, as in `neurogated restore --replace FILE`"
-        )

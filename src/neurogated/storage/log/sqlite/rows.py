@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from neurogated.core.clock import from_micros, moments, to_micros
-from neurogated.core.columns import NODE_COLUMNS
+from neurogated.core.columns import NODE_COLUMNS, contained
 from neurogated.core.delta import LATEST, Decay
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import Found, Said, zone_of
@@ -223,14 +223,6 @@ def last_of_each(keys: Keys) -> NDArray[np.bool_]:
     return last
 
 
-def are_in(keys: Keys, ascending: Keys) -> NDArray[np.bool_]:
-    """Return a mask of the keys that are among many ascending ones."""
-    if not ascending.size:
-        return np.zeros(keys.size, dtype=np.bool_)
-    found: NDArray[np.bool_] = ascending[np.minimum(np.searchsorted(ascending, keys), ascending.size - 1)] == keys
-    return found
-
-
 def _names(connection: apsw.Connection, table: str, numbers: NDArray[Any]) -> tuple[list[str | None], Keys]:
     """Return the distinct names that the file's numbers refer to, and the place of the name of each number."""
     distinct, places = np.unique(numbers, return_inverse=True)
@@ -353,7 +345,7 @@ class GraphLoader:
             f"AND sequence > {after} AND spared IS NOT NULL ORDER BY sequence"
         )
         fadings = [
-            Fading(number, operator, _rows_of(spared[are_in(spared, edge_keys)], edge_keys))
+            Fading(number, operator, _rows_of(spared[contained(edge_keys, spared)], edge_keys))
             for number, text, blob in rows
             for operator, spared in zip(operators_from_json(text), keys_from_blob(blob), strict=True)
         ]
@@ -371,7 +363,7 @@ class GraphLoader:
             f"WHERE u.since > {after} AND u.since <= :now AND n.namespace = :namespace ORDER BY u.edge",
             (np.int64, np.int64),
         )
-        known = are_in(keys, edge_keys)
+        known = contained(edge_keys, keys)
         topology.use_edges(np.searchsorted(edge_keys, keys[known]), moments[known])
 
 

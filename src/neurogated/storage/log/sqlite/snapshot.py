@@ -15,10 +15,10 @@ from neurogated.errors import CorruptMemoryError, StorageError
 from neurogated.storage.checkpoint import Checkpoints
 from neurogated.storage.files import opened_alone
 from neurogated.storage.log.sqlite.connection import (
+    RESTORE,
     Translated,
     connect,
     connect_reader,
-    fetch,
     os_errors,
     read_whole_file,
     reserve_checksums,
@@ -27,7 +27,9 @@ from neurogated.storage.log.sqlite.connection import (
 from neurogated.storage.log.sqlite.integrity import (
     CommitWatermark,
     last_change,
+    page_faults,
     refuse_cut_file,
+    refuse_faults,
     refuse_lost_changes,
     was_rewritten,
 )
@@ -116,14 +118,11 @@ def repair_file(path: Path, check: Callable[[Path], list[str]]) -> None:
                 # Without their checksums, other words in a page would pass for the right ones.
                 raise CorruptMemoryError(
                     f"most pages of {path} have right checksums, so no other program rewrote it; if it cannot be "
-                    "opened, restore a snapshot, as in `neurogated restore --replace FILE`"
+                    f"opened, {RESTORE}"
                 )
             _write_copy(source, draft)
-        _require_sound(draft, path, "restore a snapshot, as in `neurogated restore --replace FILE`")
-        if found := check(draft):
-            raise CorruptMemoryError(
-                f"{path} is damaged ({found[0]}); restore a snapshot, as in `neurogated restore --replace FILE`"
-            )
+        _require_sound(draft, path, RESTORE)
+        refuse_faults(path, check(draft))
         drop_log(path)
         Checkpoints(path).drop()
         replace_file(draft, path)
@@ -186,10 +185,9 @@ def _require_sound(draft: Path, called: Path, consequence: str) -> None:
     """Raise CorruptMemoryError if a finished copy has a fault; messages call it `called`."""
     with Translated(called), contextlib.closing(read_whole_file(draft)) as connection:
         refuse_cut_file(draft, connection, called=called)
-        # `integrity_check` reads every page, which verifies every checksum.
-        found = [str(line) for (line,) in fetch(connection, "PRAGMA integrity_check") if line != "ok"]
-    if found:
-        raise CorruptMemoryError(f"{called} is damaged ({found[0]}); {consequence}")
+        # Every page is read, which verifies every checksum.
+        found = page_faults(connection)
+    refuse_faults(called, found, consequence)
 
 
 def _settle(path: Path) -> None:
