@@ -10,9 +10,9 @@ from typing import Any
 
 from neurogated import administration
 from neurogated.administration import erase_copies, forget_copies
-from neurogated.archive.foreign import EXPORTS
+from neurogated.archive.foreign import EXPORTS, detect, read_file
 from neurogated.archive.manifest import ExportManifest
-from neurogated.components.foreign import Branches, Imported, import_from
+from neurogated.components.foreign import Branches, Imported, Importing
 from neurogated.components.texts import Texts
 from neurogated.components.vault import Synced, Vault
 from neurogated.core.abilities import (
@@ -27,7 +27,9 @@ from neurogated.core.filters import memories_among
 from neurogated.core.scope import ANY_USER
 from neurogated.core.view import GraphView
 from neurogated.errors import ConfigError
+from neurogated.ingestion.messages import read_message
 from neurogated.knowledge.backlog import parked_in
+from neurogated.runtime import show_progress
 from neurogated.session import Component
 
 
@@ -218,17 +220,14 @@ class Admin(Component):
             ConfigError: the source is unknown.
             DatasetError: the file cannot be read, or is of another kind. Malformed parts of it are counted instead.
         """
-        return import_from(
-            self._session,
-            Texts(self._session),
-            source,
-            Path(file),
-            user_id=user_id,
-            branches=branches,
-            include_private=include_private,
-            mirror=mirror,
-            progress=progress,
+        path, session = Path(file), self._session
+        importing = Importing(
+            session, source or detect(path), user_id=user_id, branches=branches, include_private=include_private
         )
+        found = read_file(importing.done.source, path, read_message)
+        importing.take(show_progress(found, "importing", "text", progress=progress))
+        importing.reconcile(mirror=mirror)
+        return importing.done
 
     def sync(self, folder: str | Path, *, user_id: str | None = None) -> Synced:
         """Bring the memory in step with a folder of Markdown notes, such as a vault of Obsidian; return what changed.

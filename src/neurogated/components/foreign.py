@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import islice
-from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
-from neurogated.archive.foreign import Fault, Incoming, IncomingItem, Left, Note, detect, read_file
+from neurogated.archive.foreign import Fault, Incoming, IncomingItem, Left, Note
 from neurogated.components.texts import Texts
 from neurogated.core.clock import to_micros, to_utc
 from neurogated.core.model import MemoryNode, json_metadata
@@ -19,8 +18,6 @@ from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import MOST_CHARS, Document, Passage, checked_ttl, read_details
 from neurogated.ingestion.drafts import Revision, expiry
 from neurogated.ingestion.items import id_of, item_metadata, item_nodes, leaves, node_ids, number_of_texts, value_of
-from neurogated.ingestion.messages import read_message
-from neurogated.runtime import show_progress
 from neurogated.session import Notice, Session
 from neurogated.utils.hash_utils import compute_mdhash_id
 
@@ -163,46 +160,25 @@ class Imported:
         self.shown += [str(fault)] if len(self.shown) < _MOST_SHOWN else []
 
 
-def import_from(
-    session: Session,
-    texts: Texts,
-    source: str | None,
-    path: Path,
-    *,
-    user_id: str | None,
-    branches: Branches,
-    include_private: bool,
-    mirror: bool,
-    progress: bool | None,
-) -> Imported:
-    """Add the texts of a file; see `memory.admin.import_from`."""
-    if branches not in {"seen", "all"}:
-        raise ConfigError(f"branches is {branches!r}, but must be 'seen' or 'all'")
-    user_id, done = Scope(user_id).user_id, Imported(source or detect(path))
-    importing = _Importing(session, texts, done, user_id, all_branches=branches == "all", has_private=include_private)
-    found = read_file(done.source, path, read_message)
-    importing.take(show_progress(found, "importing", "text", progress=progress))
-    importing.reconcile(mirror=mirror)
-    done.present = done.texts + sum(done.left_out.values())
-    return done
-
-
-class _Importing:
+class Importing:
     """Adds the records of one file, in batches that are written and let go."""
 
     def __init__(
         self,
         session: Session,
-        texts: Texts,
-        done: Imported,
-        user_id: str | None,
+        source: str,
         *,
-        all_branches: bool,
-        has_private: bool,
+        user_id: str | None,
+        branches: Branches,
+        include_private: bool,
     ) -> None:
-        self._session, self._texts, self._done, self._user_id = session, texts, done, user_id
-        self._all_branches, self._has_private = all_branches, has_private
-        view, prefix = session.store.view(), f"{done.source}-"
+        """Take the arguments of `memory.admin.import_from`; raises ConfigError."""
+        if branches not in get_args(Branches):
+            raise ConfigError(f"branches is {branches!r}, but must be 'seen' or 'all'")
+        self._session, self._texts, self.done = session, Texts(session), Imported(source)
+        self._user_id = user_id = Scope(user_id).user_id
+        self._all_branches, self._has_private = branches == "all", include_private
+        view, prefix = session.store.view(), f"{source}-"
         self._users = {user_id}
         """The owners of the texts of this file."""
         self._earlier = {
@@ -214,7 +190,7 @@ class _Importing:
 
     def take(self, found: Iterable[Incoming | IncomingItem | Left | Fault | Note]) -> None:
         """Store the records."""
-        done, session = self._done, self._session
+        done, session = self.done, self._session
         checked = self._checked(found)
         while batch := list(islice(checked, _AT_ONCE)):
             documents = [one for one in batch if isinstance(one, Document)]
@@ -236,24 +212,24 @@ class _Importing:
         """Yield the texts and items that can be stored, and count the rest."""
         for one in found:
             if isinstance(one, Note):
-                self._done.notes.append(one)
+                self.done.notes.append(one)
             elif isinstance(one, Left):
-                self._done.leave(one.reason, one.count)
+                self.done.leave(one.reason, one.count)
             elif isinstance(one, Fault):
-                self._done.count(one)
+                self.done.count(one)
             else:
                 try:
                     now = self._session.clock()
                     read = self._document(one) if isinstance(one, Incoming) else checked_item(one, now)
                 except (InputError, AttributeError, TypeError, ValueError) as error:
-                    self._done.count(Fault(one.place, str(error)))
+                    self.done.count(Fault(one.place, str(error)))
                 else:
                     if read is not None and not self._has_expired(read, one.place):
                         yield read
 
     def _document(self, one: Incoming) -> Document | None:
         """Return a text as a document, whose id is a hash of its source, owner and key; None if it is left out."""
-        done = self._done
+        done = self.done
         if one.is_private and not self._has_private:
             done.leave("private, not to be remembered")
             return None
@@ -281,13 +257,13 @@ class _Importing:
     def _has_expired(self, read: Document | IncomingItem, place: str) -> bool:
         if read.expires_at is None or to_utc(read.expires_at) > self._session.clock():
             return False
-        self._done.count(Fault(place, f"it expired at {read.expires_at.isoformat()}", "expired"))
+        self.done.count(Fault(place, f"it expired at {read.expires_at.isoformat()}", "expired"))
         return True
 
     def _named(self, one: Incoming) -> tuple[str, Scope, dict[str, Any]]:
         scope, given = read_details({**one.details, **({"user_id": self._user_id} if self._user_id else {})})  # type: ignore[typeddict-item]
         name = "\0".join((scope.user_id or "", scope.session_id or "", *scope.path, one.key))
-        return compute_mdhash_id(name, prefix=f"{self._done.source}-"), scope, given
+        return compute_mdhash_id(name, prefix=f"{self.done.source}-"), scope, given
 
     def _end(self, one: Incoming) -> None:
         """End the text of a branch, which an earlier import stored when the user saw it."""
@@ -299,13 +275,14 @@ class _Importing:
             self._texts.update(
                 node_id, Revision(valid_to=one.ended_at or one.details.get("timestamp") or self._session.clock())
             )
-            self._done.ended += 1
+            self.done.ended += 1
 
     def reconcile(self, *, mirror: bool) -> None:
         """Count the texts of earlier imports that the file no longer has, and delete them if it mirrors the source."""
-        done, gone = self._done, sorted(name for name, user_id in self._earlier.items() if user_id in self._users)
+        done, gone = self.done, sorted(name for name, user_id in self._earlier.items() if user_id in self._users)
         done.missing = len(gone)
         if gone and mirror:
             done.deleted = self._texts.delete(gone, {})
         elif gone:
             done.notes.append(f"{len(gone)} texts of earlier imports are not in this file; --mirror deletes them")
+        done.present = done.texts + sum(done.left_out.values())

@@ -15,6 +15,7 @@ from dataclasses import field
 from typing import Any, NamedTuple, TypeVar
 
 from neurogated.errors import ConfigError
+from neurogated.text.strings import table_of
 
 _TRUE_WORDS = frozenset({"true", "yes", "on", "1"})
 _FALSE_WORDS = frozenset({"false", "no", "off", "0"})
@@ -85,14 +86,8 @@ def value_of(values: Any, name: str) -> Any:  # noqa: ANN401 - the type depends 
     return functools.reduce(getattr, name.split("."), values)
 
 
-_FOREIGN = {
-    "save_dir": "path save_path directory dir db_path storage_path persist_directory working_dir",
-    "llm_name": "model llm_model model_name",
-    "llm_base_url": "base_url openai_base_url",
-    "embedding_name": "embedder embedding_model embedding_model_name",
-    "storage": "vector_store store backend url",
-    "namespace": "collection collection_name",
-}
+_NAMES = table_of(__package__, "earlier")
+_FOREIGN: Mapping[str, str] = _NAMES["elsewhere"]
 """Our settings, with their names in other libraries."""
 
 
@@ -184,62 +179,11 @@ def _kinds(kind: type) -> dict[str, tuple[type, ...]]:
     return {name: typing.get_args(hint) or (hint,) for name, hint in typing.get_type_hints(kind).items()}
 
 
-_FIXED = """
-    indexing.batch_size indexing.max_mentions indexing.max_term_texts learning.access_flush_seconds llm.gather_seconds
-    llm.kernel_deadline metabolism.dormant_importance metabolism.judge_threshold metabolism.server_seconds
-    retrieval.candidates runtime.overlay_edges vectors.exact_below
-"""
-_FITTED = """
-    retrieval.subject_weight retrieval.tag_weight retrieval.neighbour_weight retrieval.answer_weight
-    retrieval.length_cost retrieval.generic_cost retrieval.own_words_weight retrieval.time_span_weight
-    retrieval.place_weight retrieval.sentiment_weight retrieval.cause_weight retrieval.fact_cost retrieval.trust_floor
-    retrieval.max_frontier retrieval.gate_exponent retrieval.switches
-"""
-_KERNELS = "give edge types other weights with retrieval.kernels, such as fact: SIM=0"
-_FINDER = "give your own finder of names as the part entity_finder"
-_BUDGET = "write llm.budget='500 calls, 2000000 tokens, 5.00 at 0.15/0.60'"
-_LIVES = "write metabolism.half_lives='180, fact=3650'; memories are dormant below an energy of 0.1"
-_ECHOES = "write metabolism.echoes=link, skip or off"
-_CACHES = "cache_bytes is the bound of both caches"
-_PROMPTS = "write embedding.prompts='query: |passage: '"
-_JUDGED = [f"metabolism.{name}" for name in ("conflict_uncertain", "check_conflicts", "judge", "read_claims")]
-_KNOWLEDGE = (
-    "write metabolism.knowledge='claims, slots, pairs', without claims if no model is to read messages, without pairs "
-    "if nothing is to judge pairs of memories, claims alone if facts are not to be compared, or with pairs=NAME for a "
-    "cross-encoder"
+REMOVED, SUCCEEDED = (
+    {name: one["told"] for one in _NAMES[key] for name in one["names"].split()} for key in ("removed", "succeeded")
 )
-REMOVED = {
-    "indexing.cause_window": "a text is compared with its neighbours",
-    "indexing.chunk_overlap": "a chunk repeats an eighth of indexing.chunk_size",
-    "indexing.find_titles": "titles are found where none is given",
-    "indexing.max_document_chars": "a document has at most 10,000,000 characters",
-    "indexing.spacy_model": _FINDER,
-    "manifest.algorithm": "communities are found by the Leiden algorithm",
-    "retrieval.canvas_weight": "recalls no longer start from the working canvas, which did not help; read the canvas "
-    "itself with memory.energy.canvas(text)",
-    "embedding.precision": "a model that OpenVINO runs has half precision where the processor supports it",
-    "llm.retries": "a failed call is tried again three times, within llm.timeout",
-    **dict.fromkeys(_FIXED.split(), "it is a constant now"),
-    **dict.fromkeys(_FITTED.split(), "the numbers of a score are constants, in neurogated/retrieval/formula.py"),
-}
-"""Settings of earlier versions, or groups of them, with what holds now. They are left out with a warning."""
-SUCCEEDED = {
-    "indexing.entity_finder": _FINDER,
-    "retrieval.closed_edge_types": _KERNELS,
-    "retrieval.switches.uniform_kernel": "write retrieval.kernels=uniform",
-    "metabolism.judge_importance": "write metabolism.importance=offline, model or equal, which was off",
-    **dict.fromkeys(_JUDGED, _KNOWLEDGE),
-    "llm.kernel_sure": "write retrieval.kernels=model if a language model is to choose the kinds of questions",
-    "embedding.devices": "CUDA_VISIBLE_DEVICES chooses the GPUs, and embedding.backend=openvino the CPU; for others, "
-    "give your own part embedder",
-    **dict.fromkeys(("metabolism.consolidation_calls", "llm.max_calls", "llm.max_tokens", "llm.max_cost"), _BUDGET),
-    **dict.fromkeys(("llm.prompt_price", "llm.answer_price"), _BUDGET),
-    **dict.fromkeys(("metabolism.half_life_days", "metabolism.dormant_energy"), _LIVES),
-    **dict.fromkeys(("metabolism.find_echoes", "metabolism.skip_echoes"), _ECHOES),
-    **dict.fromkeys(("llm.cache_bytes", "embedding.cache_bytes"), _CACHES),
-    **dict.fromkeys(("embedding.query_prompt", "embedding.document_prompt"), _PROMPTS),
-}
-"""Settings of earlier versions that another setting or a part succeeds. Left out, they would change what is chosen."""
+"""Settings of earlier versions with what holds now: those that are left out with a warning, and those that another
+setting or a part succeeds, which are refused."""
 
 
 def _without_removed(values: Mapping[str, Any], prefix: str) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from contextlib import closing
+from pathlib import Path
 from typing import cast
 
-from neurogated.storage.database_store import DatabaseStore
+from neurogated.storage.durable_store import DatabaseStore
 from neurogated.storage.log.neo4j.connection import MEMORY, BoltAddress, Connection
 from neurogated.storage.log.neo4j.neo4j_log import Neo4jEngine
 from neurogated.storage.log.neo4j.projection import projection_faults
@@ -24,9 +25,9 @@ class Neo4jStore(DatabaseStore):
         return cast("Neo4jEngine", self.graph.family.engine)
 
     @staticmethod
-    def connected(url: str, patience: float, *, from_scratch: bool, read_only: bool) -> Neo4jEngine:
-        """Return the engine of the memory at `url`; see `DatabaseStore`."""
-        engine = Neo4jEngine(BoltAddress.of(url), patience=patience, read_only=read_only)
+    def connected(place: str | Path, patience: float, *, from_scratch: bool, read_only: bool) -> Neo4jEngine:
+        """Return the engine of the memory at the URL `place`; see `DurableStore`."""
+        engine = Neo4jEngine(BoltAddress.of(str(place)), patience=patience, read_only=read_only)
         try:
             if from_scratch:
                 engine.clear()

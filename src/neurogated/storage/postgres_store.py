@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import cast
 
 from neurogated.core.abilities import SupportsStatistics
-from neurogated.storage.database_store import DatabaseStore
+from neurogated.storage.durable_store import DatabaseStore
 from neurogated.storage.log.postgres.postgres_log import PostgresEngine
 from neurogated.storage.log.postgres.server import PostgresAddress, Server, exists, prepare, rewrite_tables
 
@@ -24,9 +25,9 @@ class PostgresStore(DatabaseStore, SupportsStatistics):
         return cast("PostgresEngine", self.graph.family.engine)
 
     @staticmethod
-    def connected(url: str, patience: float, *, from_scratch: bool, read_only: bool) -> PostgresEngine:
-        """Return the engine of the memory at `url`; see `DatabaseStore`."""
-        server = Server(PostgresAddress(url), read_only=read_only)
+    def connected(place: str | Path, patience: float, *, from_scratch: bool, read_only: bool) -> PostgresEngine:
+        """Return the engine of the memory at the URL `place`; see `DurableStore`."""
+        server = Server(PostgresAddress(str(place)), read_only=read_only)
         try:
             prepare(server, from_scratch=from_scratch)
             return PostgresEngine(server, patience)

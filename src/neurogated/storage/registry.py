@@ -15,6 +15,7 @@ from neurogated.core.ports import GraphStorePort
 from neurogated.errors import ConfigError, StorageError
 
 if TYPE_CHECKING:
+    from neurogated.storage.durable_store import DurableStore
     from neurogated.storage.neo4j_store import Neo4jStore
     from neurogated.storage.postgres_store import PostgresStore
 
@@ -61,25 +62,19 @@ def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
         from neurogated.storage.graph_store import GraphStore
 
         return GraphStore(namespace=config.namespace, config=config, clock=clock)
-    if config.storage != "sqlite":
-        return _database_store(config.storage).open(
-            config.storage,
-            config.namespace,
-            config=config,
-            clock=clock,
-            from_scratch=from_scratch,
-            read_only=config.read_only,
-        )
+    place: Path | str = _path(config) if config.storage == "sqlite" else config.storage
+    return _durable_store(config.storage).open(
+        place, config.namespace, config=config, clock=clock, from_scratch=from_scratch, read_only=config.read_only
+    )
+
+
+def _durable_store(storage: str) -> type[DurableStore]:
+    """Return the store that keeps a memory in a file or in a kind of databases."""
+    if storage != "sqlite":
+        return _database_store(storage)
     from neurogated.storage.sqlite_store import SqliteStore
 
-    return SqliteStore.open(
-        _path(config),
-        config.namespace,
-        config=config,
-        clock=clock,
-        from_scratch=from_scratch,
-        read_only=config.read_only,
-    )
+    return SqliteStore
 
 
 def _database_store(url: str) -> type[PostgresStore | Neo4jStore]:
@@ -127,7 +122,7 @@ def consistent_snapshot(store: GraphStorePort, folder: Path) -> Iterator[GraphSt
     Raises:
         StorageError: there is no room for the snapshot.
     """
-    from neurogated.storage.database_store import DatabaseStore
+    from neurogated.storage.durable_store import DatabaseStore
     from neurogated.storage.sqlite_store import SqliteStore
 
     if isinstance(store, SqliteStore):

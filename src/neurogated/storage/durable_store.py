@@ -1,0 +1,142 @@
+"""`DurableStore`: a graph of a memory that outlives the process, in a file; `DatabaseStore`: one in a database."""
+
+from __future__ import annotations
+
+import contextlib
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+from typing import Self, cast
+
+from neurogated.config.memory_config import MemoryConfig
+from neurogated.core.abilities import EmbeddedVersion, SupportsCheck, SupportsReembedding, VersionKey
+from neurogated.core.clock import Clock, utc_now
+from neurogated.core.delta import GraphDelta
+from neurogated.core.model import Vector
+from neurogated.storage.graph_store import GraphStore
+from neurogated.storage.log.delta_log import DatabaseEngine, DeltaLog, embedded_versions, replace_vectors
+from neurogated.storage.log.log import Engine
+from neurogated.storage.verify import disagreements
+
+
+class DurableStore(GraphStore, SupportsCheck, SupportsReembedding):
+    """A `GraphStore` whose engine is a file or a database. Each process has an index of the whole graph.
+
+    Several stores, in several processes, may have one memory open. A write waits for its turn. A write or a new view
+    first applies the writes of other processes.
+    """
+
+    @classmethod
+    def open(
+        cls,
+        place: str | Path,
+        namespace: str = MemoryConfig().namespace,
+        *,
+        config: MemoryConfig | None = None,
+        clock: Clock = utc_now,
+        from_scratch: bool = False,
+        read_only: bool = False,
+    ) -> Self:
+        """Open or create the memory at `place`.
+
+        Args:
+            place: a file, or the URL of a database; the store of each kind of databases says of which form.
+            namespace: the graph to open.
+            config: only the storage settings are read; defaults to `MemoryConfig()`.
+            clock: returns the current time.
+            from_scratch: first drop the memory that is there.
+            read_only: open an existing memory; other processes may write to it, and their writes appear as whole
+                deltas.
+
+        Raises:
+            ConfigError: the URL is none of such a database, or has an unknown option.
+            MemoryLockedError: another process has not finished its write, or has the file open and `from_scratch` is
+                set.
+            CorruptMemoryError: the file is damaged or is not a memory.
+            FormatVersionError: another version of this library made the memory.
+            StorageError: the file cannot be read or written; the database cannot be reached, or refuses the user.
+        """
+        config = config or MemoryConfig()
+        patience = config.runtime.write_lock_seconds
+        engine = cls.connected(place, patience, from_scratch=from_scratch, read_only=read_only)
+        try:
+            store = cls(engine=engine, namespace=namespace, config=config, clock=clock)
+            store.tidy()
+        except BaseException:
+            engine.close()
+            raise
+        return store
+
+    @staticmethod
+    @abstractmethod
+    def connected(place: str | Path, patience: float, *, from_scratch: bool, read_only: bool) -> Engine:
+        """Return the engine of the memory at `place`, whose writes wait `patience` seconds. Raises like `open`."""
+
+    def tidy(self) -> None:
+        """Remove what earlier openings have left."""
+
+    def check(self) -> list[str]:
+        """Return the faults of the memory, one per line; none if it is sound.
+
+        This reads every delta, rebuilds every graph from its journal, and compares it with the graph, vectors and
+        keywords that this process uses.
+        """
+        stores = {name: self.in_namespace(name) for name in self.namespaces()}
+        return [f"namespace {name!r}: {line}" for name, store in stores.items() for line in store.faults()]
+
+    def faults(self) -> list[str]:
+        """Return the faults of this graph, one per line."""
+        # Of one state, while other processes write.
+        with self.graph.lock, self.graph.follower.steady():
+            self.graph.catch_up()
+            return disagreements(self)
+
+    def replace_vectors(
+        self, embedder: str, dimension: int, vectors: Iterable[tuple[VersionKey, Vector]], delta: GraphDelta
+    ) -> None:
+        """Replace all vectors, record their embedder and apply `delta`, in one transaction.
+
+        Raises:
+            InputError: a vector has another length, a version gets no vector, or the delta does not fit.
+        """
+        with self.transaction():
+            self.put_vectors(embedder, dimension, vectors)
+            self.graph.family.invalidate()
+            self.graph.family.renew()
+            if delta:
+                self.apply(delta)
+
+    @abstractmethod
+    def put_vectors(self, embedder: str, dimension: int, vectors: Iterable[tuple[VersionKey, Vector]]) -> None:
+        """Replace all vectors and record their embedder, within a transaction."""
+
+
+class DatabaseStore(DurableStore):
+    """A `DurableStore` in a database. When `apply` returns, the change is committed."""
+
+    @property
+    def engine(self) -> DatabaseEngine:
+        """The database."""
+        return cast("DatabaseEngine", self.graph.family.engine)
+
+    @contextlib.contextmanager
+    def still_copy(self) -> Iterator[Self]:
+        """Give another store on this memory, in which no graph changes until the block ends; others may write."""
+        url, config = self.engine.url, self.graph.family.config
+        with type(self).open(url, self.graph.name, config=config, read_only=True) as copy, copy.transaction():
+            yield copy
+
+    def embedded_versions(self) -> Iterator[EmbeddedVersion]:
+        """Return every version, past or present, of a node with a vector, in all namespaces."""
+        self.engine.claim_all()
+        return chain.from_iterable(map(embedded_versions, self._logs()))
+
+    def put_vectors(self, embedder: str, dimension: int, vectors: Iterable[tuple[VersionKey, Vector]]) -> None:
+        """Replace all vectors, which are all in memory; see `DurableStore`."""
+        self.engine.claim_all()
+        replace_vectors(self._logs(), vectors, dimension)
+        self.engine.record_embedder(embedder, dimension)
+
+    def _logs(self) -> list[DeltaLog]:
+        return [cast("DeltaLog", self.engine.log(name)) for name in self.namespaces()]
