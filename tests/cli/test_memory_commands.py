@@ -51,7 +51,7 @@ def test_all_details_of_a_text_are_stored_and_shown(run: Run) -> None:
     assert (found["speaker"], found["title"], found["timestamp"]) == ("Ana", "Moving", "2026-05-13T13:00:00+00:00")
     assert found["role"] == "user"
     for command in (("list",), ("ask", "Where does she live?")):
-        assert "2026-05-13 15:00  Moving" in run(*command, "--user_id", "ana")
+        assert "2026-05-13 15:00  user  Moving" in run(*command, "--user_id", "ana")
     run("update", "move", "--timestamp", "2026-05-14")
     assert json_of(run, "list", "--user_id", "ana")["memories"][0]["timestamp"].startswith("2026-05-1")
     assert run("delete", "--user_id", "ana") == "1 memory deleted\n"

@@ -82,18 +82,20 @@ def test_a_body_of_more_values_than_any_request_needs_is_refused_unread(post: Po
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        (b'{"content": 5}', "'content': must be a text, a message, or a list of them"),
+        (b'{"content": 5}', "'content' must be a text, a message, or a list of them"),
         (b'{"content": [5]}', "content 1: 5 is neither text nor a message"),
         (filled('{"content":[', "1", "]}", 90_000), "at most 1000 items"),
         (filled('{"content":[', '"a"', "]}", 90_000), "at most 1000 items"),
         (b'{"content": [{"a": 1}]}', "content 1: a message has no role and no content; its keys are 'a'"),
-        (filled('{"content":"a","tags":[', "1", "]}", 90_000), "'tags': input should be a valid string"),
+        (filled('{"content":"a","tags":[', "1", "]}", 90_000), "item 1 of 'tags' must be a text"),
+        (b'{"content": "a", "importance": "high"}', "'importance' must be a number"),
+        (b'{"content": "a", "valid_to": "soon"}', "'valid_to' must be a time"),
         (filled('{"content":"a","tags":[', '"a"', "]}", 90_000), "at most 1000 items"),
         (filled('{"content":"a","path":[', '"a"', "]}", 90_000), "at most 1000 items"),
         (numbered('{"content":"a",', 40_000, "}"), "the body has 40,000 unknown fields; known are content, title"),
-        (numbered('{"content":{"role":"user","content":"a",', 40_000, "}}"), "'content': has more than 5,000 values"),
+        (numbered('{"content":{"role":"user","content":"a",', 40_000, "}}"), "'content' has more than 5,000 values"),
         (b'{"content":' + b'[{"content":' * 200 + b"1" + b"}]" * 200 + b"}", "more than 100 levels"),
-        (numbered('{"content":"a","role_map":{', 40_000, "}}"), "'role_map': has more than 1,000 entries"),
+        (numbered('{"content":"a","role_map":{', 40_000, "}}"), "'role_map' has more than 1,000 entries"),
         (numbered('{"content":"a","metadata":{', 40_000, "}}"), "has more than 5,000 values"),
         (b'{"content":"a","metadata":' + b'{"a":' * 200 + b"1" + b"}" * 201, "more than 100 levels"),
         (json.dumps({"content": {"content": "a", "role": "r" * 90_000}}).encode(), "the role 'rrr"),
@@ -227,14 +229,14 @@ def test_half_an_emoji_is_replaced(post: Post) -> None:
 def test_a_truth_value_is_no_number(post: Post, path: str, body: dict[str, object]) -> None:
     answer = post(f"/v1/{path}", json.dumps(body).encode())
     assert answer.status_code == 422
-    assert f"{[*body][-1]!r}: " in answer.json()["error"]["message"]
+    assert f"{[*body][-1]!r} must be " in answer.json()["error"]["message"]
 
 
 def test_ten_wrong_fields_are_told_at_most(post: Post) -> None:
     wrong = {"content": 1, **dict.fromkeys(("title", "metadata", "timestamp", "valid_from", "valid_to", "tags"), 1)}
     wrong |= {"importance": 2, "ttl": -1, "session_id": 1, "agent_id": 1, "path": 1, "role_map": 1}
     message = post("/v1/memories", json.dumps(wrong).encode()).json()["error"]["message"]
-    assert 1 < message.count("': ") <= 10
+    assert 1 < message.count("' must be") <= 10
 
 
 def test_large_texts_and_many_messages_are_taken(post: Post) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
-from itertools import islice
+from itertools import chain, groupby, islice
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import (
@@ -26,6 +27,9 @@ MOST_ITEMS, _MOST_VALUES, _DEEPEST, _MOST_TOLD = 1_000, 5_000, 100, 10
 """Items of a list, values in the metadata of a memory, levels of these, and unknown fields that an error names."""
 LONGEST_QUESTION = 10_000
 """Characters of a question or a task."""
+_WISHES = {"string": "a text", "int": "a whole number", "float": "a number", "bool": "true or false", "list": "a list",
+    "dict": "an object", "datetime": "a time, such as 2026-11-29T08:30:00Z"}  # fmt: skip
+"""What pydantic misses, by the beginning of the type of its error."""
 
 
 def _few_items(given: object) -> object:
@@ -36,19 +40,16 @@ def _few_items(given: object) -> object:
 
 def _few_values(given: object) -> object:
     """Return metadata as they are, if they have few values; otherwise they would be read while all others wait."""
-    level, count = [given], 0
+    level, count = list[object]([given]), 0
     for _ in range(_DEEPEST):
-        level = [value for group in level for value in _values_of(group)]
+        groups = [one.values() if isinstance(one, dict) else one for one in level if isinstance(one, dict | list)]
+        level = list(chain.from_iterable(groups))
         count += len(level)
         if not level:
             return given
         if count > _MOST_VALUES:
             break
     raise PydanticCustomError("too_long", f"has more than {_MOST_VALUES:,} values, or more than {_DEEPEST} levels")
-
-
-def _values_of(group: object) -> Iterable[object]:
-    return group.values() if isinstance(group, dict) else group if isinstance(group, list) else ()
 
 
 class Body(BaseModel):
@@ -180,14 +181,19 @@ def advice(errors: Sequence[Mapping[str, Any]], depth: int = 0) -> str:
         errors: at most ten fields are told.
         depth: the parts of each place that come before the name of the argument.
     """
-    fields = dict[str, list[Mapping[str, Any]]]()
-    for one in errors:
-        fields.setdefault(str(one["loc"][depth]), []).append(one)
     told = list[str]()
-    for name, tries in islice(fields.items(), _MOST_TOLD):
+    groups = groupby(errors, lambda one: str(one["loc"][depth]))
+    for name, tries in islice(((name, list(group)) for name, group in groups), _MOST_TOLD):
         longest = max(len(one["loc"]) for one in tries)
         best = [one for one in tries if len(one["loc"]) == longest]
-        inner = {str(one["loc"][-1]): "is missing" for one in best if one["type"] == "missing"}
-        wrong = inner or {name: ", or ".join(one["msg"][:1].lower() + one["msg"][1:] for one in best)}
-        told += (f"{place!r} {text}" if inner else f"{place!r}: {text}" for place, text in wrong.items())
+        missing = dict.fromkeys(f"{str(one['loc'][-1])!r} is missing" for one in best if one["type"] == "missing")
+        place = f"item {item + 1} of {name!r}" if isinstance(item := best[0]["loc"][-1], int) else repr(name)
+        told += missing or [f"{place} {', or '.join(dict.fromkeys(map(_wish, best)))}"]
     return "; ".join(told)
+
+
+def _wish(error: Mapping[str, Any]) -> str:
+    kind, _, fault = error["type"].partition("_")
+    if kind in _WISHES and fault in {"type", "parsing", "from_float", "from_date_parsing"}:
+        return f"must be {_WISHES[kind]}"
+    return re.sub(r"^(?:\w+ )?should\b", "must", error["msg"]).replace(" after validation", "")

@@ -6,7 +6,6 @@ from typing import Any, cast
 
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.extras import needs_extra
-from neurogated.core.trace import RecalledMemory
 from neurogated.integrations.conversation import (
     ConversationOwner,
     add_said,
@@ -45,7 +44,11 @@ class MemoryNodeRetriever(BaseRetriever):
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         question = query_bundle.query_str
         options = recall_options(self._memory, question, self._owner, self._options)
-        return [_node(one) for one in self._memory.recall(question, **options)]
+        found = self._memory.recall(question, **options)
+        nodes = (TextNode(id_=one.id, text=one.content, metadata=details_of(one)) for one in found)
+        # LlamaIndex's cutoffs and fusions expect scores between 0 and 1.
+        scores = (min(max(one.score, 0.0), 1.0) for one in found)
+        return [NodeWithScore(node=node, score=score) for node, score in zip(nodes, scores, strict=True)]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return await self._memory.aio.run(self._retrieve, query_bundle)
@@ -82,9 +85,3 @@ class MemoryBlock(BaseMemoryBlock[str]):
 
 def _message(message: ChatMessage) -> dict[str, Any]:
     return {**message.model_dump(), "role": message.role.value}
-
-
-def _node(memory: RecalledMemory) -> NodeWithScore:
-    node = TextNode(id_=memory.id, text=memory.content, metadata=details_of(memory))
-    # LlamaIndex's cutoffs and fusions expect scores between 0 and 1.
-    return NodeWithScore(node=node, score=min(max(memory.score, 0.0), 1.0))

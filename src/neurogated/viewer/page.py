@@ -38,9 +38,9 @@ _INDENT = "   "
 
 
 def dated(node: MemoryNode, zone: Zone) -> str:
-    """Return the text of a memory, after its timestamp in a zone if it has one."""
-    day = node.timestamp and local(node.timestamp, zone or node.found.zone)
-    return f"{day:%Y-%m-%d %H:%M}  {render(node)}" if day else render(node)
+    """Return the text of a memory, after its timestamp in a zone and its role, as far as it has them."""
+    day = f"{local(node.timestamp, zone or node.found.zone):%Y-%m-%d %H:%M}" if node.timestamp else None
+    return "  ".join(filter(None, (day, node.role, render(node))))
 
 
 def recall_text(store: GraphStorePort, recall: Recall) -> str:

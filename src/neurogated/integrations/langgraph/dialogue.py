@@ -182,8 +182,10 @@ class GraphPages:
         told: dict[str, Any] = {"page": page.key, "order": page.order}
         if blank := {role: text for role, text, _ in said if text and not text.strip()}:
             told["blank"] = blank
+        # A turn may not have a text exactly.
         messages = [
-            {"role": role, "content": text, "id": name, "metadata": told, **_whole(text)}
+            {"role": role, "content": text, "id": name, "metadata": told}
+            | ({ORIGINAL: text} if len(text) > _WHOLE or text != text.strip() else {})
             for role, text, name in said
             if text.strip()
         ]
@@ -326,11 +328,6 @@ def _turns(user_id: str, key: str) -> list[str]:
     """Return the ids of the turns of a page; one of them may be silent."""
     name = compute_mdhash_id(f"{user_id}\0{key}", "page-")
     return [f"{name}-{role}" for role in _TEXTS]
-
-
-def _whole(text: str) -> Record:
-    """Return what a message needs beside a text whose turn may not have it exactly."""
-    return {ORIGINAL: text} if len(text) > _WHOLE or text != text.strip() else {}
 
 
 def _read(nodes: Iterable[MemoryNode]) -> dict[str, DialoguePage]:
