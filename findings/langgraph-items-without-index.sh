@@ -1,5 +1,5 @@
 #!/bin/sh
-# Package: langgraph-checkpoint 4.3.2, langgraph-checkpoint-sqlite 3.1.2
+# Package: langgraph-checkpoint 4.3.2
 # Behaviour: A search by a query also returns items that were put with index=False, after the others and without a score.
 # Guess: F37: they are left out (0.5).
 # Seen: The item follows with score None.
@@ -8,7 +8,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 143' INT TERM
 python3 -m venv --without-pip "$work/venv"
-python3 -m pip --python "$work/venv/bin/python" install --quiet --no-compile --disable-pip-version-check --only-binary :all: langgraph-checkpoint==4.3.2 langgraph-checkpoint-sqlite==3.1.2
+python3 -m pip --python "$work/venv/bin/python" install --quiet --no-compile --disable-pip-version-check --only-binary :all: langgraph-checkpoint==4.3.2
 cd "$work"
 "$work/venv/bin/python" -W ignore - <<'END'
 from langgraph.store.memory import InMemoryStore
