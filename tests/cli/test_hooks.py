@@ -1,4 +1,4 @@
-"""The hooks of Claude Code and Codex: the real commands of the plugin, with the JSON and the transcripts of each."""
+"""The hooks of four programs: the real commands of the plugins, with the JSON and the transcripts of each."""
 
 import contextlib
 import io
@@ -18,7 +18,8 @@ import pytest
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.cli import main
 
-PLUGIN = Path(__file__).parents[2] / "plugins" / "claude-code"
+PLUGINS = Path(__file__).parents[2] / "plugins"
+PLUGIN = PLUGINS / "claude-code"
 EVENTS = {"session-start": "SessionStart", "prompt": "UserPromptSubmit", "stop": "Stop"}
 PORT = "The staging database runs on port 5544."
 QUESTION = "Which port does the staging database use?"
@@ -59,7 +60,11 @@ class Client:
             "hook_event_name": name,
             **given,
         }
-        text, line = str(given.get("raw", json.dumps(said))), f"{entry['command']} {more}"
+        return self.call(entry["command"], str(given.get("raw", json.dumps(said))), more)
+
+    def call(self, command: str, text: str, more: str = "") -> subprocess.CompletedProcess[str]:
+        """Run the command of a hook with a text as its input."""
+        line = f"{command} {more}"
         if self.in_shell:
             return subprocess.run(
                 ["sh", "-c", line], input=text,
@@ -266,3 +271,92 @@ def test_a_half_written_line_is_told_and_the_others_are_stored(client: Client) -
     assert done.returncode == 0
     assert "left out a part of the transcript" in done.stderr
     assert len(client.stored()) == 2
+
+
+def _of_cursor(client: Client, event: str, transcript: Path, **given: object) -> subprocess.CompletedProcess[str]:
+    """Run the hook of an event as Cursor does, with the fields of cursor.com/docs/hooks as of August 2026."""
+    plugin = _read(PLUGINS / "cursor" / "hooks.json")
+    assert plugin["version"] == 1
+    (entry,) = plugin["hooks"][event]
+    said = {
+        "conversation_id": "9f1c",
+        "generation_id": "g1",
+        "model": "auto",
+        "model_params": [],
+        "hook_event_name": event,
+        "cursor_version": "3.12.17",
+        "workspace_roots": ["/home/ana/shop"],
+        "user_email": None,
+        "transcript_path": str(transcript),
+        **given,
+    }
+    return client.call(entry["command"], json.dumps(said))
+
+
+def test_cursor_gets_a_context_and_its_transcript_is_stored_once(client: Client, tmp_path: Path) -> None:
+    transcript = tmp_path / "9f1c.jsonl"
+    start = {"session_id": "9f1c", "is_background_agent": False, "composer_mode": "agent"}
+    assert _of_cursor(client, "sessionStart", transcript, **start).stdout == ""
+    said = "<timestamp>Friday, Nov 20, 2026, 10:00 AM (UTC)</timestamp>\n<user_query>\n{}\n</user_query>"
+    lines = [
+        {"role": "user", "message": {"content": _said("text", said.format(PORT))}},
+        {"role": "assistant", "message": {"content": _said("text", "I look it up.\n\n[REDACTED]")}},
+        {"role": "assistant", "message": {"content": _said("text", "Noted.")}},
+        {"type": "turn_ended", "status": "success"},
+        {"role": "user", "message": {"content": _said("text", said.format("My code is Xylophon. #private"))}},
+        {"role": "assistant", "message": {"content": _said("text", "I keep Xylophon.")}},
+    ]
+    for count in (4, 4, 6):
+        transcript.write_text("".join(f"{json.dumps(one)}\n" for one in lines[:count]), encoding="utf-8")
+        done = _of_cursor(client, "stop", transcript, status="completed", loop_count=0)
+        assert (done.returncode, done.stdout) == (0, ""), "an output would be the user's next message"
+    assert "2 messages not stored: the turn has #private" in done.stderr
+    assert client.stored() == [("user", PORT), ("assistant", "Noted.")]
+    told = json.loads(_of_cursor(client, "sessionStart", transcript, **start).stdout)
+    assert told.keys() == {"additional_context"}
+    assert f"- user (20 November 2026): {PORT}" in told["additional_context"].splitlines()
+    other = _of_cursor(client, "sessionStart", transcript, **start, workspace_roots=["/home/ana/other"])
+    assert (other.returncode, other.stdout) == (0, "")
+
+
+def test_cursor_without_transcripts_is_told_what_is_missing(client: Client) -> None:
+    done = _of_cursor(client, "stop", Path("x"), transcript_path=None, status="completed", loop_count=0)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "has no text 'transcript_path'" in done.stderr
+
+
+@pytest.mark.parametrize("names", [("session_id", "hook_event_name"), ("sessionId", "hookEventName")])
+def test_vs_code_gets_a_context_and_its_transcript_is_stored(
+    client: Client, tmp_path: Path, names: tuple[str, str]
+) -> None:
+    transcript, hooks = tmp_path / "44711c38.jsonl", _read(PLUGINS / "vscode" / "hooks.json")["hooks"]
+    events = [
+        ("session.start", {"sessionId": "44711c38", "version": 1, "producer": "copilot-agent", "context": {}}),
+        ("user.message", {"content": PORT, "attachments": []}),
+        ("assistant.turn_start", {"turnId": "0"}),
+        ("assistant.message", {"messageId": "m1", "content": "I look it up.", "toolRequests": []}),
+        ("tool.execution_start", {"toolCallId": "c1", "toolName": "read_file", "arguments": {}}),
+        ("assistant.message", {"messageId": "m2", "content": "Noted.", "toolRequests": [], "reasoningText": "So."}),
+        ("assistant.turn_end", {"turnId": "0"}),
+    ]
+    lines = [
+        {"type": kind, "data": data, "id": f"e{number}", "timestamp": f"2026-11-20T10:00:{number:02}.000Z"}
+        for number, (kind, data) in enumerate(events)
+    ]
+    transcript.write_text("".join(f"{json.dumps({**one, 'parentId': None})}\n" for one in lines), encoding="utf-8")
+    given = {"timestamp": "2026-11-20T10:01:00.000Z", "cwd": "/home/ana/shop", "transcript_path": str(transcript)}
+
+    def run(event: str, **more: object) -> subprocess.CompletedProcess[str]:
+        (entry,) = hooks[event]
+        assert entry["type"] == "command"
+        return client.call(
+            entry["command"], json.dumps(given | dict(zip(names, ("44711c38", event), strict=True)) | more)
+        )
+
+    for _ in range(2):
+        done = run("Stop", stop_hook_active=False)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    assert client.stored() == [("user", PORT), ("assistant", "Noted.")]
+    told = json.loads(run("SessionStart", source="new").stdout)["hookSpecificOutput"]
+    assert told["hookEventName"] == "SessionStart"
+    assert PORT in told["additionalContext"]

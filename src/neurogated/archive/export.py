@@ -197,7 +197,7 @@ class _Survey:
 
     def entries(self, store: GraphStorePort) -> Iterator[JournalEntry]:
         """Yield the deltas of the export."""
-        yield from _journal(store, self.sequence)
+        yield from (entry for entry in store.journal() if entry.sequence <= self.sequence)
         if self.tasks:
             # The delta has the time of the last one, so `as_of` returns the same graph for every time.
             delta = GraphDelta(queued=tuple(self.tasks), reason="pending tasks at export", at=self.last)
@@ -233,11 +233,14 @@ class _Survey:
 
 def _survey(name: str, store: GraphStorePort) -> _Survey:
     """Replay the accesses and tasks of the journal, and compare them with the present graph."""
-    view, pending = _present(store)
+    view, pending = store.view(), store.pending()
+    while store.view().sequence != view.sequence:
+        # A write came between both.
+        view, pending = store.view(), store.pending()
     accessed: dict[str, _Accessed] = {}
     waiting: dict[PendingTask, None] = {}
     last, deltas = from_micros(0), 0
-    for entry in _journal(store, view.sequence):
+    for entry in (one for one in store.journal() if one.sequence <= view.sequence):
         delta = entry.delta
         touched = [name for name in {**delta.touch.nodes, **delta.touch.charges} if name in accessed]
         for node_id in delta.removed_nodes:
@@ -272,19 +275,6 @@ def _other_accesses(name: str, view: GraphView, accessed: Mapping[str, _Accessed
         present = _Accessed(accessed[node_id].last_put, *now)
         if present != accessed[node_id]:
             yield node_id, present
-
-
-def _present(store: GraphStorePort) -> tuple[GraphView, list[PendingTask]]:
-    """Return the graph and the pending tasks of the same delta."""
-    while True:
-        view = store.view()
-        pending = store.pending()
-        if store.view().sequence == view.sequence:
-            return view, pending
-
-
-def _journal(store: GraphStorePort, sequence: int) -> Iterator[JournalEntry]:
-    return (entry for entry in store.journal() if entry.sequence <= sequence)
 
 
 class _VectorWriter:

@@ -16,6 +16,7 @@ from neurogated.archive.manifest import JOURNAL, VECTORS, Export, ExportManifest
 from neurogated.core.abilities import SupportsErasedHistory, SupportsNamespaces, SupportsTransaction
 from neurogated.core.codec import delta_from_json
 from neurogated.core.delta import GraphDelta, Owner
+from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import ConfigError, DatasetError, StorageError
@@ -47,7 +48,8 @@ def import_memory(export: Export, store: GraphStorePort, *, progress: Progress =
     if not isinstance(store, SupportsNamespaces) or not isinstance(store, SupportsTransaction):
         raise ConfigError(f"a {type(store).__name__} cannot take an import; use another storage")
     manifest = export.manifest
-    manifest.register_edge_types()
+    for kind, value, plastic, both_ways in manifest.edge_types:
+        EdgeType.register(kind, value, plastic=plastic, both_ways=both_ways)
     there = set(store.namespaces())
     for namespace in manifest.namespaces:
         if namespace.name in there and any(True for _ in store.in_namespace(namespace.name).journal()):

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from neurogated.core.edge_type import EdgeType
 from neurogated.errors import CorruptMemoryError, FormatVersionError, StorageError
 
 FORMAT = "neurogated export"
@@ -69,15 +68,6 @@ class ExportManifest:
     namespaces: tuple[NamespaceCounts, ...]
     files: Mapping[str, FileSeal]
     """Seals of the journal and of the vectors, by file name."""
-
-    def register_edge_types(self) -> None:
-        """Register the edge types of the export in this process.
-
-        Raises:
-            ConfigError: a type is already registered with other properties.
-        """
-        for name, value, plastic, both_ways in self.edge_types:
-            EdgeType.register(name, value, plastic=plastic, both_ways=both_ways)
 
 
 def manifest_bytes(manifest: ExportManifest) -> bytes:

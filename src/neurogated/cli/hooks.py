@@ -1,6 +1,7 @@
-"""`hook`: the hooks of Claude Code and Codex, which remember a session by themselves.
+"""`hook`: the hooks of Claude Code, Codex, Cursor and VS Code, which remember a session by themselves.
 
-Each reads the JSON of its event. Every failure has the exit code 1: 2 would block the prompt or keep the agent going.
+Each reads the JSON of its event, in which Cursor has names of its own. Every failure has the exit code 1: 2 would block
+the prompt or keep the agent going.
 """
 
 import contextlib
@@ -22,6 +23,7 @@ from neurogated.memory import NeuroGraphMemory
 
 _TURNS = 8
 """So many last turns are stored if they are not yet, as after a hook that failed."""
+_FOLDER = "cwd", "workspace_roots"
 _QUERY = 4_000  # most characters of a prompt that are searched for
 
 _token_budget = click.option(
@@ -35,11 +37,12 @@ _token_budget = click.option(
 def hook_session_start(flags: Flags, *, token_budget: int) -> None:
     """Add what was said in this folder about what was said there last."""
     given, owner = _given(), flags.owner["user_id"]
-    here = field("folder") == _text(given, "cwd")
+    here = field("folder") == _text(given, *_FOLDER)
     with flags.open(create=True) as memory:
         for newest in memory.find(order_by="-timestamp", limit=1, where=here, user_id=owner):
             query = newest.content[:_QUERY]
-            _add_context("SessionStart", memory.get_context(query, token_budget, where=here, user_id=owner).text)
+            text = memory.get_context(query, token_budget, where=here, user_id=owner).text
+            _add_context("SessionStart", text, for_cursor="cursor_version" in given)
 
 
 @command("hook prompt")
@@ -69,18 +72,20 @@ def hook_prompt(flags: Flags, *, token_budget: int, min_confidence: float) -> No
 def hook_stop(flags: Flags, *, limit: int, private: tuple[str, ...]) -> None:
     """Store the last turns, each message under its own id, and say what is left out of the last one."""
     given, note = _given(), ""
-    session, folder = _text(given, "session_id"), _text(given, "cwd")
+    session, folder = _text(given, "session_id", "sessionId", "conversation_id"), _text(given, *_FOLDER)
     turns = _turns(Path(_text(given, "transcript_path")))[-_TURNS:]
     with flags.open(create=True) as memory:
         for turn in turns:
             found = [word for word in private if any(word.casefold() in one["content"].casefold() for one in turn)]
             short = [] if found else [one for one in turn if len(one["content"]) <= limit]
             why = f"the turn has {found[0]}" if found else f"more than {limit} characters"
-            note = f"{counted(len(turn) - len(short), 'messages')} not stored: {why}" if len(short) < len(turn) else ""
+            left = counted(len(turn) - len(short), "messages")
+            note = f"neurogated: {left} not stored: {why}" if len(short) < len(turn) else ""
             if messages := [one for one in short if not _was_stored(memory, one["id"])]:
                 memory.add(messages, session_id=session, metadata={"folder": folder}, user_id=flags.owner["user_id"])
     if note:
-        print(json.dumps({"systemMessage": f"neurogated: {note}"}))
+        # Cursor would take an output for the user's next message, and shows what stands on standard error.
+        print(note, file=sys.stderr) if "cursor_version" in given else print(json.dumps({"systemMessage": note}))
 
 
 def _given() -> Mapping[str, Any]:
@@ -90,16 +95,19 @@ def _given() -> Mapping[str, Any]:
         raise InputError(f"standard input has no JSON object of a hook ({error})") from error
 
 
-def _text(given: Mapping[str, Any], name: str) -> str:
-    value = given.get(name)
+def _text(given: Mapping[str, Any], *names: str) -> str:
+    """Return the first of some fields that is there, or the first text of a list."""
+    value = next((given[name] for name in names if name in given), None)
+    value = value[0] if isinstance(value, list) and value else value
     if not isinstance(value, str):
-        raise InputError(f"the JSON of the hook has no text {name!r}; it has: {', '.join(given)}")
+        raise InputError(f"the JSON of the hook has no text {names[0]!r}; it has: {', '.join(given)}")
     return value
 
 
-def _add_context(event: str, text: str) -> None:
+def _add_context(event: str, text: str, *, for_cursor: bool = False) -> None:
+    output = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
     if text:
-        print(json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}))
+        print(json.dumps({"additional_context": text} if for_cursor else output))
 
 
 def _was_stored(memory: NeuroGraphMemory, node_id: str) -> bool:

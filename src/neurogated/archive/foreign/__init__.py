@@ -17,7 +17,8 @@ __all__ = ["EXPORTS", "FORMATS", "PAM", "Fault", "Incoming", "IncomingItem", "Le
 
 _FORMATS = (
     *(assistants.CHATGPT, assistants.CLAUDE, assistants.GEMINI, assistants.AISTUDIO, assistants.GROK),
-    *(assistants.COPILOT, agents.CLAUDE_CODE, agents.CODEX, agents.OPENAI_AGENTS, agents.LANGSMITH),
+    *(assistants.COPILOT, agents.CLAUDE_CODE, agents.CODEX, agents.CURSOR, agents.COPILOT_AGENT),
+    *(agents.OPENAI_AGENTS, agents.LANGSMITH),
     *(systems.MEM0, systems.LANGGRAPH, systems.LETTA, systems.GRAPHITI, systems.ZEP, pam.FORMAT),
     *(notes.MCP_MEMORY, notes.MEMORYOS, chats.SLACK, chats.DISCORD, chats.TELEGRAM, chats.WHATSAPP),
     *(notes.MBOX, notes.VAULT),

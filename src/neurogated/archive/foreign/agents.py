@@ -1,4 +1,4 @@
-"""Agents: Claude Code, Codex, OpenAI's Agents SDK, threads of LangGraph, and runs of LangSmith. See docs/formats/."""
+"""Agents: Claude Code, Codex, editors, OpenAI's Agents SDK, threads of LangGraph, and runs of LangSmith."""
 
 from __future__ import annotations
 
@@ -8,32 +8,26 @@ import sqlite3
 from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
+from datetime import datetime
 from functools import partial
+from pathlib import PurePath
 from typing import Any
 
 from neurogated.archive.foreign.incoming import NO_WORDS, Branches, Format, Found, Incoming, Left, each_entry, read_one
 from neurogated.archive.foreign.stream import MALFORMED, Fault, File, FileEntry, fault_of
-from neurogated.archive.foreign.values import digest, given, has_keys, mapping, moment, moment_or_none, words_of
+from neurogated.archive.foreign.values import digest, given, has_keys, mapping, minus, moment, moment_or_none, words_of
 from neurogated.core.extras import import_extra
+from neurogated.text.strings import table_of
 
+_TABLE = table_of(__package__, "agents")
+_COMMAND, _ADDED, _INJECTED, _SURROUNDING, _QUERY, _SAID_AT, _UNSHOWN = (
+    re.compile(_TABLE[name]) for name in ["command", "added", "injected", "surrounding", "query", "said_at", "unshown"]
+)
 _CALLS, _RESULTS, _THOUGHTS = "calls of tools", "results of tools", "thoughts"
 
 # --- Claude Code -----------------------------------------------------------------------------------------------------
-_COMMAND = re.compile(
-    r"\s*<(?:command-(?:name|message|args)|local-command-|bash-(?:input|stdout|stderr)|task-notification)"
-    r"|\s*\[Request interrupted by user[^]]*\]\s*$"
-)
-# What the program adds to the words of the user.
-_ADDED = re.compile(r"<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics)>.*?</\1>\s*", re.DOTALL)
 _PERSONS = frozenset({None, "human", "prompt"})
 """Origins of messages, and modes of queued ones, that come from a person."""
-_HIDDEN = {
-    "isSidechain": "messages of subagents",
-    "isMeta": "hidden messages",
-    "isCompactSummary": "summaries of the session",
-    "isVisibleInTranscriptOnly": "hidden messages",
-    "isApiErrorMessage": "errors of the program",
-}
 
 
 def _claude_code(file: File) -> Found:
@@ -58,28 +52,19 @@ def _claude_code_message(value: Mapping[str, Any], place: str, *, branches: Bran
         return Left(place, f"entries of the type {kind}")
     if mapping(value.get("origin")).get("kind") not in _PERSONS or value.get("commandMode") not in _PERSONS:
         return Left(place, "messages of other programs")
-    if reason := next((reason for name, reason in _HIDDEN.items() if value.get(name)), None):
+    if reason := next((reason for name, reason in _TABLE["hidden"].items() if value.get(name)), None):
         return Left(place, reason)
     message, key = mapping(value["message"]), value["uuid"]
     body = message.get("content") or ""
     if _COMMAND.match(words_of(body)):
         return Left(place, "commands")
     if kind == "user":
-        body = _typed(body, _ADDED)
+        body = minus(body, _ADDED)
     time, about = moment(value.get("timestamp")), given(folder=value.get("cwd"), git_branch=value.get("gitBranch"))
     # A fork repeats the messages before it.
     session = mapping(value.get("forkedFrom")).get("sessionId") or value["sessionId"]
     details = given(session_id=f"claude-code-{session}", timestamp=time, metadata=about)
     return Incoming(place, key, "", message.get("role") or kind, details, content=body, **branches.of(key))
-
-
-def _typed(body: object, added: re.Pattern[str]) -> object:
-    """Return the body of a message of the user, or a part of it, without what a program added to his words."""
-    if isinstance(body, list):
-        return [_typed(one, added) for one in body]
-    if isinstance(body, dict) and isinstance(body.get("text"), str):
-        return {**body, "text": added.sub("", body["text"])}
-    return added.sub("", body) if isinstance(body, str) else body
 
 
 CLAUDE_CODE = Format(
@@ -92,16 +77,6 @@ CLAUDE_CODE = Format(
 _ITEMS = {"reasoning": _THOUGHTS, "web_search_call": _CALLS, "__enc__": "encrypted messages"}
 for _kind in ("function_call", "custom_tool_call", "local_shell_call"):
     _ITEMS |= {_kind: _CALLS, f"{_kind}_output": _RESULTS}
-_INJECTED = re.compile(
-    r"\s*(?:# AGENTS\.md instructions|<(?:environment_context|user_instructions|permissions|turn_aborted|skill|"
-    r"INSTRUCTIONS|user_shell_command|subagent_notification|collaboration_mode|hook_prompt|goal_context|"
-    r"codex_internal_context|recommended_plugins)\b)"
-)
-# What an editor puts before the words of the user: the open files, or those that are attached.
-_SURROUNDING = re.compile(
-    r"\s*# (?:Context from my IDE setup|Files mentioned by the user):\n.*?^## My request for Codex:\s*",
-    re.DOTALL | re.MULTILINE,
-)
 
 
 def _codex(file: File) -> Found:
@@ -123,7 +98,7 @@ def _codex(file: File) -> Found:
         if payload.get("role") == "user":
             if _INJECTED.match(words):
                 return Left(place, "context that the program added")
-            body = _typed(body, _SURROUNDING)
+            body = minus(body, _SURROUNDING)
         key = digest(line.get("timestamp"), payload["role"], words)
         repeats[key] += 1
         details = given(session_id=f"codex-{session or digest(file.name)}", timestamp=moment(line.get("timestamp")))
@@ -153,17 +128,62 @@ def _undone(file: File) -> dict[str, dict[str, Any]]:
     return undone
 
 
-def _is_codex(value: Mapping[str, Any]) -> bool:
-    is_meta = {"id", "timestamp", "instructions"} <= value.keys() and not isinstance(value.get("messages"), list)
-    return is_meta or (value.get("type") in {"session_meta", "response_item", "turn_context"} and "payload" in value)
-
-
 def _codex_head(file: File) -> Mapping[str, Any]:
     """Return what stands before the items of a session of the first versions, a single object."""
     return next((entry.head for entry in file.first(1) if {"session"} == entry.head.keys()), {})
 
 
-CODEX = Format("codex", "a session of Codex", _is_codex, sniff=lambda file: bool(_codex_head(file)), read_file=_codex)
+CODEX = Format(
+    *("codex", "a session of Codex"),
+    lambda value: (
+        (value.get("type") in {"session_meta", "response_item", "turn_context"} and "payload" in value)
+        or ({"id", "timestamp", "instructions"} <= value.keys() and not isinstance(value.get("messages"), list))
+    ),
+    sniff=lambda file: bool(_codex_head(file)),
+    read_file=_codex,
+)
+
+# --- Cursor, and GitHub Copilot in VS Code ---------------------------------------------------------------------------
+
+
+def _editor(file: File, *, name: str) -> Found:
+    """Yield the messages of a session. Those of Cursor have no ids, and only its prompts have a time."""
+    repeats, session, about = Counter[str](), PurePath(file.name).stem, dict[str, Any]()
+
+    def message(line: Mapping[str, Any], place: str) -> Incoming | Left:
+        nonlocal session, about
+        role = str(line.get("role") or line.get("type")).removesuffix(".message")
+        said, time = mapping(line.get("message") or line.get("data")), line.get("timestamp")
+        if role == "session.start":
+            session, about = said["sessionId"], given(folder=mapping(said.get("context")).get("cwd"))
+        if role not in {"user", "assistant"}:
+            return Left(place, f"entries of the type {role}")
+        body: object = said.get("content") or ""
+        words = words_of(body)
+        if role == "assistant":
+            body = minus(body, _UNSHOWN)
+        else:
+            body = "\n".join(_QUERY.findall(words)) or _SAID_AT.sub("", words)
+            if found := _SAID_AT.match(words):
+                at = datetime.strptime(found[1], "%b %d, %Y, %I:%M %p")  # noqa: DTZ007 - the offset follows
+                time = f"{at.isoformat()}{int(found[2] or 0):+03}:{found[3] or '00'}"
+        repeats[key := digest(session, role, words)] += 1
+        details = given(session_id=f"{name}-{session}", timestamp=moment(time), metadata=about)
+        return Incoming(place, line.get("id") or f"{key}-{repeats[key]}", "", role, details, content=body)
+
+    yield from each_entry(file, message)
+
+
+CURSOR, COPILOT_AGENT = (
+    Format(name, f"a session of {title}", matches, read_file=partial(_editor, name=name))
+    for name, title, matches in (
+        ("cursor", "Cursor", lambda one: one.keys() == {"role", "message"} and isinstance(one["message"], dict)),
+        (
+            *("github-copilot", "GitHub Copilot's agent"),
+            lambda one: "data" in one and one.get("type") in {"session.start", "user.message"},
+        ),
+    )
+)
 
 # --- OpenAI Agents SDK -----------------------------------------------------------------------------------------------
 _ROWS = "SELECT id, session_id, message_data, created_at FROM agent_messages ORDER BY id"

@@ -16,7 +16,17 @@ from typing import Any
 
 from neurogated.archive.foreign.incoming import Branches, Format, Found, Incoming, Left, read_each, read_one
 from neurogated.archive.foreign.stream import File, FileEntry
-from neurogated.archive.foreign.values import digest, given, has_keys, mapping, moment, moment_or_none, objects, text_of
+from neurogated.archive.foreign.values import (
+    digest,
+    given,
+    has_keys,
+    mapping,
+    minus,
+    moment,
+    moment_or_none,
+    objects,
+    text_of,
+)
 
 # --- ChatGPT ---------------------------------------------------------------------------------------------------------
 # What stands between these characters is shown as a link, as a name, or not at all.
@@ -92,7 +102,10 @@ def _chatgpt_message(
     if files:
         details["metadata"] = {**details.get("metadata", {}), "attachments": files}
     parts = content.get("parts")
-    shown = list(map(_shown, parts)) if isinstance(parts, list) else parts
+    shown = parts
+    if isinstance(parts, list):
+        # Without the marks of citations, and with the names of entities.
+        shown = [_REST.sub("", _MARK.sub(_as_shown, one)) if isinstance(one, str) else one for one in parts]
     return Incoming(place, key, "", role, details, author.get("name") or None, content=shown)
 
 
@@ -121,11 +134,6 @@ def _canvas(content: Mapping[str, Any], place: str, key: str, details: Mapping[s
     if not text:
         return Left(place, "changes of a canvas")
     return Incoming(place, key, f"[document: {made.get('name', 'canvas')}]\n{text}", "assistant", details)
-
-
-def _shown(part: object) -> object:
-    """Return a part of a message without the marks of citations, and with the names of entities."""
-    return _REST.sub("", _MARK.sub(_as_shown, part)) if isinstance(part, str) else part
 
 
 def _as_shown(found: re.Match[str]) -> str:
@@ -189,7 +197,7 @@ def _claude_message(
     if role is None:
         return Left(place, f"messages of {message['sender']!r:.40}")
     said = said if isinstance(said, list) and said else [said or message.get("text") or ""]
-    said = [_supported(one) for one in said]
+    said = minus(said, _UNSUPPORTED)
     files = [name for one in objects(message.get("files")) if (name := text_of(one.get("file_name")))]
     details = {**about, **given(timestamp=moment(message.get("created_at")))}
     if files:
@@ -198,15 +206,6 @@ def _claude_message(
     attached = [(text_of(one.get("file_name")), text_of(one.get("extracted_content"))) for one in added]
     text = "\n".join(f"[document: {name}]\n{text}" if name else text for name, text in attached if text)
     return Incoming(place, key, text, role, details, content=said, **branches.of(key))
-
-
-def _supported(part: object) -> object:
-    """Return a part of a message without the words that stand for a block of another kind."""
-    if isinstance(part, str):
-        return _UNSUPPORTED.sub("", part)
-    if isinstance(part, dict) and isinstance(part.get("text"), str):
-        return {**part, "text": _UNSUPPORTED.sub("", part["text"])}
-    return part
 
 
 def _noted(place: str, key: str, text: object, title: str, **details: object) -> Incoming | Left:

@@ -123,7 +123,11 @@ def _whatsapp(file: File) -> Found:
         place, time, found = f"{file.name}: line {line.number + 1}", line.time(_ORDERS[order]), _NAMED.match(line.body)
         # The first message names a chat whose file has no name of its own.
         session = session or f"whatsapp-{digest(time, line.body) if chat.startswith('_chat') else chat}"
-        if found is None or _is_notice(found[1], names):
+        # No name may stand before a colon, as in `Bob changed the subject to "Time: 5"`.
+        name = found[1] if found else ""
+        is_sentence = names[name] == 1 and len(name.split()) >= _WORDS_OF_NOTICE
+        is_notice = is_sentence and any(name.startswith(f"{one} ") for one in names)
+        if found is None or is_notice or any(mark in name for mark in '"“”„«'):
             yield Left(place, _NOTICES)
             continue
         if time is None:
@@ -142,18 +146,11 @@ def _whatsapp(file: File) -> Found:
         yield Incoming(place, "\0".join(map(str, (*key, repeats[key]))), said, None, about, _NO_SIGN.sub("", found[1]))
 
 
-def _is_notice(name: str, names: Mapping[str, int]) -> bool:
-    """Return whether what stands before a colon is no name, as in `Bob changed the subject to "Time: 5"`."""
-    is_sentence = names[name] == 1 and len(name.split()) >= _WORDS_OF_NOTICE
-    return any(mark in name for mark in '"“”„«') or (is_sentence and any(name.startswith(f"{one} ") for one in names))
-
-
-def _is_whatsapp(file: File) -> bool:
-    begin = file.head.decode("utf-8-sig", "replace").splitlines()[:5]
-    return any(_LINE.match(line) for line in begin)
-
-
-WHATSAPP = Format("whatsapp", "a chat of WhatsApp", sniff=_is_whatsapp, read_file=_whatsapp)
+WHATSAPP = Format(
+    *("whatsapp", "a chat of WhatsApp"),
+    sniff=lambda file: any(map(_LINE.match, file.head.decode("utf-8-sig", "replace").splitlines()[:5])),
+    read_file=_whatsapp,
+)
 
 
 # --- Telegram --------------------------------------------------------------------------------------------------------

@@ -79,7 +79,7 @@ def fault_of(error: Exception, place: str) -> Fault:
 class File:
     """A file, also one inside a folder or zip file."""
 
-    def __init__(self, name: str, opened: Callable[[], IO[bytes]], folder: Mapping[str, File]) -> None:
+    def __init__(self, name: str, opened: Callable[[], IO[Any]], folder: Mapping[str, File]) -> None:
         self.name = name
         """Its path inside the folder or zip file, or its name."""
         self.folder = folder
@@ -90,7 +90,7 @@ class File:
     def head(self) -> bytes:
         """The first 4 KB."""
         with self.opened() as raw:
-            return raw.read(_HEAD)
+            return bytes(raw.read(_HEAD))
 
     def first(self, count: int) -> Iterator[FileEntry]:
         """Yield the first values of a JSON file; none of another file."""
@@ -168,16 +168,12 @@ def files_of(path: Path) -> Iterator[list[File]]:
                     inner = [entry.filename for entry in archive.infolist() if not entry.is_dir()]
                     found |= {prefix + each: File(prefix + each, partial(archive.open, each), found) for each in inner}
                 else:
-                    found[name] = File(name, partial(_opened, one), found)
+                    found[name] = File(name, partial(one.open, "rb"), found)
             # Those of a database in use belong to it.
             beside = {name + end for name in found for end in ("-wal", "-shm")}
             yield [found[name] for name in sorted(found.keys() - beside)]
     except _UNREADABLE as error:
         raise DatasetError(f"{path} cannot be read ({error})") from error
-
-
-def _opened(path: Path) -> IO[bytes]:
-    return path.open("rb")
 
 
 def _paths(path: Path) -> list[tuple[str, Path]]:

@@ -40,15 +40,14 @@ def _mem0(memory: Mapping[str, Any], place: str) -> Incoming | None:
     return Incoming(place, memory["id"], text, role, details, speaker or None) if text else None
 
 
-def _mem0_note(count: int) -> str | None:
-    more = "the most that mem0's get_all returns unless told otherwise; if there are more, get them with a higher limit"
-    return f"the file has exactly {count} memories, {more} and import them, too" if count in _MEM0_PAGES else None
-
-
+_MEM0_NOTE = (
+    "the file has exactly {} memories, the most that mem0's get_all returns unless told otherwise; if there are more, "
+    "get them with a higher limit and import them, too"
+)
 MEM0 = Format(
     *("mem0", "memories of mem0", has_keys("id memory")),
     lambda entry: read_one(entry.value, entry.place, _mem0),
-    note=_mem0_note,
+    note=lambda count: _MEM0_NOTE.format(count) if count in _MEM0_PAGES else None,
 )
 
 
@@ -145,9 +144,11 @@ def _letta_message(message: Mapping[str, Any], place: str, *, agent: _Agent) -> 
     if role == "approval":
         return Left(place, "calls of tools")
     if role == "user":
-        body = _user_text(body)
-        if body is None:
-            return Left(place, "events")
+        # Older versions wrap the words of the user, and events, in JSON with a type.
+        if "type" in (wrapped := _object(words_of(body))):
+            if wrapped["type"] != "user_message":
+                return Left(place, "events")
+            body = text_of(wrapped.get("message"))
     elif role == "assistant" and (calls := message.get("tool_calls")):
         calls = [mapping(call)["function"] for call in calls]
         said = [json.loads(call["arguments"]).get("message") for call in calls if call["name"] == _SEND_MESSAGE]
@@ -157,14 +158,6 @@ def _letta_message(message: Mapping[str, Any], place: str, *, agent: _Agent) -> 
             return Left(place, "calls of tools")
     key = f"{time}\0{words_of(body)}"
     return Incoming(place, key, "", role, details, message.get("name") if role == "user" else None, content=body or "")
-
-
-def _user_text(body: object) -> object:
-    """Return the words of the user, which older versions wrap in JSON; None for other JSON with a type, an event."""
-    wrapped = _object(words_of(body))
-    if "type" not in wrapped:
-        return body
-    return text_of(wrapped.get("message")) if wrapped["type"] == "user_message" else None
 
 
 def _object(text: str) -> Mapping[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -39,6 +40,15 @@ def words_of(body: object) -> str:
     """Return the words of a message: a text, or the texts of its parts, a line each."""
     texts = [text_of(one.get("text")) for one in objects(body)] if isinstance(body, list) else [text_of(body)]
     return "\n".join(filter(None, texts))
+
+
+def minus(body: object, pattern: re.Pattern[str]) -> Any:  # noqa: ANN401 - JSON
+    """Return the body of a message, or a part of it, whose words have lost what the pattern matches."""
+    if isinstance(body, list):
+        return [minus(one, pattern) for one in body]
+    if isinstance(body, dict) and isinstance(body.get("text"), str):
+        return {**body, "text": pattern.sub("", body["text"])}
+    return pattern.sub("", body) if isinstance(body, str) else body
 
 
 def moment(value: object) -> datetime | None:
