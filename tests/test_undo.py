@@ -313,6 +313,12 @@ def test_what_a_compaction_erased_of_others_neither_blocks_nor_is_told(
     memory.add("I keep hens.", user_id="ben")
     memory.delete(user_id="ben")
     memory.admin.compact()
+    assert memory.undo(user_id="ana") is not None
+    assert memory.count(user_id="ana") == 0
+    memory.add("I keep bees.", id="bees", user_id="ana")
+    (hens,) = memory.add("I keep hens.", user_id="ben")
+    memory.delete(hens)
+    memory.admin.compact()
     # It may have been Ana's own; her key can delete.
     with pytest.raises(InputError, match="compact") as caught:
         memory.undo(user_id="ana")
@@ -321,6 +327,17 @@ def test_what_a_compaction_erased_of_others_neither_blocks_nor_is_told(
     memory.delete("bees")
     assert memory.undo(user_id="ana") is not None
     assert memory.count(user_id="ana") == 1
+
+
+@pytest.mark.parametrize("user", ["ana", None])
+def test_who_deleted_all_and_compacted_has_nothing_to_take_back(memory: NeuroGraphMemory, user: str | None) -> None:
+    memory.add("I keep bees.", user_id="ana")
+    memory.delete(user_id="ana")
+    memory.admin.compact()
+    assert memory.undo(user_id=user) is None
+    memory.add("I keep hens.", user_id=user)
+    assert memory.undo(user_id=user) is not None
+    assert memory.count(user_id=ANY_USER) == 0
 
 
 def test_an_undo_tells_which_memories_it_took_back(memory: NeuroGraphMemory) -> None:

@@ -10,6 +10,7 @@ from uuid import UUID
 from neurogated.context.echo import EchoLinks
 from neurogated.context.packing import without_blocks
 from neurogated.core.clock import checked_version
+from neurogated.core.commit import USER_DELETED
 from neurogated.core.delta import Access
 from neurogated.core.filters import Filter, FilterOptions, memories_among, owned
 from neurogated.core.habits import explains_reading, refuse_unknown
@@ -195,10 +196,12 @@ class Texts:
             raise InputError("give either the ids of memories or filters such as user_id='ana'")
         if ids is not None:
             return self._deleted(self._session.writer.delete(map(id_of, listed(ids))))
-        if all(value is None or value in ((), [], frozenset(), set()) for value in filters.values()):
+        given = [name for name, value in filters.items() if value not in (None, (), [], frozenset(), set())]
+        if not given:
             raise InputError(f"no filter has a value ({', '.join(filters)}); name the memories to delete")
         self._session.of_user(filters.get("user_id"))
-        count = self._deleted(self._session.writer.delete_all(owned(filters)))
+        reason = USER_DELETED if given == ["user_id"] else "delete"
+        count = self._deleted(self._session.writer.delete_all(owned(filters), reason))
         self._session.clear_caches()
         return count
 

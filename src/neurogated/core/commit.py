@@ -81,6 +81,7 @@ class Committer:
 
 DECAYED: Final = "decay_unused"
 EXPIRED: Final = "expired"
+USER_DELETED: Final = "delete all of a user"
 REFRESHED: Final = "refresh items"
 DORMANT: Final = "tick: "
 """The beginning of the reason of a tick."""

@@ -323,13 +323,13 @@ class Writer:
             ids = chain.from_iterable(stored_with(view, node_id) for node_id in node_ids)
             return self._delete(list(dict.fromkeys(ids)), "delete")
 
-    def delete_all(self, filters: Filter) -> list[str]:
+    def delete_all(self, filters: Filter, reason: str = "delete") -> list[str]:
         """Remove the nodes that pass a filter; return the ids of the memories among them."""
         with self.exclusively():
             self.expire(self._clock())
             nodes = self._store.find(filters)
             if nodes:
-                self._delete([node.id for node in nodes], "delete")
+                self._delete([node.id for node in nodes], reason)
             return [node.id for node in nodes if node.kind not in NO_MEMORIES]
 
     def delete_document(self, document_id: str) -> list[str]:

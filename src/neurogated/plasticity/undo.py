@@ -14,7 +14,16 @@ import numpy as np
 
 from neurogated.core.abilities import SupportsErasedHistory
 from neurogated.core.clock import Clock
-from neurogated.core.commit import Committer, added_before, comes_with_time, follows, is_whole_undo, undo_of, undone_by
+from neurogated.core.commit import (
+    USER_DELETED,
+    Committer,
+    added_before,
+    comes_with_time,
+    follows,
+    is_whole_undo,
+    undo_of,
+    undone_by,
+)
 from neurogated.core.delta import LATEST, ChangedMemory, GraphDelta, HistoryEntry, NodeChange, Owner, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import NO_MEMORIES
@@ -180,8 +189,10 @@ def _done_to(store: GraphStorePort, user_id: str | None) -> Iterator[_Done]:
             raise InputError(f"none of the last {_MOST:,} changes is one of {owner}; delete or update memories instead")
         own |= {node.id for node in (*delta.nodes, *gone) if node.scope.user_id == user_id}
         # Nobody knows any more whose memories a compaction erased. Their removal may be what the user did last; what
-        # wrote them has no effect, whoever did it.
-        if entry.changes.get("nodes removed", 0) > len(delta.removed_nodes) and not _is_automatic(entry):
+        # wrote them has no effect, whoever did it. A deletion of all of a user was of another user, or of this one, of
+        # whom nothing older is left.
+        is_known = _is_automatic(entry) or entry.reason == USER_DELETED
+        if entry.changes.get("nodes removed", 0) > len(delta.removed_nodes) and not is_known:
             raise InputError(
                 f"what was done last to {owner} is unknown, because compact() erased deleted texts; "
                 "delete or update memories instead"
