@@ -13,6 +13,7 @@ from neurogated import components, compose
 from neurogated.components import Page, listed_by, page_of
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.context.model import CONTEXT_TOKENS, Answer, Context
+from neurogated.core.contexts import work
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.filters import FilterOptions, filter_of
 from neurogated.core.habits import explains_habits, renamed
@@ -135,8 +136,9 @@ class NeuroGraphMemory:
             The ids of its memories in order, or those that a message quotes which `metabolism.echoes=skip` leaves out.
             `skipped` counts blank messages, `refused` others that are left out; `notes` tells why.
         """
-        contents = read_contents(content, details, self.session.writer.check_document)
-        return self._texts.noted(contents).report(self._texts.add(contents))
+        with work():
+            contents = read_contents(content, details, self.session.writer.check_document)
+            return self._texts.noted(contents).report(self._texts.add(contents))
 
     def add_document(self, text: str, **details: Unpack[Details]) -> builtins.list[str]:
         """Remember a text of any length, cut into chunks of whole sentences; see `Details`.

@@ -23,9 +23,10 @@ from neurogated.utils.hash_utils import compute_mdhash_id
 
 
 def checked_item(item: IncomingItem, now: datetime) -> IncomingItem:
-    """Return an item with the end of its lifetime; raises InputError if it cannot be stored."""
-    json_metadata(item_metadata(item.key, item.value))
+    """Return an item as JSON has it with the end of its lifetime; raises InputError if it cannot be stored."""
     Scope(path=item.namespace)
+    held = json_metadata(item_metadata(item.key, item.value))
+    item = replace(item, key=held["key"], value=value_of(held))
     lifetime = checked_ttl(item.ttl and timedelta(minutes=item.ttl))
     if lifetime is None or item.expires_at is not None:
         return item
@@ -58,7 +59,7 @@ def put_items(session: Session, items: Sequence[IncomingItem], user_id: str | No
         put = [node for name in changed for node in nodes[name]]
         removed = [one for name, texts in changed.items() for one in node_ids(name, len(nodes[name]), texts)]
         if put:
-            session.writer.put(put, removed, reason="import items")
+            session.writer.put(put, removed, session.writer.present(), reason="import items")
     if put:
         session.notify(Notice("added", ([node.id for node in put],)))
     refused = [item for item in items if id_of(item.namespace, item.key) in others]
@@ -107,8 +108,8 @@ def _nodes(
         updated = _updated(session, item)
         metadata = item_metadata(item.key, item.value, to_micros(updated), item.ttl)
         scope, created = Scope(user_id, path=item.namespace), item.created_at or updated
-        times = {"created_at": created, "last_accessed": now, "energy_at": now, "expires_at": item.expires_at}
-        made = item_nodes(name, texts, vectors, metadata, scope=scope, **times)
+        times = {"created_at": created, "last_accessed": now}
+        made = item_nodes(name, texts, vectors, metadata, scope=scope, expires_at=item.expires_at, **times)
         found[name] = session.writer.read(made)
     return found
 

@@ -11,7 +11,7 @@ import math
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from types import MappingProxyType
@@ -66,8 +66,11 @@ def work_began() -> float:
 
 @contextmanager
 def work(began: float | None = None) -> Iterator[None]:
-    """Run a block, and the threads that run in a copy of its context, as one piece of work that begins now."""
-    token = _began.set(time.monotonic() if began is None else began)
+    """Run a block, and the threads that run in a copy of its context, as one piece of work, or as a part of one.
+
+    It begins at `began`, by `time.monotonic`; if that is left out, with the outer work, or else now.
+    """
+    token = _began.set(min(_began.get(), time.monotonic()) if began is None else began)
     try:
         yield
     finally:
@@ -87,26 +90,12 @@ _EPOCHS: ContextVar[Mapping[Path, int]] = ContextVar("epochs", default=MappingPr
 class SupportsReading(Protocol):
     """Ability of a cache: to know when texts were read."""
 
-    def reading(self, *, stale: bool = False) -> AbstractContextManager[None]:
-        """Run a block that reads texts and computes values from them.
-
-        If the cache is cleared meanwhile, by any process, it stores none of these values. In nested blocks, the
-        beginning of the outermost one counts.
-
-        Args:
-            stale: texts were read before and may be erased already, so no value is stored.
-        """
+    def epoch(self) -> tuple[Path, int]:
+        """Return its file, and how often it had been cleared when this `reading` began, or else until now."""
 
 
-@contextmanager
-def reading_since(file: Path, epoch: int) -> Iterator[None]:
-    """Run a block whose values count as computed from texts read at an epoch of a cache, or in an outer block."""
-    outer = _EPOCHS.get()
-    token = _EPOCHS.set({**outer, file: min(epoch, outer.get(file, epoch))})
-    try:
-        yield
-    finally:
-        _EPOCHS.reset(token)
+NEVER = -1
+"""The epoch of texts that may be erased already, and of a cache that cannot be read."""
 
 
 def epoch_of(file: Path) -> int | None:
@@ -116,8 +105,18 @@ def epoch_of(file: Path) -> int | None:
 
 @contextmanager
 def reading(parts: Iterable[SupportsReading], *, stale: bool = False) -> Iterator[None]:
-    """Run a block that reads texts for each of some caches; see `SupportsReading`."""
-    with ExitStack() as stack:
-        for part in parts:
-            stack.enter_context(part.reading(stale=stale))
+    """Run a block that reads texts and computes values from them, for each of some caches.
+
+    If a cache is cleared meanwhile, by any process, it stores none of these values. In nested blocks, the beginning of
+    the outermost one counts.
+
+    Args:
+        parts: the caches.
+        stale: texts were read before and may be erased already, so no value is stored.
+    """
+    epochs = dict([part.epoch() for part in parts])
+    token = _EPOCHS.set({**_EPOCHS.get(), **(dict.fromkeys(epochs, NEVER) if stale else epochs)})
+    try:
         yield
+    finally:
+        _EPOCHS.reset(token)

@@ -13,11 +13,11 @@ import sqlite3
 import threading
 import zlib
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager, closing
+from contextlib import closing
 from pathlib import Path
 from typing import TypeVar, cast
 
-from neurogated.core.contexts import epoch_of, reading_since
+from neurogated.core.contexts import NEVER, epoch_of
 from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.errors import MemoryClosedError, StorageError
 
@@ -94,9 +94,9 @@ _SETTINGS = (
     "secure_delete = ON",
     "cell_size_check = ON",
 )
+_SIZES = "SELECT * FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
 # The number of clearings is a signed integer of 32 bits.
 _CLEARINGS = 2**31
-_NEVER = -1
 # The errors of a damaged file: SQLite's messages may quote a damaged name that is not valid UTF-8.
 _FAULTS = (sqlite3.Error, UnicodeDecodeError)
 # The low byte of an SQLite code is its primary code; the other bytes refine it.
@@ -176,11 +176,7 @@ class CacheFile:
             return begun
         with self._lock:
             found = self._run(_clearings)
-        return _NEVER if found is None else found
-
-    def reading(self, *, stale: bool = False) -> AbstractContextManager[None]:
-        """Run a block that reads texts and computes values from them; see `SupportsReading`."""
-        return reading_since(self.path, _NEVER if stale else self.epoch())
+        return NEVER if found is None else found
 
     def put(self, values: Mapping[bytes, bytes], since: int | None = None) -> None:
         """Store values, replacing those with the same keys. Evict the oldest if the file exceeds its bound.
@@ -198,7 +194,7 @@ class CacheFile:
             if since is not None and _clearings(file) != since:
                 file.rollback()
                 return
-            while _bytes(file, "freelist_count") > self._max_bytes and file.execute(_STEP).rowcount:
+            while _bytes(file)[1] > self._max_bytes and file.execute(_STEP).rowcount:
                 pass
 
         with self._lock:
@@ -254,7 +250,7 @@ class CacheFile:
 
     def _shrink(self, file: sqlite3.Connection) -> None:
         """Return free pages to the file system if the file exceeds its bound; otherwise new values reuse them."""
-        if _bytes(file) > self._max_bytes:
+        if _bytes(file)[0] > self._max_bytes:
             # `execute` takes a single step, which frees a single page; a script runs to the end.
             file.executescript("PRAGMA incremental_vacuum")
 
@@ -349,10 +345,10 @@ def _is_damage(error: Exception) -> bool:
     return code is None or code == sqlite3.SQLITE_IOERR_SHORT_READ or code & _PRIMARY_CODE in _DAMAGED
 
 
-def _bytes(connection: sqlite3.Connection, without: str | None = None) -> int:
-    """Return the size of the file, or without the pages that the setting `without` counts."""
-    pages = _number(connection, "page_count") - (_number(connection, without) if without else 0)
-    return pages * _number(connection, "page_size")
+def _bytes(connection: sqlite3.Connection) -> tuple[int, int]:
+    """Return the size of the file, and its size without free pages."""
+    pages, free, size = connection.execute(_SIZES).fetchone()
+    return pages * size, (pages - free) * size
 
 
 def _erase(connection: sqlite3.Connection) -> None:

@@ -224,7 +224,9 @@ class GraphView:
         found = np.array(list(map(self.rows_by_id.get, wanted, repeat(self.node_count))), dtype=np.int64)
         is_there = found < self.node_count
         is_there[is_there] = self.alive.take(found[is_there])
-        return found[is_there] if missing_ok or is_there.all() else np.array([self.row(one) for one in wanted])
+        if missing_ok or np.logical_and.reduce(is_there):
+            return found[is_there]
+        return np.array([self.row(one) for one in wanted])
 
     def present(self, node_ids: Iterable[str], known: Collection[str] = ()) -> list[str]:
         """Return those of the nodes that the view shows. The others are removed or expired.

@@ -6,7 +6,6 @@ import hashlib
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +52,7 @@ class CachedEmbedder:
             return np.empty((0, self.dimension), dtype=np.float32)
         keys = [hashlib.sha256(f"{self.name}\0{text}".encode()).digest() for text in texts]
         vectors = self._vectors(dict(zip(keys, texts, strict=True)))
-        return np.stack([vectors[key] for key in keys]).astype(np.float32, copy=False)
+        return np.array([vectors[key] for key in keys], dtype=np.float32)
 
     def _vectors(self, wanted: Mapping[bytes, str]) -> dict[bytes, NDArray[np.float32]]:
         """Return vectors by key, and cache the new ones."""
@@ -74,8 +73,8 @@ class CachedEmbedder:
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return self._embedder.count_tokens(texts)
 
-    def reading(self, *, stale: bool = False) -> AbstractContextManager[None]:
-        return self._file.reading(stale=stale)
+    def epoch(self) -> tuple[Path, int]:
+        return self._file.path, self._file.epoch()
 
     def clear(self) -> None:
         """Delete all vectors, including those on disk. Raises StorageError if the file cannot be changed now."""

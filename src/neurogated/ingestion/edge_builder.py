@@ -201,7 +201,7 @@ def _edges_to_nearest(
     # thread has stored.
     found, exact, size = nearest(vectors, neighbors + 1), np.array(vectors, dtype=np.float64), len(vectors)
     cosines = np.where(np.tri(size, k=-1), exact_cosines(exact, exact[:, None]), -np.inf) if size > 1 else exact
-    least = (np.partition(cosines, -neighbors)[:, -neighbors] if size > neighbors else np.full(size, -np.inf)).tolist()
+    least = np.partition(cosines, -neighbors)[:, -neighbors].tolist() if size > neighbors else [-np.inf] * size
     for position, (node, stored, among_new) in enumerate(zip(new_nodes, found, cosines.tolist(), strict=True)):
         earlier = zip(new_nodes[:position], among_new, strict=False)
         candidates = {**dict(stored), **{one.id: near for one, near in earlier if near >= least[position]}}

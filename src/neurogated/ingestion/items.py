@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 import numpy as np
 
-from neurogated.core.model import MemoryNode, Vector
+from neurogated.core.clock import to_utc
+from neurogated.core.model import MemoryNode, Vector, as_vector
 from neurogated.core.node_kind import ITEM
+from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.utils.hash_utils import compute_mdhash_id
 
@@ -17,6 +20,8 @@ _PART = "#"
 """As in the ids of the chunks of a text, so that deleting an item as a memory deletes its other texts."""
 _DEEPEST = 90
 """Metadata nest at most 100 lists and mappings."""
+_ITEM = MemoryNode("item", "", kind=ITEM)
+"""What the nodes of all items have."""
 
 
 def id_of(namespace: Sequence[str], key: str) -> str:
@@ -39,27 +44,34 @@ def item_nodes(
     texts: Sequence[str],
     vectors: Mapping[str, Vector],
     metadata: Mapping[str, Any],
-    **about: Any,  # noqa: ANN401 - fields of MemoryNode
+    *,
+    scope: Scope,
+    created_at: datetime,
+    last_accessed: datetime,
+    expires_at: datetime | None,
 ) -> list[MemoryNode]:
     """Return the nodes of an item, one for each text; the first one has the metadata.
+
+    What they hold is valid, since it is checked as JSON before.
 
     Args:
         name: the id of the item.
         texts: to find it by; none for an item that only its key finds.
         vectors: of the texts; a vector without a direction counts as none.
         metadata: see `item_metadata`; the number of texts is added.
-        **about: other fields of all nodes.
+        scope: of all nodes.
+        created_at: of all nodes.
+        last_accessed: of all nodes; from then on their energy decays.
+        expires_at: of all nodes.
     """
     held = {**metadata, "texts": len(texts)} if len(texts) > 1 else metadata
+    created, accessed = to_utc(created_at), to_utc(last_accessed)
+    times = {"created_at": created, "charged_at": created, "last_accessed": accessed, "energy_at": accessed}
+    about = {**times, "scope": scope, "expires_at": expires_at and to_utc(expires_at)}
+    units = {text: as_vector(vectors[text]) for text in texts}
+    found = {text: unit for text, unit in units.items() if np.logical_or.reduce(unit)}
     return [
-        MemoryNode(
-            one,
-            text,
-            embedding=vectors[text] if np.any(vectors.get(text, 0)) else None,
-            kind=ITEM,
-            metadata={} if place else held,
-            **about,
-        )
+        _ITEM.changed(id=one, content=text, embedding=found.get(text), metadata={} if place else held, **about)
         for place, (one, text) in enumerate(zip(node_ids(name, 0, max(1, len(texts))), texts or [""], strict=True))
     ]
 
@@ -93,11 +105,17 @@ def leaves(value: object) -> Iterator[str]:
 
 def depth_of(value: object) -> int:
     """Return how deep lists and mappings are nested; raises InputError for a key that is no text."""
-    depth, level = 0, [value]
-    while level := [one for one in level if isinstance(one, Mapping | list | tuple)]:
+    depth, level = 0, list[object]([value])
+    while level := [one for one in level if type(one) is not str and isinstance(one, dict | list | tuple | Mapping)]:
         depth += 1
-        mappings = [one for one in level if isinstance(one, Mapping)]
-        if wrong := [key for one in mappings for key in one if not isinstance(key, str)]:
-            raise InputError(f"the value of an item has the key {wrong[0]!r}, but keys must be texts")
-        level = [inner for one in level for inner in (one.values() if isinstance(one, Mapping) else one)]
+        below = list[object]()
+        for one in level:
+            if isinstance(one, dict | Mapping):
+                for key in one:
+                    if not isinstance(key, str):
+                        raise InputError(f"the value of an item has the key {key!r}, but keys must be texts")
+                below += one.values()
+            else:
+                below += one
+        level = below
     return depth

@@ -244,5 +244,5 @@ def _turns(view: GraphView, user_id: str | None, session_id: str) -> Rows:
     rows = view.rows_of_scopes(_scope_of(user_id, session_id))
     rows = view.live_nodes() if rows is None else rows[view.alive.take(rows).astype(np.bool_)]
     positions = view.position.take(rows)
-    order = np.argsort(positions, kind="stable")[int((positions < 0).sum()) :]
+    order = positions.argsort(kind="stable")[np.add.reduce(positions < 0) :]
     return rows[order]

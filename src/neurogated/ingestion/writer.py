@@ -383,7 +383,8 @@ class Writer:
     def put(
         self,
         nodes: Sequence[MemoryNode],
-        removed: Sequence[str] = (),
+        removed: Sequence[str],
+        reader: GraphReader,
         *,
         reason: str,
         derived: Mapping[str, Collection[str]] = MappingProxyType({}),
@@ -391,26 +392,27 @@ class Writer:
         """Write whole nodes with their vectors, and remove others, in one delta with the edges that follow from texts.
 
         No text is cut, judged or read for claims, and stored nodes keep the edges that do not follow from their texts.
+        The write lock is held.
 
         Args:
             nodes: the nodes to write.
             removed: the ids of the nodes to remove.
+            reader: of the present graph; see `present`.
             reason: why.
             derived: the ids of the nodes from which some of the nodes were derived, by their ids.
 
         Raises:
             UnknownIdError: a node to remove does not exist; nothing has changed.
         """
-        with self.exclusively():
-            at, reader = self._clock(), self.present()
-            known = [node.id for node in nodes if node.id in reader.view.rows_by_id]
-            analysed = Analysed.replacing(self._recent.read(known, reader.view), nodes, removed, at)
-            if derived:
-                links = derivations(reader.view, derived, at)
-                analysed = replace(analysed, sequences=links.put, parted=links.removed)
-            self._bind_embedder(nodes)
-            written = self._commit(self._linker.writing(analysed, reader, reason=reason))
-            self._recent.note(reader.view, analysed.new, written, self._committer.sequence)
+        at, view = self._clock(), reader.view
+        known = [node.id for node in nodes if node.id in view.rows_by_id]
+        analysed = Analysed.replacing(self._recent.read(known, view), nodes, removed, at)
+        if derived:
+            links = derivations(view, derived, at)
+            analysed = replace(analysed, sequences=links.put, parted=links.removed)
+        self._bind_embedder(nodes)
+        written = self._commit(self._linker.writing(analysed, reader, reason=reason))
+        self._recent.note(view, analysed.new, written, self._committer.sequence)
 
     def deduplicate(self) -> int:
         """Link the stored memories that say the same, in batches; return how many edges were added."""

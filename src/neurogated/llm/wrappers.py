@@ -8,7 +8,6 @@ import logging
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
@@ -168,8 +167,8 @@ class CachedLLM(BaseLLM):
             self._file.put({key: json.dumps([text, meta]).encode()}, since)
         return text, meta
 
-    def reading(self, *, stale: bool = False) -> AbstractContextManager[None]:
-        return self._file.reading(stale=stale)
+    def epoch(self) -> tuple[Path, int]:
+        return self._file.path, self._file.epoch()
 
     def forget(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> None:
         """Drop the answer to these messages, so that the next call asks the wrapped model."""

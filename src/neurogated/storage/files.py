@@ -34,7 +34,7 @@ class _LockFile:
     _descriptor: int | None = None
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self._path, self._location = path, str(path)
         bind_to_process(self)
 
     def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the parent owns the lock either way
@@ -61,9 +61,12 @@ class _LockFile:
                 raise StorageError(
                     f"{self._path} cannot be locked ({error}); choose a save_dir on a file system that has locks"
                 ) from error
-            with contextlib.suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(descriptor), os.stat(self._path)):  # noqa: PTH116 - at every write
+            try:
+                named, opened = os.stat(self._location), os.fstat(descriptor)  # noqa: PTH116 - at every write
+                if (named.st_ino, named.st_dev) == (opened.st_ino, opened.st_dev):
                     return True
+            except FileNotFoundError:
+                pass
             # Another process deleted the file; the others lock the file that replaced it.
             self.close()
 
@@ -94,8 +97,11 @@ class _LockFile:
     def unlock(self) -> None:
         """Release the lock."""
         if self._descriptor is not None:
-            with contextlib.suppress(OSError):
+            try:
                 fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+            except OSError:
+                # Its file system has no locks, so there is none to release.
+                return
 
     def close(self) -> None:
         """Close the file; this releases the lock unless a forked process shares it."""
@@ -147,14 +153,14 @@ class ProcessLock:
                 while not file.try_lock():
                     if time.monotonic() >= deadline:
                         raise MemoryLockedError(
-                            f"{file.holder()} {self._what}, and has not finished within {patience:g} seconds; try "
-                            "again later, or end the process, which loses no acknowledged write"
+                            f"{self._file.holder()} {self._what}, and has not finished within {patience:g} seconds; "
+                            "try again later, or end the process, which loses no acknowledged write"
                         )
                     if meanwhile is not None:
                         meanwhile()
                     time.sleep(pause)
                     pause = min(2 * pause, _LONGEST_PAUSE)
-                file.sign()
+            self._file.sign()
         finally:
             self._queue.unlock()
 

@@ -100,13 +100,14 @@ class LiveGraph:
         """Run a block that reads the graph and acts on it while nobody else writes; see `SupportsExclusion`."""
         if patience is not None and not is_free(self.lock, patience):
             raise MemoryLockedError("another thread of this process is writing; try again later")
-        with self.lock, giving_way(None):
+        engine = self.family.engine
+        with engine.lock:
             if self._in_turn.locked():
                 # The outer block has caught up.
                 self.require_open()
                 yield
                 return
-            with self.family.engine.writing(patience):
+            with giving_way(None), engine.writing(patience):
                 self.require_open()
                 if self._claiming is not None:
                     self._claiming.claim()

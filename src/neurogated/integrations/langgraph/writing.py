@@ -17,6 +17,7 @@ from neurogated import compose
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import from_micros
 from neurogated.core.model import MemoryNode, Vector
+from neurogated.core.ports import GraphReader
 from neurogated.core.scope import Scope
 from neurogated.errors import ConfigError, EmbeddingError, InputError
 from neurogated.ingestion.chunker import Chunker
@@ -156,11 +157,12 @@ class ItemWriter:
                 known = None if sources is None else sources()
                 if known is not None:
                     drafts = [draft for draft in drafts if draft.id in known]
-                put, removed = self._planned(drafts)
+                reader = session.writer.present()
+                put, removed = self._planned(drafts, reader)
                 if put or removed:
                     reason = "put items" if put else "delete items"
                     derived = {node.id: known[draft.id] for draft in drafts for node in draft.nodes} if known else {}
-                    session.writer.put(put, removed, reason=reason, derived=derived)
+                    session.writer.put(put, removed, reader, reason=reason, derived=derived)
         self._notify([node.id for node in put], removed)
         return list(last)
 
@@ -171,7 +173,7 @@ class ItemWriter:
             found = list(map(ItemEntry.of, session.store.get_nodes(names, missing_ok=True)))
             removed = [name for entry in found for name in entry.node_ids]
             if removed:
-                session.writer.put((), removed, reason="delete items")
+                session.writer.put((), removed, session.writer.present(), reason="delete items")
         # A callback may be slow, or write itself.
         self._notify((), removed)
         return [entry.id for entry in found]
@@ -195,14 +197,14 @@ class ItemWriter:
             )
         user = None if place is None else namespace[place]
         scope = Scope(user_id=self._session.of_user(user), path=namespace)
-        times = {"created_at": now, "last_accessed": now, "expires_at": _end(now, op.ttl)}
-        nodes = item_nodes(name, chunks, vectors, metadata, scope=scope, **times)
+        times = {"created_at": now, "last_accessed": now}
+        nodes = item_nodes(name, chunks, vectors, metadata, scope=scope, expires_at=_end(now, op.ttl), **times)
         return self._session.writer.read(nodes)
 
-    def _planned(self, drafts: Sequence[_Draft]) -> tuple[list[MemoryNode], list[str]]:
+    def _planned(self, drafts: Sequence[_Draft], reader: GraphReader) -> tuple[list[MemoryNode], list[str]]:
         """Return the nodes to put and the ids to remove, given the stored items; the write lock is held."""
         # An item that has expired is gone, and the next one with its key is new.
-        now, reader = self._session.now(), self._session.writer.present()
+        now = self._session.now()
         old = {node.id: node for node in reader.nodes(reader.view.known_rows([draft.id for draft in drafts]))}
         put, removed = list[MemoryNode](), list[str]()
         for place, draft in enumerate(drafts):

@@ -422,7 +422,7 @@ class GraphIndex:
                 change.remove(np.concatenate((plan.removed_nodes, np.array(without, dtype=np.int64))))
             if given:
                 rows, vectors = zip(*given, strict=True)
-                change.put(np.array(rows, dtype=np.int64), np.stack(vectors).astype(np.float32, copy=False))
+                change.put(np.array(rows, dtype=np.int64), np.array(vectors, dtype=np.float32))
 
 
 def _outcomes_of(

@@ -162,7 +162,7 @@ def make_plan(view: GraphView, delta: GraphDelta) -> Plan:
     removed_nodes = view.rows(delta.removed_nodes)
     node_rows = _rows_by_id(view, [node.id for node in delta.nodes])
     new = node_rows < 0
-    node_rows[new] = view.node_count + np.arange(int(new.sum()))
+    node_rows[new] = view.node_count + np.arange(np.add.reduce(new))
     ends = _edge_ends(view, delta, removed_nodes, node_rows)
     _refuse_joined_users(view, delta, node_rows, ends)
     named = [*delta.removed_edges, *[change.edge for change in delta.weights]]
@@ -172,7 +172,7 @@ def make_plan(view: GraphView, delta: GraphDelta) -> Plan:
         raise UnknownIdError(f"no {key.type.name} edge from {key.source_id!r} to {key.target_id!r} in the memory")
     removed_edges, weight_rows = existing[: len(delta.removed_edges)], existing[len(delta.removed_edges) :]
     replaced = _find_edges(view, [key[2] for key in keys], *ends)
-    if removed_nodes.size or removed_edges.size or (replaced >= 0).any():
+    if removed_nodes.size or removed_edges.size or np.logical_or.reduce(replaced >= 0):
         of_nodes = view.arcs(removed_nodes, both_ways=True).edge
         removed_edges = np.unique(np.concatenate((removed_edges, of_nodes, replaced[replaced >= 0])))
     touched_edges = _without(_known_edges(view, delta.touch.edges), removed_edges, weight_rows)
@@ -259,7 +259,7 @@ def _edge_ends(view: GraphView, delta: GraphDelta, removed_nodes: Rows, node_row
         rows |= dict.fromkeys([view.ids[row] for row in removed_nodes.tolist()], -1)
     rows |= zip([node.id for node in delta.nodes], node_rows.tolist(), strict=True)
     ends = np.array([rows[name] for name in names], dtype=np.int64)
-    if ends.min() < 0:
+    if np.minimum.reduce(ends) < 0:
         name = names[int(ends.argmin())]
         raise InputError(f"an edge names node {name!r}, which does not exist; add the node first")
     return ends[: len(delta.edges)], ends[len(delta.edges) :]
@@ -300,7 +300,7 @@ def _owners(view: GraphView, rows: Rows) -> dict[int, str | None]:
 
 def _find_edges(view: GraphView, kinds: Sequence[EdgeType], sources: Rows, targets: Rows) -> Rows:
     """Return the rows of the edges with these types and ends; -1 where there is none."""
-    found = np.full(len(kinds), -1, dtype=np.int64)
+    found = np.array([-1]).repeat(len(kinds))
     (old,) = ((np.minimum(sources, targets) >= 0) & (np.maximum(sources, targets) < view.node_count)).nonzero()
     types = [kinds[place] for place in old.tolist()]
     for edge_type in set(types):

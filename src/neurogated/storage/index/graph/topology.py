@@ -369,7 +369,7 @@ class Topology:
         """Write all node columns at `rows`; rows from `node_count` on are appended."""
         values = {name: np.asarray(columns[name], dtype=dtype) for name, dtype in NODE_COLUMNS.items()}
         old = rows < len(self._alive)
-        if not old.any():
+        if not np.logical_or.reduce(old):
             self._scopes.add(values["scope"], rows)
             self._append_nodes(ids, values)
             return

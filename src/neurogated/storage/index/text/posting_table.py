@@ -54,12 +54,12 @@ class Vocabulary:
         """Return the number of each word; assign numbers to new words."""
         distinct = list(dict.fromkeys(words))
         numbers = dict(zip(distinct, self.numbers(distinct), strict=True))
-        for word, number in numbers.items():
-            if number == UNKNOWN:
-                numbers[word] = len(self)
-                # In this order no interrupt can give one number to two words.
-                self._new.append(word)
-                self._numbers[word] = numbers[word]
+        following = len(self)
+        for word in [word for word, number in numbers.items() if number == UNKNOWN]:
+            # In this order no interrupt can give one number to two words.
+            self._new.append(word)
+            self._numbers[word] = numbers[word] = following
+            following += 1
         return numbers
 
     def words(self, numbers: Rows) -> list[str]:
@@ -207,7 +207,7 @@ class PostingTable:
         with self.lock:
             texts = self._numbered(keys, words, counts)
             self._drop(keys)
-            self._owners.reach(int(keys.max()) + 1, NOWHERE)
+            self._owners.reach(int(np.maximum.reduce(keys)) + 1, NOWHERE)
             self._frequencies.reach(len(self.vocabulary), 0)
             run, old = self._memtable(keys.size), self._segments
             parts = [*self._living(self.view(), run), texts]
@@ -229,7 +229,7 @@ class PostingTable:
         sizes = np.fromiter(map(len, words), np.int64, len(words))
         by_key = keys.argsort()
         order = np.lexsort((flat, by_key.argsort().repeat(sizes)))
-        small = np.min_scalar_type(int(counts.max(initial=0)))
+        small = np.min_scalar_type(int(np.maximum.reduce(counts, initial=0)))
         return ForwardIndex(keys[by_key], sizes[by_key].cumsum(), flat[order], counts[order].astype(small))
 
     def remove(self, keys: Rows) -> None:
@@ -349,7 +349,7 @@ class PostingTable:
 
     def _count(self, words: NDArray[np.int32], counts: NDArray[Any], texts: int, sign: int) -> None:
         np.add.at(self._frequencies.values, words, sign)
-        self.total += sign * int(counts.sum(dtype=np.int64))
+        self.total += sign * int(np.add.reduce(counts, dtype=np.int64))
         self.texts += texts
 
     def _changed(self) -> None:
@@ -437,8 +437,8 @@ class _Places(Column):
 
     def reach(self, size: int, filling: int) -> None:
         """Extend the column to at least `size` values."""
-        if size > len(self):
-            self.extend(np.full(size - len(self), filling))
+        if (missing := size - self._size) > 0:
+            self.extend(np.array(filling).repeat(missing))
 
 
 def _get(values: NDArray[Any], places: Rows, missing: int) -> NDArray[Any]:
@@ -447,6 +447,6 @@ def _get(values: NDArray[Any], places: Rows, missing: int) -> NDArray[Any]:
     within = places.view(np.uint64) < values.size
     if np.logical_and.reduce(within):
         return values[places]
-    found = np.full(places.size, missing, dtype=values.dtype)
+    found = np.array(missing, dtype=values.dtype).repeat(places.size)
     found[within] = values[places[within]]
     return found

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from os import urandom
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,28 +56,29 @@ class ForwardIndex:
 
     def holders(self) -> NDArray[np.int32]:
         """Return the place of the text that has each word."""
-        return np.repeat(np.arange(self.keys.size, dtype=np.int32), _steps(self.ends))
+        return np.arange(self.keys.size, dtype=np.int32).repeat(_steps(self.ends))
 
     def lengths(self) -> NDArray[np.int64]:
         """Return the sum of the counts of each text."""
         steps, lengths = _steps(self.ends), np.zeros(self.keys.size, dtype=np.int64)
-        if (filled := steps > 0).any():
+        (filled,) = steps.nonzero()
+        if filled.size:
             lengths[filled] = np.add.reduceat(self.counts, (self.ends - steps)[filled], dtype=np.int64)
         return lengths
 
     def take(self, places: Places) -> ForwardIndex:
         """Return the texts at `places`, in that order."""
         entries, sizes = self.entries(places)
-        return ForwardIndex(self.keys[places], np.cumsum(sizes), self.words[entries], self.counts[entries])
+        return ForwardIndex(self.keys[places], sizes.cumsum(), self.words[entries], self.counts[entries])
 
     @classmethod
     def joined(cls, parts: Sequence[ForwardIndex]) -> ForwardIndex:
         """Return the texts of all parts, whose keys are disjoint, in the order of their keys."""
         keys = np.concatenate([part.keys for part in parts])
-        ends = np.cumsum(np.concatenate([_steps(part.ends) for part in parts]))
+        ends = np.concatenate([_steps(part.ends) for part in parts]).cumsum()
         words = np.concatenate([part.words for part in parts])
         joined = cls(keys, ends, words, np.concatenate([part.counts for part in parts]))
-        return joined if (keys[1:] > keys[:-1]).all() else joined.take(np.argsort(keys))
+        return joined if np.logical_and.reduce(keys[1:] > keys[:-1]) else joined.take(keys.argsort())
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ class TextSegment:
     def of(cls, texts: ForwardIndex, serial: int) -> TextSegment:
         """Build a segment of these texts."""
         true_lengths = texts.lengths()
-        lengths, mean = rounded_lengths(true_lengths), max(true_lengths.sum() / max(true_lengths.size, 1), 1.0)
+        lengths, mean = rounded_lengths(true_lengths), max(np.add.reduce(true_lengths) / max(true_lengths.size, 1), 1.0)
         # A merge of all texts takes most of the memory of an import, so nothing is kept longer than it is needed.
         order = _by_word(texts.words)
         (starts,) = begins(texts.words[order]).nonzero()
@@ -131,12 +132,12 @@ class TextSegment:
             part = slice(begin, begin + _AT_ONCE)
             impacts[part] /= impacts[part] + norm[places[part]]
         return cls(
-            name=uuid4().hex,
+            name=urandom(16).hex(),
             serial=serial,
             mean=float(mean),
             lengths=lengths,
             held=held,
-            ends=np.append(starts[1:], places.size) if places.size else starts,
+            ends=np.concatenate((starts[1:], [places.size])) if places.size else starts,
             places=places,
             counts=counts,
             max_impacts=np.maximum.reduceat(impacts, starts) if places.size else impacts,
@@ -227,9 +228,9 @@ def _by_word(words: NDArray[np.int32]) -> Rows:
         keys |= np.arange(keys.size, dtype=np.int32)
         keys.sort()
         return keys & ((1 << _WORD_BITS) - 1)
-    order = np.argsort(words.astype(np.uint16), kind="stable")
+    order = words.astype(np.uint16).argsort(kind="stable")
     high = words >> _HALF_BITS
-    return order[np.argsort(high.astype(np.uint16)[order], kind="stable")] if high.any() else order
+    return order[high.astype(np.uint16)[order].argsort(kind="stable")] if np.maximum.reduce(high, initial=0) else order
 
 
 def spread(starts: Rows, sizes: Rows) -> Rows:

@@ -15,6 +15,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.columns import partitioned
 from neurogated.core.files import write_text
 from neurogated.core.model import Vector, as_vector
 from neurogated.core.view import Rows
@@ -216,14 +217,14 @@ def _best_of(state: VectorState, queries: Floats, k: int, slots: Rows) -> list[F
 
 def _promising(rough: Floats, k: int) -> NDArray[np.bool_]:
     """Return which approximate cosines may be among the `k` highest exact ones."""
-    promising: NDArray[np.bool_] = rough >= np.partition(rough, rough.size - k)[rough.size - k] - _ROUNDING_ERROR
+    promising: NDArray[np.bool_] = rough >= partitioned(rough, rough.size - k)[rough.size - k] - _ROUNDING_ERROR
     return promising
 
 
 def _best(state: VectorState, query: Floats, k: int, slots: Rows) -> Found:
     """Return the `k` best of `slots` by exact cosine, and all ties."""
     scores = _exact_cosines(state, query, slots)
-    order = np.argsort(-scores, kind="stable")
+    order = (-scores).argsort(kind="stable")
     slots, scores = slots[order], scores[order]
     wanted = scores >= scores[k - 1]
     return state.slots.keys_of(slots[wanted]), scores[wanted]
@@ -400,7 +401,7 @@ class EmbeddingStore:
         state = self._state
         if state is None or k < 1 or not len(queries):
             return [(np.empty(0, dtype=np.int64), np.empty(0)) for _ in queries]
-        vectors = np.stack([self._checked_query(query) for query in queries])
+        vectors = np.array([self._checked_query(query) for query in queries])
         return nearest(state, vectors, k, self._options, without=without, among=among)
 
     def similarities(self, query: Vector, keys: Rows, missing: float = 0.0) -> NDArray[np.float64]:

@@ -38,7 +38,7 @@ class Vectors(NamedTuple):
         """Return `rows` (n, dimension) with their lengths."""
         wide = rows.astype(np.float64)
         norms = np.sqrt(np.add.reduce(wide * wide, axis=1))
-        return cls(rows, np.divide(1, norms, out=np.zeros_like(norms), where=norms >= _SMALLEST).astype(np.float32))
+        return cls(rows, np.divide(1, norms, out=np.zeros(norms.size), where=norms >= _SMALLEST).astype(np.float32))
 
     @classmethod
     def room(cls, count: int, dimension: int) -> Vectors:

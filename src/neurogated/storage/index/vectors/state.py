@@ -98,16 +98,17 @@ class Slots(NamedTuple):
     def added(self, keys: Rows) -> Slots:
         """Return the state with a new slot for each key; the keys' previous slots are no longer live."""
         columns, size = self.columns, self.size + keys.size
-        before = self.of(keys)
+        before = self._last(keys)
         columns.keys = _grown(columns.keys, size)
         columns.earlier = _grown(columns.earlier, size)
-        columns.latest = _grown(columns.latest, int(keys.max()) + 1)
+        columns.latest = _grown(columns.latest, int(np.maximum.reduce(keys)) + 1)
         columns.keys[self.size : size] = keys
-        columns.earlier[self.size : size] = self._last(keys)
+        columns.earlier[self.size : size] = before
         # Last, after the arrays have grown: from now on readers of older states may see the new slots.
         columns.latest[keys] = np.arange(self.size, size)
-        alive = np.concatenate((self.alive, np.ones(keys.size, dtype=np.bool_)))
+        alive = np.concatenate((self.alive, np.array([True]).repeat(keys.size)))
         dying = before[before != _NONE]
+        dying = dying[self.alive[dying]]
         alive[dying] = False
         return Slots(size, self.living + keys.size - dying.size, alive, columns)
 

@@ -260,7 +260,7 @@ class CheckpointWatch:
 
     def __init__(self, path: Path, turn: ProcessLock) -> None:
         """Watch a memory file; the lock file holds the note."""
-        self._path = path
+        self._path, self._location = path, str(path)
         self._turn = turn
         self._written: int | None = None
 
@@ -279,9 +279,10 @@ class CheckpointWatch:
         return written not in {None, self._written}
 
     def _last_written(self) -> int | None:
-        with contextlib.suppress(OSError):
-            return self._path.stat().st_mtime_ns
-        return None
+        try:
+            return os.stat(self._location).st_mtime_ns  # noqa: PTH116 - several times at every write
+        except OSError:
+            return None
 
     def seal(self, connection: apsw.Connection) -> None:
         """Give checksums to the pages that another program wrote; this process must have the turn.
