@@ -64,7 +64,7 @@ def _change(store: GraphStorePort, clock: ManualClock) -> None:
 def test_a_memory_opened_from_its_kept_indexes_is_the_same(path: Path, clock: ManualClock) -> None:
     said = _kept(path, clock)
     with SqliteStore.open(path, clock=clock, config=NEVER) as store:
-        assert store.view().layers[0].outgoing.targets.flags.writeable is False, "the kept indexes were not read"
+        assert store.view().layers[0].directions[0].targets.flags.writeable is False, "the kept indexes were not read"
         assert everything(store) == said
         assert store.check() == []
     shutil.rmtree(_index(path))
@@ -188,6 +188,6 @@ def test_checkpoints_are_used_after_any_history(
         happens(store)
     assert _notes(path), "nothing was kept"
     with SqliteStore.open(path, config=OFTEN) as store:
-        assert store.view().layers[0].outgoing.targets.flags.writeable is False, "the kept indexes were not read"
+        assert store.view().layers[0].directions[0].targets.flags.writeable is False, "the kept indexes were not read"
         assert store.check() == []
     assert caplog.messages == []

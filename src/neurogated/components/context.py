@@ -15,6 +15,7 @@ from neurogated.core.node_kind import EVENT
 from neurogated.core.quoting import quoted_memory
 from neurogated.core.tokens import TokenCounter, prompt_tokens
 from neurogated.core.trace import MemoryRef, Recall, RecalledMemory, id_of, listed
+from neurogated.core.view import GraphView
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.contents import Message, read_contents
 from neurogated.ingestion.document import Details
@@ -111,7 +112,7 @@ class AgentContext:
         ids = [node.id for node in there if node.scope.user_id in {owner, None}]
         learned = 0.0 if strength is None or session.runtime.is_frozen() else strength
 
-        def join(delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:
+        def join(delta: GraphDelta, fresh: Sequence[MemoryNode], _: GraphView) -> GraphDelta:
             first = [node for node in fresh if node.id == details["id"]]
             return self._with_outcome(delta, first[0], ids, recalled, learned) if first else delta
 

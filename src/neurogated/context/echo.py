@@ -187,11 +187,11 @@ class EchoLinks:
         """Whether there are messages that only quote memories; all other echoes are of the assistant."""
         return bool(self._blocks)
 
-    def added_to(self, delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:
+    def added_to(self, delta: GraphDelta, fresh: Sequence[MemoryNode], view: GraphView) -> GraphDelta:
         """Return a delta with the ECHO edges of the messages among `fresh`."""
         put: list[MemoryEdge] = []
         for node in fresh:
-            shares = self._shares(node, delta.removed_nodes)
+            shares = self._shares(node, delta.removed_nodes, view)
             put += [MemoryEdge(node.id, name, EdgeType.ECHO, share, delta.at) for name, share in shares.items()]
             if shares:
                 self.found.append((node.content, list(shares)))
@@ -201,12 +201,11 @@ class EchoLinks:
         removed = tuple(key for key in delta.removed_edges if key not in kept)
         return replace(delta, edges=(*delta.edges, *put), removed_edges=removed)
 
-    def _shares(self, node: MemoryNode, gone: Sequence[str]) -> Mapping[str, float]:
+    def _shares(self, node: MemoryNode, gone: Sequence[str], view: GraphView) -> Mapping[str, float]:
         quoted = next((ids for owner, said, ids in self._blocks if _is_part(node, owner, said)), ())
         handed = quoted or (self._handed_out(node.scope.user_id) if node.role == _ASSISTANT else ())
         if not handed:
             return {}
-        view = self._store.view()
         rows = view.known_rows(set(handed).difference(gone, _apart(view, node.id), (node.id,)))
         rows = rows[view.alive.take(rows)]
         if quoted:

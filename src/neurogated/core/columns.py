@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -163,24 +163,35 @@ class Layer:
 
     begin: int
     end: int
-    outgoing: Adjacency
-    incoming: Adjacency
+    read: Callable[[], tuple[Adjacency, Adjacency]]
+    """Returns the adjacency along and against their direction, which few writes ask for."""
+
+    @cached_property
+    def directions(self) -> tuple[Adjacency, Adjacency]:
+        """The adjacency along and against their direction."""
+        return self.read()
+
+    def made(self) -> Layer:
+        """Return the layer with its adjacency, without what that is made of."""
+        found = self.directions
+        return Layer(self.begin, self.end, lambda: found)
 
     def ways(self, *, along: bool, against: bool) -> tuple[Adjacency, ...]:
         """Return the adjacency of the edges along and against their direction."""
-        if along and against and self.outgoing.targets.size <= _FEW_ARCS:
+        outgoing, incoming = self.directions
+        if along and against and outgoing.targets.size <= _FEW_ARCS:
             return (self._both,)
-        return (self.outgoing,) * along + (self.incoming,) * against
+        return (outgoing,) * along + (incoming,) * against
 
     @cached_property
     def _both(self) -> Adjacency:
         """The arcs of both directions together, which are read in half the steps."""
-        parts = self.outgoing, self.incoming
+        parts = self.directions
         nodes = np.concatenate([one.owners() for one in parts])
         targets, edges = (np.concatenate([getattr(one, name) for one in parts]) for name in ("targets", "edges"))
         order = np.lexsort((edges, nodes))
         targets, edges = targets[order], edges[order]
-        if self.outgoing.sources is None:
+        if parts[0].sources is None:
             counts = np.bincount(nodes, minlength=max(one.indptr.size for one in parts) - 1)
             return Adjacency(np.concatenate(([0], counts.cumsum())), targets, edges)
         sources, first = np.unique(nodes[order], return_index=True)

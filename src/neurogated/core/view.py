@@ -220,7 +220,8 @@ class GraphView:
 
     def rows(self, node_ids: Iterable[str], *, missing_ok: bool = False) -> Rows:
         """Return the rows of several nodes, in the order of `node_ids`; with `missing_ok` of those that there are."""
-        wanted = list(node_ids)
+        if not (wanted := list(node_ids)):
+            return _NO_ROWS
         found = np.array(list(map(self.rows_by_id.get, wanted, repeat(self.node_count))), dtype=np.int64)
         is_there = found < self.node_count
         is_there[is_there] = self.alive.take(found[is_there])

@@ -82,6 +82,8 @@ class WordPieceTokenizer:
 
     def _cut(self, word: str) -> list[int]:
         """Return the pieces of a word, or the unknown token if the word is too long or has no pieces."""
+        if (whole := self._ids.get(word)) is not None:
+            return [whole]
         pieces: list[int] = []
         begin = 0 if len(word) <= _LONGEST_WORD else len(word)
         while begin < len(word):

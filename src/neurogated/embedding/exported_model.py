@@ -181,6 +181,8 @@ def has_accelerator() -> bool:
 # Texts are padded to a multiple of this many tokens. Half precision rounds sums by blocks of this size. If all blocks
 # are complete, the vector of a text does not depend on the other texts in its batch, to the last bit.
 _BLOCK = 16
+# Up to this many texts, each is a batch.
+_FEW = 2
 
 _NUMBERS, _ONES = "input_ids", "attention_mask"
 INPUTS = (_NUMBERS, _ONES, "token_type_ids")
@@ -222,13 +224,15 @@ class ExportedModel:
         begun = [prompt + text for text in texts] if prompt else texts
         encodings = self._tokenizer.encode(begun, self._max_tokens)
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
-        batches = list(self._batches(encodings))
+        # For a question with its answer, threads would cost more than they save.
+        are_few = len(texts) <= _FEW
+        batches = [[row] for row in range(len(texts))] if are_few else list(self._batches(encodings))
 
         def fill(rows: list[int]) -> None:
             give_way()
             vectors[rows] = self._session.run(self._inputs([encodings[row] for row in rows]))
 
-        if len(batches) > 1:
+        if len(batches) > 1 and not are_few:
             with ThreadPoolExecutor(min(self._session.concurrency, len(batches))) as threads:
                 # Reading the results raises the errors of the threads.
                 list(

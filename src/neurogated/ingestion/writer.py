@@ -50,13 +50,13 @@ BATCH = 256
 
 _log = logging.getLogger(__name__)
 
-Check = Callable[[GraphDelta, Sequence[MemoryNode]], GraphDelta]
+Check = Callable[[GraphDelta, Sequence[MemoryNode], GraphView], GraphDelta]
 """The last stage of a write, which may add conflicts and links.
 
-It returns a delta with additions, given the delta and the memories whose texts or times are new."""
+It returns a delta with additions, given the delta, the memories whose texts or times are new, and the present graph."""
 
 
-def unchecked(delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:  # noqa: ARG001 - as every check
+def unchecked(delta: GraphDelta, _fresh: Sequence[MemoryNode], _view: GraphView) -> GraphDelta:
     """Return the delta."""
     return delta
 
@@ -259,7 +259,7 @@ class Writer:
     def joining(self, join: Check) -> Writer:
         """Return this writer with a further check, which adds to each delta."""
         other, check = copy(self), self._check
-        other._check = lambda delta, fresh: join(check(delta, fresh), fresh)  # noqa: SLF001 - a copy of this writer
+        other._check = lambda delta, fresh, view: join(check(delta, fresh, view), fresh, view)  # noqa: SLF001 - a copy
         return other
 
     def linked(
@@ -411,7 +411,7 @@ class Writer:
             links = derivations(view, derived, at)
             analysed = replace(analysed, sequences=links.put, parted=links.removed)
         self._bind_embedder(nodes)
-        written = self._commit(self._linker.writing(analysed, reader, reason=reason))
+        written = self._commit(self._linker.writing(analysed, reader, reason=reason), view=view)
         self._recent.note(view, analysed.new, written, self._committer.sequence)
 
     def deduplicate(self) -> int:
@@ -518,7 +518,7 @@ class Writer:
         """Link the nodes of a batch with the stored nodes, and write them in one delta."""
         begin = time.perf_counter()
         self._bind_embedder(analysed.nodes)
-        written = self._commit(self._linker.writing(analysed, reader, reason=reason), analysed.nodes)
+        written = self._commit(self._linker.writing(analysed, reader, reason=reason), analysed.nodes, reader.view)
         self._recent.note(reader.view, analysed.new, written, self._committer.sequence)
         took = time.perf_counter() - begin
         _log.info("stored %d chunks, %d of them new, in %.2f s", len(analysed.nodes), len(analysed.new), took)
@@ -529,9 +529,9 @@ class Writer:
         if dimension is not None:
             self._store.bind_embedder(self._embedder.name, dimension)
 
-    def _commit(self, delta: GraphDelta, fresh: Sequence[MemoryNode] = ()) -> GraphDelta:
+    def _commit(self, delta: GraphDelta, fresh: Sequence[MemoryNode] = (), view: GraphView | None = None) -> GraphDelta:
         """Check a delta for conflicts, write it, and return it. No other method of this class writes."""
-        checked = self._check(delta, fresh)
+        checked = self._check(delta, fresh, self._store.view() if view is None else view)
         found = conflicts_made(self._store, checked)
         self._committer.write(checked)
         self.found_conflicts.extend(found)

@@ -53,7 +53,12 @@ class ConflictChecker:
         self._queues = queues
 
     def checked(
-        self, delta: GraphDelta, fresh: Sequence[MemoryNode] = (), read: Mapping[str, Sequence[Claim]] = _NOTHING
+        self,
+        delta: GraphDelta,
+        fresh: Sequence[MemoryNode] = (),
+        view: GraphView | None = None,
+        *,
+        read: Mapping[str, Sequence[Claim]] = _NOTHING,
     ) -> GraphDelta:
         """Return a delta with the claims of the memories `fresh`, and without the claims and conflicts that it ends.
 
@@ -63,6 +68,7 @@ class ConflictChecker:
         Args:
             delta: the changes of memories.
             fresh: the memories that are read.
+            view: the present graph; looked up if left out.
             read: the claims that a model has read in some of them.
 
         Raises:
@@ -70,7 +76,7 @@ class ConflictChecker:
         """
         if taken := next((node for node in fresh if node.kind in NO_MEMORIES), None):
             raise InputError(f"only the memory itself makes the {taken.kind} {taken.id!r}; choose another id")
-        view = self._store.view()
+        view = self._store.view() if view is None else view
         delta = self._queued(view, delta, fresh)
         if not (read or _may_matter(view, delta)):
             return delta

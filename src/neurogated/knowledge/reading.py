@@ -147,7 +147,7 @@ class ReadingEnquiry:
         claims = {one.node.id: read.claims for one, read in answers if read.claims}
         changed = {node.id: node for node in delta.nodes}
         nodes = [changed.get(node.id, node) for node in self._store.get_nodes(list(claims))]
-        return self._checker.checked(delta, nodes, claims)
+        return self._checker.checked(delta, nodes, read=claims)
 
     def unused(self, answers: Answers[Reading, Read]) -> Mapping[str, int]:
         """Return how many parts of the answers cannot be used, by reason."""

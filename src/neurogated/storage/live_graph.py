@@ -46,6 +46,8 @@ from neurogated.text.strings import giving_way
 from neurogated.utils.background import is_free, take, while_alive
 
 _Answer = TypeVar("_Answer")
+_IN_TURN = nullcontext()
+"""The block of a thread that is within `exclusively`."""
 
 
 class LiveGraph:
@@ -121,7 +123,8 @@ class LiveGraph:
 
     def apply(self, delta: GraphDelta) -> int:
         """Check a delta against the index, append it to the log and apply it to the index; see `GraphStorePort`."""
-        with self.exclusively():
+        with self.family.engine.lock, _IN_TURN if self._in_turn.locked() else self.exclusively():
+            self.require_open()
             refuse_reserved(delta, computed=self.index.computes_terms)
             self.index.check_vectors(delta)
             view = self.index.topology.view()
@@ -549,10 +552,12 @@ class Family:
                 graph.catch_up()
         with self._apart():
             try:
-                with self.blocks.begun(), self.engine.transaction():
+                block = self.blocks.begin()
+                with block.under_way, self.engine.transaction():
                     for graph in self.all():
                         graph.join(self.blocks.innermost)
                     yield
+                block.made = True
             except BaseException:
                 self.renew()
                 forget_texts()

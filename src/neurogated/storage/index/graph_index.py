@@ -32,7 +32,7 @@ from neurogated.slots.claims import entry_of
 from neurogated.storage.files import PartSnapshot
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph.topology import Column, Topology, TopologySnapshot, load_base_layer, load_topology
-from neurogated.storage.index.graph.validity import OutcomeChanges, RowOutcomes, Validity, micros_or_none
+from neurogated.storage.index.graph.validity import NO_CHANGES, OutcomeChanges, RowOutcomes, Validity, micros_or_none
 from neurogated.storage.index.term_edges import TermEdges
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
@@ -177,6 +177,7 @@ def portions(rows: Rows) -> Iterator[Rows]:
     return (rows[begin : begin + _AT_ONCE] for begin in range(0, rows.size, _AT_ONCE))
 
 
+_OF_OUTCOMES = frozenset({CONFLICT, *FACTS})
 # How many texts are read in one batch while the keyword index is built.
 _INDEX_CHUNK = 1000
 
@@ -318,6 +319,8 @@ class GraphIndex:
 
     def planned_outcomes(self, plan: Plan, records: Records) -> OutcomeChanges:
         """Return the outcomes that a plan changes, with the times of their sides; the plan is not applied yet."""
+        if self.validity.outcomes.are_none and _OF_OUTCOMES.isdisjoint([node.kind for node in plan.delta.nodes]):
+            return NO_CHANGES
         nodes = dict(zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True))
         return self.outcome_changes(plan.removed_nodes.tolist(), nodes, records)
 
@@ -362,11 +365,13 @@ class GraphIndex:
 
     def commit_validity(self, plan: Plan, outcomes: OutcomeChanges) -> None:
         """Apply a plan with its outcomes to the validity; it cannot fail."""
-        self.validity.remove(plan.removed_nodes, plan.removed_edges)
+        if plan.removed_nodes.size or plan.removed_edges.size:
+            self.validity.remove(plan.removed_nodes, plan.removed_edges)
         for row, node in zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True):
             times = node.valid_from, node.valid_to, node.expires_at
             self.validity.put_node(row, *[None if moment is None else to_micros(moment) for moment in times])
-        self.validity.settle(outcomes)
+        if outcomes is not NO_CHANGES:
+            self.validity.settle(outcomes)
         for row, edge in zip(plan.edge_rows.tolist(), plan.delta.edges, strict=True):
             if edge.valid_from is not None or edge.valid_to is not None:
                 self.validity.put_edge(row, micros_or_none(edge.valid_from), micros_or_none(edge.valid_to))

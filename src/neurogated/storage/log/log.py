@@ -9,7 +9,7 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
@@ -53,13 +53,10 @@ class Blocks:
             block = block.outer
         return block
 
-    @contextmanager
-    def begun(self) -> Iterator[None]:
-        """Run the block as a transaction, or as a part of the one under way; it is made when the block ends."""
+    def begin(self) -> TransactionBlock:
+        """Return a transaction, or a part of the one under way; the caller holds `under_way`, and marks it as made."""
         block = self._last = TransactionBlock(self.innermost)
-        with block.under_way:
-            yield
-        block.made = True
+        return block
 
 
 class Position(NamedTuple):

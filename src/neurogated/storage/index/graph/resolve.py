@@ -224,7 +224,7 @@ def _refuse_repetition(delta: GraphDelta, keys: Sequence[tuple[str, str, EdgeTyp
         "removes edge": delta.removed_edges,
     }
     for what, every in named.items():
-        if len(every) > len(set(every)):
+        if every and len(every) > len(set(every)):
             key, times = next(pair for pair in Counter(every).items() if pair[1] > 1)
             shown = EdgeKey(*key) if isinstance(key, tuple) else repr(key)
             raise InputError(f"the delta {what} {shown} {times} times; once is enough")

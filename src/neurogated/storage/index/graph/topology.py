@@ -6,6 +6,7 @@ import dataclasses
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
 
@@ -30,71 +31,64 @@ class Column:
 
     def __init__(self, dtype: DTypeLike) -> None:
         self._buffer = np.empty(1, dtype=dtype)
-        self._size = 0
+        self.size = 0
+        """The number of values."""
 
     @classmethod
     def of(cls, values: NDArray[Any]) -> Self:
         """Return a column that starts with `values`, without a copy; they must not change afterwards."""
         column = cls(values.dtype)
-        column._buffer, column._size = values, values.size
+        column._buffer, column.size = values, values.size
         return column
 
     def __len__(self) -> int:
-        return self._size
+        return self.size
 
     @property
     def values(self) -> NDArray[Any]:
         """The present values, without a copy; later appends do not change the result."""
-        return self._buffer[: self._size]
+        return self._buffer[: self.size]
 
     def extend(self, values: ArrayLike) -> None:
         """Append `values`."""
         added = np.asarray(values, dtype=self._buffer.dtype)
         if not added.size:
             return
-        size = self._size + added.size
+        size = self.size + added.size
         if size > self._buffer.size:
             grown = np.empty(max(size, 2 * self._buffer.size), dtype=self._buffer.dtype)
-            grown[: self._size] = self.values
+            grown[: self.size] = self.values
             self._buffer = grown
-        self._buffer[self._size : size] = added
-        self._size = size
+        self._buffer[self.size : size] = added
+        self.size = size
 
 
-class PatchedColumn:
+class PatchedColumn(Column):
     """A growing column whose values may change. Changes are patches; many patches are folded into a new base.
 
     A snapshot shares the base and copies only the patches, so it is cheap and isolated from later changes.
     """
 
     def __init__(self, dtype: DTypeLike, fold_at: int) -> None:
-        self._base = Column(dtype)
+        super().__init__(dtype)
         self._rows = np.empty(0, dtype=np.int64)
         self._patches = np.empty(0, dtype=dtype)
         self._fold_at = fold_at
         self._snapshot: PatchedValues | None = None
 
     @classmethod
-    def of(cls, values: NDArray[Any], fold_at: int) -> Self:
+    def of(cls, values: NDArray[Any], fold_at: int = 0) -> Self:
         """Return a column that starts with `values`, without a copy; they must not change afterwards."""
         column = cls(values.dtype, fold_at)
         column.replace(values)
         return column
-
-    def __len__(self) -> int:
-        return len(self._base)
-
-    def extend(self, values: ArrayLike) -> None:
-        """Append `values`."""
-        self._base.extend(values)
-        self._snapshot = None
 
     def set(self, rows: Iterable[int] | Rows, values: ArrayLike) -> None:
         """Change the values at `rows`, which are distinct; `values` has one for each row or one for all."""
         changed = np.asarray(rows, dtype=np.int64)
         if not changed.size:
             return
-        new = np.asarray(values, dtype=self._base.values.dtype)
+        new = np.asarray(values, dtype=self._buffer.dtype)
         new = new if new.ndim else new.repeat(changed.size)
         kept = ~contained(np.sort(changed), self._rows)
         every = np.concatenate((self._rows[kept], changed))
@@ -106,7 +100,7 @@ class PatchedColumn:
 
     def replace(self, values: NDArray[Any]) -> None:
         """Replace the whole column by `values`, which must not change afterwards."""
-        self._base, self._snapshot = Column.of(values), None
+        self._buffer, self.size, self._snapshot = values, values.size, None
         self._rows, self._patches = self._rows[:0], self._patches[:0]
 
     def take(self, rows: Rows) -> NDArray[Any]:
@@ -115,8 +109,8 @@ class PatchedColumn:
 
     def snapshot(self) -> PatchedValues:
         """Return the present column."""
-        if self._snapshot is None:
-            self._snapshot = PatchedValues(self._base.values, self._rows, self._patches)
+        if self._snapshot is None or self._snapshot.base.size < self.size:
+            self._snapshot = PatchedValues(self._buffer[: self.size], self._rows, self._patches)
         return self._snapshot
 
 
@@ -126,6 +120,8 @@ _COLUMNS = ("alive", *NODE_COLUMNS, "weight", "last_activated")
 _EDGES = ("edge_source", "edge_target", "edge_type")
 _DIRECTIONS = ("outgoing", "incoming")
 _ARCS = ("indptr", "targets", "edges")
+_MOMENTS = ("energy_at", "charged_at", "last_accessed")
+_FIELDS_OF = attrgetter(*NODE_COLUMNS)
 _IDS = "ids.json"
 _GRAPH = "graph.json"
 _NOTHING = np.empty(0, dtype=np.int64)
@@ -146,8 +142,7 @@ class TopologySnapshot:
         for name in _EDGES:
             save_array(folder / f"{name}.npy", getattr(view, name))
         base = layer_of(0, view.edge_count, (view.edge_source, view.edge_target), view.weight, view.node_count)
-        for direction in _DIRECTIONS:
-            adjacency: Adjacency = getattr(base, direction)
+        for direction, adjacency in zip(_DIRECTIONS, base.directions, strict=True):
             for name in _ARCS:
                 save_array(folder / f"{direction}_{name}.npy", getattr(adjacency, name))
             sources = _NOTHING if adjacency.sources is None else adjacency.sources
@@ -164,13 +159,13 @@ class TopologySnapshot:
 
 def load_base_layer(folder: Path) -> Layer:
     """Load the layer of all edges that `TopologySnapshot` wrote."""
-    found = []
+    found = list[Adjacency]()
     for direction in _DIRECTIONS:
         indptr, targets, edges, sources = (
             load_array(folder / f"{direction}_{name}.npy") for name in (*_ARCS, "sources")
         )
         found.append(Adjacency(indptr, targets, edges, sources if sources.size else None))
-    return Layer(0, load_array(folder / f"{_EDGES[0]}.npy").size, *found)
+    return Layer(0, load_array(folder / f"{_EDGES[0]}.npy").size, lambda: (found[0], found[1]))
 
 
 def load_topology(folder: Path) -> Topology:
@@ -304,8 +299,8 @@ class Topology:
                 sequence=self.sequence,
                 ids=self._ids,
                 rows_by_id=self._rows_by_id,
-                node_count=len(self._alive),
-                edge_count=len(self._weight),
+                node_count=self._alive.size,
+                edge_count=self._weight.size,
                 alive=self._alive.snapshot(),
                 **columns,
                 kinds=tuple(self._kinds),
@@ -326,16 +321,19 @@ class Topology:
         delta, at = plan.delta, to_micros(plan.delta.at)
         self._weight.set(plan.removed_edges, np.nan)
         self._alive.set(plan.removed_nodes, values=False)
-        self.put_nodes(delta.nodes, plan.node_rows)
+        if delta.nodes:
+            self.put_nodes(delta.nodes, plan.node_rows)
         if delta.edges:
             used = [edge.last_activated or edge.created_at for edge in delta.edges]
             # The edges of one delta have the same few times.
             micros = {moment: to_micros(moment) for moment in set(used)}
             types, weights = zip(*[(edge.type, edge.weight) for edge in delta.edges], strict=True)
             self.append_edges(plan.edge_ends, self.type_codes(types), weights, [micros[moment] for moment in used])
-        self._weight.set(plan.weight_rows, [change.weight for change in delta.weights])
-        self._last_activated.set(plan.weight_rows, plan.weight_times)
-        self.decay([Fading(sequence, *fading) for fading in zip(delta.operators, plan.spared, strict=True)])
+        if delta.weights:
+            self._weight.set(plan.weight_rows, [change.weight for change in delta.weights])
+            self._last_activated.set(plan.weight_rows, plan.weight_times)
+        if delta.operators:
+            self.decay([Fading(sequence, *fading) for fading in zip(delta.operators, plan.spared, strict=True)])
         if delta.node_changes:
             self.change_nodes(plan)
         if delta.touch:
@@ -347,32 +345,24 @@ class Topology:
         self._view = None
 
     def put_nodes(self, nodes: Sequence[MemoryNode], rows: Rows) -> None:
-        """Write the columns of `nodes` at `rows`."""
-        self.set_nodes(
-            [node.id for node in nodes],
-            rows,
-            {
-                "base_energy": [node.base_energy for node in nodes],
-                "energy_at": [to_micros(node.energy_at or node.created_at) for node in nodes],
-                "importance": [node.importance for node in nodes],
-                "uses": [node.uses for node in nodes],
-                "charge": [node.charge for node in nodes],
-                "charged_at": [to_micros(node.charged_at or node.created_at) for node in nodes],
-                "last_accessed": [to_micros(node.last_accessed) for node in nodes],
-                "kind": self.kind_codes([node.kind for node in nodes]),
-                "scope": self.scope_codes([node.scope for node in nodes]),
-                "position": [-1 if node.position is None else node.position for node in nodes],
-            },
-        )
+        """Write the columns of one or more `nodes` at `rows`."""
+        fields = zip(*[_FIELDS_OF(node) for node in nodes], strict=True)
+        columns: dict[str, Any] = dict(zip(NODE_COLUMNS, fields, strict=True))
+        for name in _MOMENTS:
+            moments = zip(columns[name], nodes, strict=True)
+            columns[name] = [to_micros(moment or node.created_at) for moment, node in moments]
+        columns["kind"], columns["scope"] = self.kind_codes(columns["kind"]), self.scope_codes(columns["scope"])
+        columns["position"] = [-1 if position is None else position for position in columns["position"]]
+        self.set_nodes([node.id for node in nodes], rows, columns)
 
     def set_nodes(self, ids: Sequence[str], rows: Rows, columns: Mapping[str, ArrayLike]) -> None:
         """Write all node columns at `rows`; rows from `node_count` on are appended."""
-        values = {name: np.asarray(columns[name], dtype=dtype) for name, dtype in NODE_COLUMNS.items()}
-        old = rows < len(self._alive)
+        old = rows < self._alive.size
         if not np.logical_or.reduce(old):
-            self._scopes.add(values["scope"], rows)
-            self._append_nodes(ids, values)
+            self._scopes.add(np.asarray(columns["scope"], dtype=NODE_COLUMNS["scope"]), rows)
+            self._append_nodes(ids, columns)
             return
+        values = {name: np.asarray(columns[name], dtype=dtype) for name, dtype in NODE_COLUMNS.items()}
         entered = ~old
         entered[old] = self._nodes["scope"].take(rows[old]) != values["scope"][old]
         self._scopes.moved |= bool(entered[old].any())
@@ -383,13 +373,13 @@ class Topology:
             column.set(rows[old], values[name][old])
         self._append_nodes([ids[i] for i in new.tolist()], {name: column[new] for name, column in values.items()})
 
-    def _append_nodes(self, ids: Sequence[str], values: Mapping[str, NDArray[Any]]) -> None:
+    def _append_nodes(self, ids: Sequence[str], values: Mapping[str, ArrayLike]) -> None:
         # The columns grow before the ids are published, so that no reader finds an id without its columns.
         for name, column in self._nodes.items():
             column.extend(values[name])
         self._rows_by_id.update(zip(ids, range(len(self._ids), len(self._ids) + len(ids)), strict=True))
         self._ids += ids
-        self._alive.extend(np.ones(len(ids), dtype=np.bool_))
+        self._alive.extend([True] * len(ids))
         self._view = None
 
     def change_nodes(self, plan: Plan) -> None:
@@ -412,7 +402,7 @@ class Topology:
         """Append edges, given as columns of equal length."""
         if self._computed is not None:
             stored = np.asarray(types) == self._edge_types.index(EdgeType.TERM)
-            weights = np.where(stored, np.nan, weights) if np.count_nonzero(stored) else weights
+            weights = np.where(stored, np.nan, weights) if np.logical_or.reduce(stored) else weights
         self._edge_source.extend(ends[0])
         self._edge_target.extend(ends[1])
         self._edge_type.extend(types)
@@ -494,22 +484,22 @@ class Topology:
     def _current_layers(self) -> tuple[Layer, ...]:
         """Return all layers. The newest edges form a temporary layer until they are many enough for a permanent one."""
         sealed = self._layers[-1].end if self._layers else 0
-        end = len(self._weight)
+        end = self._weight.size
         if end == sealed:
             return tuple(self._layers)
         tail = self._layer(sealed, end)
         if end - sealed < self._overlay_edges:
             return (*self._layers, tail)
-        self._layers.append(tail)
+        self._layers.append(tail.made())
         # Merge neighbouring layers of similar size, so that each edge is sorted only about log2(edges) times.
         while len(self._layers) > 1 and _size(self._layers[-2]) < 2 * _size(self._layers[-1]):
             upper, lower = self._layers.pop(), self._layers.pop()
-            self._layers.append(self._layer(lower.begin, upper.end))
+            self._layers.append(self._layer(lower.begin, upper.end).made())
         return tuple(self._layers)
 
     def _layer(self, begin: int, end: int) -> Layer:
         ends = self._edge_source.values, self._edge_target.values
-        return layer_of(begin, end, ends, self._weight.snapshot(), len(self._alive))
+        return layer_of(begin, end, ends, self._weight.snapshot(), self._alive.size)
 
 
 def layer_of(
@@ -519,10 +509,14 @@ def layer_of(
 
     `ends` are source and target of every edge row. A weight of NaN marks a removed edge, which the layer omits.
     """
-    rows = np.arange(begin, end)
-    rows = rows[~np.isnan(weight.take(rows))]
-    source, target = (column[rows] for column in ends)
-    return Layer(begin, end, _adjacency(source, target, rows, nodes), _adjacency(target, source, rows, nodes))
+
+    def directions() -> tuple[Adjacency, Adjacency]:
+        rows = np.arange(begin, end)
+        rows = rows[~np.isnan(weight.take(rows))]
+        source, target = ends[0][rows], ends[1][rows]
+        return _adjacency(source, target, rows, nodes), _adjacency(target, source, rows, nodes)
+
+    return Layer(begin, end, directions)
 
 
 def _codes(known: list[_Named], values: Iterable[_Named]) -> NDArray[np.int16]:

@@ -34,6 +34,9 @@ class OutcomeChanges:
     """The entries of written nodes; None for a node that is neither a stated fact nor a claim."""
 
 
+NO_CHANGES = OutcomeChanges()
+
+
 @dataclass(slots=True)
 class RowOutcomes:
     """Outcomes by row. The cost of a change depends on the conflicts and slots of its memories only."""
@@ -56,6 +59,11 @@ class RowOutcomes:
         """Return a copy."""
         _, *others = self.__slots__
         return RowOutcomes(self.compares, *(dict(getattr(self, name)) for name in others))
+
+    @property
+    def are_none(self) -> bool:
+        """Whether there are neither stored outcomes nor values of slots."""
+        return not (self._outcomes or self._about or self._entries)
 
     @property
     def sides(self) -> Collection[int]:

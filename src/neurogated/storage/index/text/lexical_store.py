@@ -222,9 +222,9 @@ class LexicalStore:
             texts: n texts of any content.
             tags: the tags of each text; none if omitted.
         """
-        terms: list[dict[str, int]] = [Counter(search_terms(text)) for text in texts]
-        for counts, own in zip(terms, tags, strict=bool(tags)):
-            counts.update(dict.fromkeys(own, 0))
+        terms = [dict(Counter(search_terms(text))) for text in texts]
+        for place, own in enumerate(tags):
+            terms[place] |= dict.fromkeys(own, 0)
         flat = np.array([count for counts in terms for count in counts.values()], dtype=np.int64)
         self._table.put(keys, terms, flat)
 

@@ -210,15 +210,16 @@ class PostingTable:
             self._owners.reach(int(np.maximum.reduce(keys)) + 1, NOWHERE)
             self._frequencies.reach(len(self.vocabulary), 0)
             run, old = self._memtable(keys.size), self._segments
-            parts = [*self._living(self.view(), run), texts]
-            segment = TextSegment.of(ForwardIndex.joined(parts) if run else texts, self._new_serial())
+            whole = ForwardIndex.joined([*self._living(self.view(), run), texts]) if run else texts
+            segment = TextSegment.of(whole, self._new_serial())
             # As in `_merge`, old and new segments coexist while the owners change.
             self._segments = (*old, segment)
             self._owners.values[segment.texts.keys] = segment.serial
             self._segments = (*old[: len(old) - len(run)], segment)
             self._count(texts.words, texts.counts, keys.size, 1)
             self._changed()
-            self._tidy()
+            if len(self._segments) > 1:
+                self._tidy()
         if len(self._segments) > _MOST_SEGMENTS + self._shared:
             self.wait()
 
@@ -437,7 +438,7 @@ class _Places(Column):
 
     def reach(self, size: int, filling: int) -> None:
         """Extend the column to at least `size` values."""
-        if (missing := size - self._size) > 0:
+        if (missing := size - self.size) > 0:
             self.extend(np.array(filling).repeat(missing))
 
 

@@ -43,6 +43,7 @@ from neurogated.utils.background import take
 
 _log = logging.getLogger(__name__)
 
+_IN_TURN = contextlib.nullcontext()
 _CHECK = "check it, or choose another save_dir"
 
 # Files whose locks SQLite still believes held in this forked process, although only the parent held them.
@@ -185,7 +186,7 @@ class SqliteFile:
         Raises:
             StorageError: the file cannot be written, or the outer transaction was already rolled back.
         """
-        with self.writing(), self.translated():
+        with self.lock, _IN_TURN if self._writing.locked() else self.writing(), self._translated:
             outer = self._blocks.innermost
             if outer is None:
                 self._files.require_same("nothing was written")
@@ -194,11 +195,13 @@ class SqliteFile:
                 raise StorageError(f"a write to {self.path} failed and rolled back its whole transaction; begin again")
             # SQLite ignores it within a transaction. Each transaction sets it, so an interrupt cannot leave it wrong.
             self._connection.execute(f"PRAGMA foreign_keys = {int(check_references)}")
-            with self._blocks.begun(), begun(self._connection, "IMMEDIATE"):
+            block = self._blocks.begin()
+            with block.under_way, begun(self._connection, "IMMEDIATE"):
                 yield self._connection
                 # Read before the commit: a failure after it would make a committed change look rolled back.
                 identity, sequence = last_change(self._connection)
                 was_foreign = self._watch.is_foreign()
+            block.made = True
             if outer is None and not was_foreign:
                 self._watch.note()
             if outer is None:

@@ -79,14 +79,13 @@ class OpenedFiles:
         return os.path.exists(self._location + suffix)  # noqa: PTH110 - runs twice per commit
 
     def _found(self) -> list[FileIdentity | None]:
-        found: list[FileIdentity | None] = []
-        for suffix in _SUFFIXES:
+        found: list[FileIdentity | None] = [None for _ in _SUFFIXES]
+        for place, suffix in enumerate(_SUFFIXES):
             try:
                 status = os.stat(self._location + suffix)  # noqa: PTH116 - runs twice per commit
             except OSError:
-                found.append(None)
-            else:
-                found.append((status.st_dev, status.st_ino))
+                continue
+            found[place] = status.st_dev, status.st_ino
         return found
 
 

@@ -70,14 +70,15 @@ class PlanWriter:
         if plan.removed_nodes.size or plan.removed_edges.size:
             self._end_removed(plan, sequence)
         if plan.node_rows.size:
-            self._write_nodes(plan, self._keys_of(plan.node_rows, new_nodes), sequence)
+            self._write_nodes(plan, self._keys_of(plan.node_rows, new_nodes).tolist(), sequence)
         if plan.edge_rows.size:
-            new_edges = _next_keys(self.connection, "edges", "edge", len(plan.edge_rows))
-            ends = [self._keys_of(rows, new_nodes) for rows in plan.edge_ends]
-            self._write_edges(plan, new_edges, ends, sequence)
+            new_edges = _next_keys(self.connection, "edges", "edge", plan.edge_rows.size)
+            ends = self._keys_of(np.concatenate(plan.edge_ends), new_nodes).tolist()
+            self._write_edges(plan, new_edges.tolist(), ends, sequence)
         if plan.weight_rows.size:
             self._write_weights(plan, sequence)
-        self._write_changes(plan, sequence)
+        if plan.changed_nodes.size:
+            self._write_changes(plan, sequence)
         if plan.delta.touch:
             self._write_uses(plan, self._keys_of(plan.touched_nodes, new_nodes), sequence)
             charged = self._keys_of(plan.charged_nodes, new_nodes).tolist()
@@ -86,7 +87,8 @@ class PlanWriter:
                 "UPDATE accesses SET charge = ?, charged_at = ?, since = ? WHERE node = ?",
                 zip(plan.charges.tolist(), plan.charge_times.tolist(), repeat(sequence), charged),
             )
-        self._write_pending(plan)
+        if plan.delta.queued or plan.delta.settled:
+            self._write_pending(plan)
         return Written(sequence, new_nodes, new_edges)
 
     @property
@@ -128,8 +130,10 @@ class PlanWriter:
         return np.union1d(self.edge_keys[named], used)
 
     def _new_node_keys(self, plan: Plan) -> NDArray[np.int64]:
-        known, rows = len(self.node_keys), plan.node_rows.tolist()
+        known, rows = self.index.node_keys.size, plan.node_rows.tolist()
         new = [node.id for node, row in zip(plan.delta.nodes, rows, strict=True) if row >= known]
+        if not new:
+            return np.empty(0, dtype=np.int64)
         keys = _next_keys(self.connection, "nodes", "node", len(new))
         _execute_each(
             self.connection,
@@ -140,8 +144,8 @@ class PlanWriter:
 
     def _keys_of(self, rows: Rows, new: Keys) -> Keys:
         """Return the file's numbers of node rows; `new` holds those of the added rows."""
-        known = len(self.node_keys)
-        keys: Keys = np.where(rows < known, self.node_keys[np.minimum(rows, known - 1)] if known else 0, 0)
+        known, present = self.index.node_keys.size, self.node_keys
+        keys: Keys = np.where(rows < known, present[np.minimum(rows, known - 1)] if known else 0, 0)
         keys[rows >= known] = new[rows[rows >= known] - known]
         return keys
 
@@ -153,12 +157,12 @@ class PlanWriter:
         _end(self.connection, "edges", "edge", edges, sequence)
         _execute_each(self.connection, "DELETE FROM edge_uses WHERE edge = ?", [(key,) for key in edges])
 
-    def _write_nodes(self, plan: Plan, keys: NDArray[np.int64], sequence: int) -> None:
-        nodes = list(zip(plan.delta.nodes, plan.node_rows.tolist(), keys.tolist(), strict=True))
+    def _write_nodes(self, plan: Plan, keys: Sequence[int], sequence: int) -> None:
+        nodes = list(zip(plan.delta.nodes, plan.node_rows.tolist(), keys, strict=True))
         numbers = NodeNumbers(self.connection)
-        known = len(self.node_keys)
-        replaced = [key for _, row, key in nodes if row < known]
-        _end(self.connection, "node_versions", "node", replaced, sequence)
+        known = self.index.node_keys.size
+        if replaced := [key for _, row, key in nodes if row < known]:
+            _end(self.connection, "node_versions", "node", replaced, sequence)
         _execute_each(
             self.connection,
             f"INSERT INTO node_versions (node, since, {VALUES}) VALUES ({', '.join('?' * _WIDTH)})",
@@ -166,7 +170,8 @@ class PlanWriter:
         )
         # An unchanged vector keeps its row, so that new metadata does not store it twice.
         changed = [(node, key) for node, row, key in nodes if row >= known or not self._has_vector_of(row, node, plan)]
-        _end(self.connection, "vectors", "node", [key for _, key in changed], sequence)
+        if replaced:
+            _end(self.connection, "vectors", "node", [key for _, key in changed], sequence)
         _execute_each(
             self.connection,
             "INSERT INTO vectors VALUES (?, ?, NULL, ?)",
@@ -189,10 +194,10 @@ class PlanWriter:
             return self.index.vectors.get(row) is None
         return self.index.vectors.matches(row, node.embedding)
 
-    def _write_edges(self, plan: Plan, edge_keys: NDArray[np.int64], ends: Sequence[Keys], sequence: int) -> None:
-        sources, targets = (keys.tolist() for keys in ends)
+    def _write_edges(self, plan: Plan, edge_keys: Sequence[int], ends: Sequence[int], sequence: int) -> None:
+        sources, targets = ends[: len(edge_keys)], ends[len(edge_keys) :]
         codes = _type_codes(self.connection, [edge.type for edge in plan.delta.edges])
-        edges, at = list(zip(edge_keys.tolist(), sources, targets, codes, plan.delta.edges, strict=True)), plan.delta.at
+        edges, at = list(zip(edge_keys, sources, targets, codes, plan.delta.edges, strict=True)), plan.delta.at
         _execute_each(
             self.connection,
             "INSERT INTO edges VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?)",
