@@ -64,7 +64,7 @@ def _id_of_file(file: str, user_id: str | None) -> str:
 
 def _texts_of(memory: NeuroGraphMemory, document_id: str | None) -> dict[str, str]:
     """Return the texts that have an id of the caller, by the ids of their memories."""
-    ids = [] if document_id is None else parts_of(memory.store, document_id)
+    ids = [] if document_id is None else parts_of(memory.store.view(), document_id)
     return {node.id: node.content for node in memory.store.get_nodes(ids, missing_ok=True)}
 
 

@@ -128,6 +128,7 @@ class Texts:
         total: int | None = None,
         progress: bool | None = False,
         join: Check | None = None,
+        are_checked: bool = False,
     ) -> list[list[str]]:
         """Store documents, and return the node ids of each.
 
@@ -136,6 +137,7 @@ class Texts:
             total: their number, for the progress bar.
             progress: show a progress bar; None shows it if the output is a terminal.
             join: a further check, which adds to each delta.
+            are_checked: see `Writer.add`.
         """
         has_facts = False
 
@@ -147,7 +149,7 @@ class Texts:
 
         writer = self._session.writer if join is None else self._session.writer.joining(join)
         with self._session.runtime.work("indexing"):
-            stored = writer.add(map(checked, documents))
+            stored = writer.add(map(checked, documents), are_checked=are_checked)
             added = list(show_progress(stored, "indexing", "document", total=total, progress=progress))
         if added:
             names = [node_id for ids in added for node_id in ids]
@@ -155,7 +157,7 @@ class Texts:
         return added
 
     def add(self, documents: Sequence[Document]) -> list[str]:
-        """Store documents, and link the echoes among them; return the ids of all.
+        """Store documents that were checked, and link the echoes among them; return the ids of all.
 
         With `echoes=skip`, blocks of memories are left out. A document of blocks only has the ids of these memories.
         """
@@ -169,7 +171,8 @@ class Texts:
         roles = {passage.role for document in documents for passage in document.passages}
         may_echo = session.config.metabolism.echoes != "off" and (links.has_blocks or "assistant" in roles)
         join = links.added_to if may_echo else None
-        in_order = iter(self.store([one.document for one in own_texts if one.document is not None], join=join))
+        left = [one.document for one in own_texts if one.document is not None]
+        in_order = iter(self.store(left, join=join, are_checked=True))
         added = [name for one in own_texts for name in (one.left_out if one.document is None else next(in_order))]
         echoed = [(given.main.text, one.left_out) for given, one in zip(documents, own_texts, strict=True)]
         user_id = next(iter(sorted({one.scope.user_id for one in documents if one.scope.user_id})), None)

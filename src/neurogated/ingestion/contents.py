@@ -14,7 +14,7 @@ from uuid import UUID
 
 from neurogated.core.clock import Moment, to_utc
 from neurogated.core.habits import explains_reading
-from neurogated.core.model import MemoryNode, json_metadata
+from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CALL, PLACEHOLDER
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
@@ -232,7 +232,7 @@ def _read(
     role, name, original = known_role(message.role, role_map), message.name, message.fields.get(ORIGINAL)
     if not isinstance(name, str | None):
         raise InputError(f"the name of a message is {name!r:.60}, but must be text")
-    metadata = json_metadata(message.fields.get("metadata") or {})
+    metadata = message.fields.get("metadata") or {}
     aside = {key: kept for key, kept in ((KEPT_ASIDE, message.aside or None), (ORIGINAL, original)) if kept is not None}
     times, unread = times_in(message.fields)
     if not {"ttl", "expires_at"}.isdisjoint(times):

@@ -12,7 +12,7 @@ from uuid import UUID
 from neurogated.core.clock import Moment, read_moment, to_utc
 from neurogated.core.found import Statement
 from neurogated.core.habits import refuse_unknown
-from neurogated.core.model import MemoryNode, checked_metadata, checked_unit
+from neurogated.core.model import MemoryNode, checked_unit, json_metadata
 from neurogated.core.node_kind import FACT, TURN, given_kind
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
@@ -186,8 +186,8 @@ class Passage:
     def __post_init__(self) -> None:
         # Editors put a mark of the byte order before a text, which is none of its words.
         object.__setattr__(self, "text", repaired_text("a passage", self.text).lstrip("\ufeff"))
-        checked_metadata(self.metadata)
-        checked_metadata(self.aside)
+        object.__setattr__(self, "metadata", json_metadata(self.metadata))
+        object.__setattr__(self, "aside", json_metadata(self.aside))
         if self.role is not None:
             object.__setattr__(self, "role", known_role(self.role))
         if is_blank(self.text):
@@ -251,7 +251,7 @@ class Document:
             raise InputError(f"the id {node_id!r} ends like the id of a chunk; choose another id")
         if node_id is not None and _CONTROL.search(node_id):
             raise InputError(f"the id {node_id!r} has a control character, which not every database stores")
-        checked_metadata(self.metadata)
+        object.__setattr__(self, "metadata", json_metadata(self.metadata))
         checked_unit("the importance", None, 0 if self.importance is None else self.importance)
         given_kind(self.kind)
         object.__setattr__(self, "ttl", checked_ttl(self.ttl))

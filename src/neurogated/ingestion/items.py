@@ -96,11 +96,12 @@ def number_of_texts(metadata: Mapping[str, Any]) -> int:
 
 def leaves(value: object) -> Iterator[str]:
     """Yield the texts and numbers in a value without its keys, which would match each question about them."""
-    if isinstance(value, Mapping | list | tuple):
-        for inner in value.values() if isinstance(value, Mapping) else value:
+    if isinstance(value, str | int | float):
+        if not isinstance(value, bool):
+            yield str(value)
+    elif isinstance(value, dict | list | tuple | Mapping):
+        for inner in value.values() if isinstance(value, dict | Mapping) else value:
             yield from leaves(inner)
-    elif isinstance(value, str | int | float) and not isinstance(value, bool):
-        yield str(value)
 
 
 def depth_of(value: object) -> int:

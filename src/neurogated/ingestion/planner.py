@@ -16,7 +16,7 @@ from neurogated.core.clock import Clock, offset_in_minutes, to_utc
 from neurogated.core.contexts import remembered
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import NOTHING_FOUND, Found
-from neurogated.core.model import EdgeKey, MemoryNode, json_metadata
+from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.core.node_kind import EVENT
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import document_tag, search_text
@@ -61,13 +61,8 @@ class Planner:
         self._batch = batch
 
     def parts(self, document: Document) -> Iterator[DocumentPart]:
-        """Yield a document in parts of at most `batch` chunks; a text with an id is one part.
-
-        Raises:
-            InputError: see `check`.
-        """
+        """Yield a document that was checked in parts of at most `batch` chunks; a text with an id is one part."""
         document = with_front_matter(document)
-        self.check(document)
         drafts = self._drafts(document)
         size = self._batch if document.id is None else len(drafts)
         for begin in range(0, len(drafts), size):
@@ -304,8 +299,8 @@ class Planner:
         if has_parts and document.id is None and document_id is not None:
             base = compute_mdhash_id(f"{document_id}\n0\n{document.main.text}", prefix=_CHUNK)
         for passage in document.passages:
-            metadata = json_metadata({**document.metadata, **passage.metadata})
-            first = json_metadata({**passage.aside, **metadata}) if passage.aside else metadata
+            metadata = {**document.metadata, **passage.metadata}
+            first = {**passage.aside, **metadata}
             names = self._names(document, passage)
             fields = document.fields_of(passage, self._config.zone)
             chunks = [passage.text] if document.statement else self._chunks(document, passage, names)
@@ -380,9 +375,8 @@ def stored_with(view: GraphView, node_id: str) -> list[str]:
     return found
 
 
-def parts_of(store: GraphStorePort, node_id: str) -> list[str]:
+def parts_of(view: GraphView, node_id: str) -> list[str]:
     """Return what `stored_with` does for a present text; none if there is no such text."""
-    view = store.view()
     return stored_with(view, node_id) if view.find(node_id) is not None else []
 
 
@@ -392,7 +386,7 @@ def document_of(store: GraphStorePort, node_id: str) -> list[str]:
         return []
     if node.found.document_id is not None:
         return list(store.nodes_with([document_tag(node.found.document_id)]))
-    return parts_of(store, _first_id(node_id)) or [node_id]
+    return parts_of(store.view(), _first_id(node_id)) or [node_id]
 
 
 def _row(view: GraphView, node_id: str) -> int | None:

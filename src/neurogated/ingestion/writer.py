@@ -212,7 +212,7 @@ class Writer:
         self.duplicates = Deduplicator(self._recent, config, batch)
         self._linker = Linker(store, config, self.duplicates)
 
-    def add(self, documents: Iterable[Document]) -> Iterator[list[str]]:
+    def add(self, documents: Iterable[Document], *, are_checked: bool = False) -> Iterator[list[str]]:
         """Store documents, and yield the node ids of each document after it is stored.
 
         Chunks are embedded and written in batches of `BATCH`. The next batch is read and embedded while
@@ -221,9 +221,16 @@ class Writer:
         caller is stored and replaced in one delta. Adding is idempotent for documents, except that new metadata and
         times replace the old ones. A turn of a session without an id is always new. Failed judgements are queued; see
         `resume`.
+
+        Args:
+            documents: read one after another.
+            are_checked: whether `check_document` was called for each.
+
+        Raises:
+            InputError: see `check_document`.
         """
         with EmbeddingAhead(self._embedder) as embedding:
-            batches = self._begun(documents, embedding)
+            batches = self._begun(documents if are_checked else self._checked(documents), embedding)
             batch = next(batches, None)
             while batch is not None:
                 try:
@@ -234,6 +241,11 @@ class Writer:
                     raise
                 yield from self._store_batch(batch, embedding)
                 batch = following
+
+    def _checked(self, documents: Iterable[Document]) -> Iterator[Document]:
+        for document in documents:
+            self.check_document(document)
+            yield document
 
     def _begun(self, documents: Iterable[Document], embedding: EmbeddingAhead) -> Iterator[Batch]:
         """Yield documents in batches, and start to embed each batch."""
@@ -371,7 +383,7 @@ class Writer:
 
     def move(self, removed: Sequence[str], documents: Iterable[Document]) -> list[str]:
         """Store documents, and remove texts by their ids, in one delta; return the ids of the stored nodes."""
-        parts = list(chain.from_iterable(map(self._planner.parts, documents)))
+        parts = list(chain.from_iterable(map(self._planner.parts, self._checked(documents))))
         with EmbeddingAhead(self._embedder) as embedding:
             self._put(lambda: self._planner.plan(parts, removed), embedding, "move")
         return [draft.id for part in parts for draft in part.drafts]
@@ -478,10 +490,14 @@ class Writer:
 
     def _store_batch(self, batch: Batch, embedding: EmbeddingAhead) -> Iterator[list[str]]:
         self._put(lambda: self._planner.plan(batch.parts), embedding, "add", batch)
+        view: GraphView | None = None
         for part in batch.parts:
             if part.end == len(part.document):
-                ids = [draft.id for draft in part.document]
-                yield ids if part.replaces or not part.document[0].named else parts_of(self._store, part.name)
+                if part.replaces or not part.document[0].named:
+                    yield [draft.id for draft in part.document]
+                else:
+                    view = self._store.view() if view is None else view
+                    yield parts_of(view, part.name)
 
     def _put(
         self, plan: Callable[[], Batch], embedding: EmbeddingAhead, reason: str, batch: Batch | None = None

@@ -150,7 +150,7 @@ class LiveGraph:
     def bind_embedder(self, name: str, dimension: int | None) -> None:
         """Record the embedder, or check that it is the recorded one; see `GraphStorePort`."""
         engine = self.family.engine
-        with self.lock:
+        with engine.lock:
             self._require_unclosed()
             # One embedder serves all namespaces, no matter which of them recorded it.
             known = (self._in_turn.locked() and self.index.embedder) or engine.embedder or self.latest().embedder
@@ -342,7 +342,7 @@ class LiveGraph:
 
         With `latest`, the state includes the writes of other processes.
         """
-        lock = self.lock
+        lock = self.family.engine.lock
         taken: list[bool] = []
         try:
             if not (take(lock, taken, 0) or self._freshness.take(lock, taken, lambda: self._committed, latest=latest)):

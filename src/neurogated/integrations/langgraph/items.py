@@ -210,7 +210,7 @@ def checked_value(value: object) -> dict[str, Any]:
     Raises:
         InputError: it is not a mapping of names to JSON values, or too large.
     """
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict | Mapping):
         raise InputError(f"the value {value!r:.100} of an item must be a mapping such as {{'text': 'tea'}}")
     try:
         written = json.dumps(dict(value), allow_nan=False, ensure_ascii=False)
