@@ -154,7 +154,8 @@ def announce_conflicts(session: Session) -> None:
 
     A conflict of claims that a model found to be none is told to nobody.
     """
-    waiting = session.writer.found_conflicts
+    if not (waiting := session.writer.found_conflicts):
+        return
     found = (waiting.popleft() for _ in range(len(waiting)))
     new = [one for one in {one.id: one for one in found}.values() if one.status == "open" or one.loser is not None]
     for conflict in session.explained(new) if new else ():

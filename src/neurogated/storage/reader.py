@@ -170,7 +170,8 @@ class Reader(GraphReader):
         if unwanted := [code for code, kind in enumerate(view.kinds) if kind in filters.except_kinds]:
             rows = view.live_nodes() if rows is None else rows
             rows = rows[~np.isin(view.kind.take(rows), unwanted)]
-        if filters.originals and not (originals := are_original(view)).all():
+        has_derived = filters.originals and EdgeType.DERIVED_FROM in view.edge_types
+        if has_derived and not np.logical_and.reduce(originals := are_original(view)):
             rows = np.flatnonzero(originals) if rows is None else rows[originals[rows]]
         if filters.where is not None:
             rows = self._where(view.live_nodes() if rows is None else rows, filters.where)

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Container, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,15 +175,15 @@ def make_plan(view: GraphView, delta: GraphDelta) -> Plan:
     if removed_nodes.size or removed_edges.size or np.logical_or.reduce(replaced >= 0):
         of_nodes = view.arcs(removed_nodes, both_ways=True).edge
         removed_edges = np.unique(np.concatenate((removed_edges, of_nodes, replaced[replaced >= 0])))
-    touched_edges = _without(_known_edges(view, delta.touch.edges), removed_edges, weight_rows)
     if _meet(weight_rows, removed_edges):
         raise InputError("the delta changes the weight of an edge that it also puts or removes; leave out one of them")
     changed_nodes = view.rows([change.node for change in delta.node_changes])
     if _meet(changed_nodes, removed_nodes) or _meet(changed_nodes, node_rows):
         raise InputError("the delta changes a node that it also puts or removes; leave out one of them")
-    gone = _without(removed_nodes, node_rows)
-    touched = _accessed_nodes(view, delta, node_rows, gone, delta.touch.nodes)
-    charged = _accessed_nodes(view, delta, node_rows, gone, delta.touch.charges)
+    uses = _NO_USES
+    if delta.touch:
+        gone = _without(removed_nodes, node_rows)
+        uses = _uses(view, delta, node_rows, gone, np.concatenate((removed_edges, weight_rows)))
     return Plan(
         delta=delta,
         node_rows=node_rows,
@@ -194,24 +194,42 @@ def make_plan(view: GraphView, delta: GraphDelta) -> Plan:
         removed_nodes=removed_nodes,
         removed_edges=removed_edges,
         changed_nodes=changed_nodes,
-        touched_nodes=np.array(list(touched), dtype=np.int64),
-        touched_counts=np.array(list(touched.values()), dtype=np.int64),
-        charged_nodes=np.array(list(charged), dtype=np.int64),
-        charges=np.array([charge.energy for charge in charged.values()], dtype=np.float64),
-        charge_times=np.array([to_micros(charge.at) for charge in charged.values()], dtype=np.int64),
-        touched_edges=touched_edges,
-        touched_times=np.maximum(view.last_activated.take(touched_edges), to_micros(delta.at)),
-        spared=tuple(_known_edges(view, operator.spared) for operator in delta.operators),
+        **uses,
+        spared=tuple([_known_edges(view, operator.spared) for operator in delta.operators]),
     )
+
+
+def _uses(view: GraphView, delta: GraphDelta, node_rows: Rows, gone: Rows, apart: Rows) -> dict[str, NDArray[Any]]:
+    """Return the columns of a plan that accesses fill, without those of `gone` nodes and `apart` edges."""
+    touched = _accessed_nodes(view, delta, node_rows, gone, delta.touch.nodes)
+    charged = _accessed_nodes(view, delta, node_rows, gone, delta.touch.charges)
+    edges = _without(_known_edges(view, delta.touch.edges), apart)
+    return {
+        "touched_nodes": np.array(list(touched), dtype=np.int64),
+        "touched_counts": np.array(list(touched.values()), dtype=np.int64),
+        "charged_nodes": np.array(list(charged), dtype=np.int64),
+        "charges": np.array([charge.energy for charge in charged.values()], dtype=np.float64),
+        "charge_times": np.array([to_micros(charge.at) for charge in charged.values()], dtype=np.int64),
+        "touched_edges": edges,
+        "touched_times": np.maximum(view.last_activated.take(edges), to_micros(delta.at)),
+    }
+
+
+_NO_ROWS = np.empty(0, dtype=np.int64)
+_NO_USES: dict[str, NDArray[Any]] = {
+    **dict.fromkeys(("touched_nodes", "touched_counts", "charged_nodes", "charge_times"), _NO_ROWS),
+    **dict.fromkeys(("touched_edges", "touched_times"), _NO_ROWS),
+    "charges": np.empty(0),
+}
 
 
 def _meet(rows: Rows, others: Rows) -> bool:
     return bool(rows.size and others.size) and not set(rows.tolist()).isdisjoint(others.tolist())
 
 
-def _without(rows: Rows, *others: Rows) -> Rows:
+def _without(rows: Rows, others: Rows) -> Rows:
     """Return the distinct rows that are not among the others, ascending."""
-    return np.setdiff1d(rows, np.concatenate(others)) if rows.size else rows
+    return np.setdiff1d(rows, others) if rows.size else rows
 
 
 def _refuse_repetition(delta: GraphDelta, keys: Sequence[tuple[str, str, EdgeType]]) -> None:
