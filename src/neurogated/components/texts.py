@@ -137,19 +137,21 @@ class Texts:
             total: their number, for the progress bar.
             progress: show a progress bar; None shows it if the output is a terminal.
             join: a further check, which adds to each delta.
-            are_checked: see `Writer.add`.
+            are_checked: whether `Writer.check_document` was called for each.
         """
         has_facts = False
 
         def checked(document: Document) -> Document:
             nonlocal has_facts
+            if not are_checked:
+                self._session.writer.check_document(document)
             self._session.of_user(document.scope.user_id)
             has_facts = has_facts or document.may_be_fact
             return document
 
         writer = self._session.writer if join is None else self._session.writer.joining(join)
         with self._session.runtime.work("indexing"):
-            stored = writer.add(map(checked, documents), are_checked=are_checked)
+            stored = writer.add(map(checked, documents))
             added = list(show_progress(stored, "indexing", "document", total=total, progress=progress))
         if added:
             names = [node_id for ids in added for node_id in ids]

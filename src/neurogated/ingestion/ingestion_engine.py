@@ -30,5 +30,7 @@ class IngestionEngine:
             InputError: the text is blank; nothing is written.
             EmbedderMismatchError: another embedder has computed the vectors of the store.
         """
-        (ids,) = self._writer.add([Document.from_text(text, title=title)])
+        document = Document.from_text(text, title=title)
+        self._writer.check_document(document)
+        (ids,) = self._writer.add([document])
         return ids

@@ -61,7 +61,7 @@ def item_nodes(
         metadata: see `item_metadata`; the number of texts is added.
         scope: of all nodes.
         created_at: of all nodes.
-        last_accessed: of all nodes; from then on their energy decays.
+        last_accessed: of all nodes, whose energy decays from then on.
         expires_at: of all nodes.
     """
     held = {**metadata, "texts": len(texts)} if len(texts) > 1 else metadata
@@ -96,27 +96,20 @@ def number_of_texts(metadata: Mapping[str, Any]) -> int:
 
 def leaves(value: object) -> Iterator[str]:
     """Yield the texts and numbers in a value without its keys, which would match each question about them."""
-    if isinstance(value, str | int | float):
-        if not isinstance(value, bool):
-            yield str(value)
-    elif isinstance(value, dict | list | tuple | Mapping):
+    if type(value) is not str and isinstance(value, dict | list | tuple | Mapping):
         for inner in value.values() if isinstance(value, dict | Mapping) else value:
             yield from leaves(inner)
+    elif isinstance(value, str | int | float) and not isinstance(value, bool):
+        yield str(value)
 
 
 def depth_of(value: object) -> int:
     """Return how deep lists and mappings are nested; raises InputError for a key that is no text."""
-    depth, level = 0, list[object]([value])
+    depth, level = 0, [value]
     while level := [one for one in level if type(one) is not str and isinstance(one, dict | list | tuple | Mapping)]:
         depth += 1
-        below = list[object]()
-        for one in level:
-            if isinstance(one, dict | Mapping):
-                for key in one:
-                    if not isinstance(key, str):
-                        raise InputError(f"the value of an item has the key {key!r}, but keys must be texts")
-                below += one.values()
-            else:
-                below += one
-        level = below
+        mappings = [one for one in level if isinstance(one, dict | Mapping)]
+        if wrong := [key for one in mappings for key in one if not isinstance(key, str)]:
+            raise InputError(f"the value of an item has the key {wrong[0]!r}, but keys must be texts")
+        level = [inner for one in level for inner in (one.values() if isinstance(one, dict | Mapping) else one)]
     return depth

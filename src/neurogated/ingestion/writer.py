@@ -212,8 +212,8 @@ class Writer:
         self.duplicates = Deduplicator(self._recent, config, batch)
         self._linker = Linker(store, config, self.duplicates)
 
-    def add(self, documents: Iterable[Document], *, are_checked: bool = False) -> Iterator[list[str]]:
-        """Store documents, and yield the node ids of each document after it is stored.
+    def add(self, documents: Iterable[Document]) -> Iterator[list[str]]:
+        """Store documents that `check_document` was given, and yield the node ids of each after it is stored.
 
         Chunks are embedded and written in batches of `BATCH`. The next batch is read and embedded while
         the current batch is analysed and written. A longer document without an id is stored in parts. After an
@@ -221,16 +221,9 @@ class Writer:
         caller is stored and replaced in one delta. Adding is idempotent for documents, except that new metadata and
         times replace the old ones. A turn of a session without an id is always new. Failed judgements are queued; see
         `resume`.
-
-        Args:
-            documents: read one after another.
-            are_checked: whether `check_document` was called for each.
-
-        Raises:
-            InputError: see `check_document`.
         """
         with EmbeddingAhead(self._embedder) as embedding:
-            batches = self._begun(documents if are_checked else self._checked(documents), embedding)
+            batches = self._begun(documents, embedding)
             batch = next(batches, None)
             while batch is not None:
                 try:
@@ -241,11 +234,6 @@ class Writer:
                     raise
                 yield from self._store_batch(batch, embedding)
                 batch = following
-
-    def _checked(self, documents: Iterable[Document]) -> Iterator[Document]:
-        for document in documents:
-            self.check_document(document)
-            yield document
 
     def _begun(self, documents: Iterable[Document], embedding: EmbeddingAhead) -> Iterator[Batch]:
         """Yield documents in batches, and start to embed each batch."""
@@ -382,8 +370,8 @@ class Writer:
             return put[node_id]
 
     def move(self, removed: Sequence[str], documents: Iterable[Document]) -> list[str]:
-        """Store documents, and remove texts by their ids, in one delta; return the ids of the stored nodes."""
-        parts = list(chain.from_iterable(map(self._planner.parts, self._checked(documents))))
+        """Store checked documents, and remove texts by their ids, in one delta; return the ids of the stored nodes."""
+        parts = list(chain.from_iterable(map(self._planner.parts, documents)))
         with EmbeddingAhead(self._embedder) as embedding:
             self._put(lambda: self._planner.plan(parts, removed), embedding, "move")
         return [draft.id for part in parts for draft in part.drafts]

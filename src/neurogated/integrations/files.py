@@ -50,7 +50,8 @@ class MemoryFiles:
         """Move files from the folder `old` to the folder `new`, all or none."""
         session, removed = self.memory.session, [self._id(path) for path in files]
         moved = (self._message(new + path[len(old) :], text) for path, text in files.items())
-        documents = [document for message, details in moved for document in read_contents(message, details)]
+        check = session.writer.check_document
+        documents = [document for message, details in moved for document in read_contents(message, details, check)]
         with session.runtime.work("moving files"):
             added = session.writer.move(removed, documents)
         session.notify(Notice("deleted", (removed,)))

@@ -190,7 +190,7 @@ def make_plan(view: GraphView, delta: GraphDelta) -> Plan:
         edge_rows=view.edge_count + np.arange(len(delta.edges)),
         edge_ends=ends,
         weight_rows=weight_rows,
-        weight_times=_weight_times(view, delta, weight_rows),
+        weight_times=_weight_times(view, delta, weight_rows) if delta.weights else _NO_ROWS,
         removed_nodes=removed_nodes,
         removed_edges=removed_edges,
         changed_nodes=changed_nodes,
@@ -216,11 +216,8 @@ def _uses(view: GraphView, delta: GraphDelta, node_rows: Rows, gone: Rows, apart
 
 
 _NO_ROWS = np.empty(0, dtype=np.int64)
-_NO_USES: dict[str, NDArray[Any]] = {
-    **dict.fromkeys(("touched_nodes", "touched_counts", "charged_nodes", "charge_times"), _NO_ROWS),
-    **dict.fromkeys(("touched_edges", "touched_times"), _NO_ROWS),
-    "charges": np.empty(0),
-}
+_NODE_USES = ("touched_nodes", "touched_counts", "charged_nodes", "charges", "charge_times")
+_NO_USES: dict[str, NDArray[Any]] = dict.fromkeys((*_NODE_USES, "touched_edges", "touched_times"), _NO_ROWS)
 
 
 def _meet(rows: Rows, others: Rows) -> bool:
