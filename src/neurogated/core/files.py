@@ -199,7 +199,10 @@ class CacheFile:
 
         with self._lock:
             self._run(work)
-            self._run(self._shrink)
+            # Without it, new values reuse free pages. A script runs to the end; `execute` would free a single page.
+            self._run(
+                lambda file: _bytes(file)[0] > self._max_bytes and file.executescript("PRAGMA incremental_vacuum")
+            )
 
     def remove(self, keys: Iterable[bytes]) -> None:
         """Delete the values of `keys`."""
@@ -247,12 +250,6 @@ class CacheFile:
         with self._lock:
             self._closed = True
             self._disconnect()
-
-    def _shrink(self, file: sqlite3.Connection) -> None:
-        """Return free pages to the file system if the file exceeds its bound; otherwise new values reuse them."""
-        if _bytes(file)[0] > self._max_bytes:
-            # `execute` takes a single step, which frees a single page; a script runs to the end.
-            file.executescript("PRAGMA incremental_vacuum")
 
     def _require_open(self) -> None:
         if self._closed:

@@ -230,7 +230,14 @@ class ExportedModel:
 
         def fill(rows: list[int]) -> None:
             give_way()
-            vectors[rows] = self._session.run(self._inputs([encodings[row] for row in rows]))
+            width = self._width(encodings[rows[0]])
+            # The mask hides the padding, so its number does not matter. The type of each token of a single text is 0.
+            expected = [name for name in INPUTS if name in self._session.inputs]
+            inputs = {name: np.zeros((len(rows), width), dtype=np.int64) for name in expected}
+            for place, row in enumerate(rows):
+                inputs[_NUMBERS][place, : len(encodings[row])] = encodings[row]
+                inputs[_ONES][place, : len(encodings[row])] = 1
+            vectors[rows] = self._session.run(inputs)
 
         if len(batches) > 1 and not are_few:
             with ThreadPoolExecutor(min(self._session.concurrency, len(batches))) as threads:
@@ -261,13 +268,3 @@ class ExportedModel:
     def _width(self, tokens: list[int]) -> int:
         """Return the padded width of a text in tokens; a text without tokens has one block."""
         return min(-(-max(len(tokens), 1) // _BLOCK) * _BLOCK, self._max_tokens)
-
-    def _inputs(self, encodings: Sequence[list[int]]) -> dict[str, NDArray[np.int64]]:
-        width = self._width(encodings[0])
-        # The mask hides the padding, so its number does not matter. The type of each token of a single text is 0.
-        expected = [name for name in INPUTS if name in self._session.inputs]
-        inputs = {name: np.zeros((len(encodings), width), dtype=np.int64) for name in expected}
-        for place, tokens in enumerate(encodings):
-            inputs[_NUMBERS][place, : len(tokens)] = tokens
-            inputs[_ONES][place, : len(tokens)] = 1
-        return inputs

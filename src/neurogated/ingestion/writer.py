@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -410,9 +409,7 @@ class Writer:
         if derived:
             links = derivations(view, derived, at)
             analysed = replace(analysed, sequences=links.put, parted=links.removed)
-        self._bind_embedder(nodes)
-        written = self._commit(self._linker.writing(analysed, reader, reason=reason), view=view)
-        self._recent.note(view, analysed.new, written, self._committer.sequence)
+        self._write(analysed, reader, reason, ())
 
     def deduplicate(self) -> int:
         """Link the stored memories that say the same, in batches; return how many edges were added."""
@@ -508,7 +505,9 @@ class Writer:
                 if not is_same:
                     continue
                 if batch.to_write or batch.gone:
-                    self._write(analysed.accessed_as(batch.old), reader, reason)
+                    nodes = (accessed := analysed.accessed_as(batch.old)).nodes
+                    self._write(accessed, reader, reason, nodes)
+                    _log.info("stored %d chunks, %d of them new", len(nodes), len(accessed.new))
                 return {**batch.old, **{node.id: node for node in analysed.nodes}}
 
     def present(self) -> GraphReader:
@@ -518,20 +517,14 @@ class Writer:
             reader = self._store.reader()
         return reader
 
-    def _write(self, analysed: Analysed, reader: GraphReader, reason: str) -> None:
-        """Link the nodes of a batch with the stored nodes, and write them in one delta."""
-        begin = time.perf_counter()
-        self._bind_embedder(analysed.nodes)
-        written = self._commit(self._linker.writing(analysed, reader, reason=reason), analysed.nodes, reader.view)
+    def _write(self, analysed: Analysed, reader: GraphReader, reason: str, fresh: Sequence[MemoryNode]) -> None:
+        """Link nodes with the stored nodes, and write them in one delta; see `Check` for `fresh`."""
+        # To ask the embedder for the length of its vectors could load a model, while the lock is held.
+        sizes = [len(node.embedding) for node in analysed.nodes if node.embedding is not None]
+        if sizes:
+            self._store.bind_embedder(self._embedder.name, sizes[0])
+        written = self._commit(self._linker.writing(analysed, reader, reason=reason), fresh, reader.view)
         self._recent.note(reader.view, analysed.new, written, self._committer.sequence)
-        took = time.perf_counter() - begin
-        _log.info("stored %d chunks, %d of them new, in %.2f s", len(analysed.nodes), len(analysed.new), took)
-
-    def _bind_embedder(self, nodes: Sequence[MemoryNode]) -> None:
-        """Record the embedder of vectors. To ask it for their length could load a model, while the lock is held."""
-        dimension = next((len(node.embedding) for node in nodes if node.embedding is not None), None)
-        if dimension is not None:
-            self._store.bind_embedder(self._embedder.name, dimension)
 
     def _commit(self, delta: GraphDelta, fresh: Sequence[MemoryNode] = (), view: GraphView | None = None) -> GraphDelta:
         """Check a delta for conflicts, write it, and return it. No other method of this class writes."""

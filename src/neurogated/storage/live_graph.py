@@ -355,20 +355,15 @@ class LiveGraph:
             if latest and not (self._in_turn.locked() or self._freshness.is_enough()):
                 self.require_open()
                 self.catch_up()
-            return question(self._present())
+            self.require_open()
+            if (state := self._now()) is not self._committed:
+                # An interrupt may have prevented its publication, or the texts were not indexed yet.
+                self.publish()
+                state = self._now()
+            return question(state)
         finally:
             if True in taken:
                 lock.release()
-
-    def _present(self) -> GraphState:
-        """Return the present state, and publish it if it is not; the lock is held."""
-        self.require_open()
-        known, index = self._committed, self.index
-        if known is not None and known.is_present(index, index.topology.view()):
-            return known
-        # An interrupt may have prevented its publication, or the texts were not indexed yet.
-        self.publish()
-        return self._now()
 
     def _now(self) -> GraphState:
         """Return the present state; the lock is held."""

@@ -300,15 +300,6 @@ class OperationBatch(NamedTuple):
         return [by_place.get(place) for place in range(self.size)]
 
 
-def _refuse_texts(op: Op) -> None:
-    """Refuse a text as a namespace, because its letters would be the labels; LangGraph's tests list by such texts."""
-    if isinstance(op, ListNamespacesOp):
-        return
-    given: object = op.namespace_prefix if isinstance(op, SearchOp) else op.namespace
-    if isinstance(given, str):
-        raise InputError(f"the namespace {given!r} is a text, but must be a tuple of labels, such as ({given!r},)")
-
-
 def checked_op(op: Op) -> Op:
     """Return an operation with a detached value.
 
@@ -318,7 +309,12 @@ def checked_op(op: Op) -> Op:
     """
     if not isinstance(op, GetOp | PutOp | SearchOp | ListNamespacesOp):
         raise InputError(f"{op!r} is no operation of a store")
-    _refuse_texts(op)
+    # The letters of a text would be the labels. LangGraph's tests list by such texts.
+    given = (
+        None if isinstance(op, ListNamespacesOp) else op.namespace_prefix if isinstance(op, SearchOp) else op.namespace
+    )
+    if isinstance(given, str):
+        raise InputError(f"the namespace {given!r} is a text, but must be a tuple of labels, such as ({given!r},)")
     validate_op_namespace(op)
     if isinstance(op, SearchOp | ListNamespacesOp):
         checked_count("limit", op.limit)

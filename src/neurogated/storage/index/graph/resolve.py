@@ -158,7 +158,9 @@ def make_plan(view: GraphView, delta: GraphDelta) -> Plan:
     # Tuples like keys, which take a call each.
     keys = [(edge.source_id, edge.target_id, edge.type) for edge in delta.edges]
     _refuse_repetition(delta, keys)
-    _refuse_overflow(view, delta)
+    for what, rows in (("nodes", view.node_count + len(delta.nodes)), ("edges", view.edge_count + len(delta.edges))):
+        if rows > _MOST_ROWS:
+            raise InputError(f"a graph has at most {_MOST_ROWS} {what}, including removed ones; compact it first")
     removed_nodes = view.rows(delta.removed_nodes)
     node_rows = _rows_by_id(view, [node.id for node in delta.nodes])
     new = node_rows < 0
@@ -243,12 +245,6 @@ def _refuse_repetition(delta: GraphDelta, keys: Sequence[tuple[str, str, EdgeTyp
             key, times = next(pair for pair in Counter(every).items() if pair[1] > 1)
             shown = EdgeKey(*key) if isinstance(key, tuple) else repr(key)
             raise InputError(f"the delta {what} {shown} {times} times; once is enough")
-
-
-def _refuse_overflow(view: GraphView, delta: GraphDelta) -> None:
-    for what, rows in (("nodes", view.node_count + len(delta.nodes)), ("edges", view.edge_count + len(delta.edges))):
-        if rows > _MOST_ROWS:
-            raise InputError(f"a graph has at most {_MOST_ROWS} {what}, including removed ones; compact it first")
 
 
 def _rows_by_id(view: GraphView, ids: Sequence[str]) -> Rows:
