@@ -68,8 +68,7 @@ def item_nodes(
     created, accessed = to_utc(created_at), to_utc(last_accessed)
     times = {"created_at": created, "charged_at": created, "last_accessed": accessed, "energy_at": accessed}
     about = {**times, "scope": scope, "expires_at": expires_at and to_utc(expires_at)}
-    units = {text: as_vector(vectors[text]) for text in texts}
-    found = {text: unit for text, unit in units.items() if np.logical_or.reduce(unit)}
+    found = {text: unit for text in texts if np.logical_or.reduce(unit := as_vector(vectors[text]))}
     return [
         _ITEM.changed(id=one, content=text, embedding=found.get(text), metadata={} if place else held, **about)
         for place, (one, text) in enumerate(zip(node_ids(name, 0, max(1, len(texts))), texts or [""], strict=True))

@@ -64,7 +64,7 @@ def text_edges(
     at: datetime,
     removed: Collection[str] = (),
     *,
-    graphs: UserGraphs | None = None,
+    graphs: UserGraphs,
 ) -> EdgeChanges:
     """Return the changes of MENTION edges that follow from a change of texts.
 
@@ -73,13 +73,12 @@ def text_edges(
         nodes: nodes to store: new ones, and new versions of stored ones.
         at: time of the change.
         removed: ids of stored nodes to remove.
-        graphs: the graphs of the users; made here if left out.
+        graphs: the graphs of the users.
 
     Returns:
         The changes of edges between the nodes that exist after the change. Nodes derived from others have no such
         edges.
     """
-    graphs = UserGraphs(store.reader()) if graphs is None else graphs
     view = graphs.view
     rows = view.known_rows((*removed, *(node.id for node in nodes)))
     derived = {view.ids[row] for row in rows[is_derived(view, rows)].tolist()} if rows.size else set[str]()

@@ -289,7 +289,7 @@ class Writer:
             if row < 0
             for source, target in ((first, second), (second, first))
         )
-        mentions = text_edges(self._store, changed, at)
+        mentions = text_edges(self._store, changed, at, graphs=UserGraphs(self._store.reader()))
         return GraphDelta(
             removed_edges=tuple(mentions.removed),
             nodes=changed,
@@ -478,11 +478,9 @@ class Writer:
         view: GraphView | None = None
         for part in batch.parts:
             if part.end == len(part.document):
-                if part.replaces or not part.document[0].named:
-                    yield [draft.id for draft in part.document]
-                else:
-                    view = self._store.view() if view is None else view
-                    yield parts_of(view, part.name)
+                is_old = part.document[0].named and not part.replaces
+                view = self._store.view() if is_old and view is None else view
+                yield parts_of(view, part.name) if is_old and view else [draft.id for draft in part.document]
 
     def _put(
         self, plan: Callable[[], Batch], embedding: EmbeddingAhead, reason: str, batch: Batch | None = None
