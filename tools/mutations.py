@@ -19,7 +19,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 MUTATIONS: list[tuple[str, str, str, str]] = [
     # Owners of memories
-    ("core/scope.py", "user_id is None and not self.alone", "user_id is None", "core/test_scope.py"),
+    ("core/scope.py", "user is None and not self.alone", "user is None", "core/test_scope.py"),
     ("core/scope.py", "== self.path\n        )", "is not None\n        )", "core/test_scope.py"),
     ("core/scope.py", "alone=self.alone or self.own_session", "alone=self.alone", "core/test_scope.py"),
     ("core/scope.py", "wanted is None or found == wanted", "True", "core/test_scope.py"),

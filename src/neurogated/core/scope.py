@@ -87,8 +87,9 @@ class ScopeFilter:
 
     def admits(self, scope: Scope) -> bool:
         """Return whether the search covers memories of `scope`."""
+        user = scope.user_id
         return (
-            self._admits_user(scope.user_id)
+            (self.user_id is ANY_USER or user == self.user_id or (user is None and not self.alone))
             and self._admits(self.agent_id, scope.agent_id, alone=self.alone)
             and self._admits(self.session_id, scope.session_id, alone=self.alone or self.own_session)
             and scope.path[: len(self.path)] == self.path
@@ -97,11 +98,6 @@ class ScopeFilter:
     @staticmethod
     def _admits(wanted: str | None, found: str | None, *, alone: bool) -> bool:
         return wanted is None or found == wanted or (found is None and not alone)
-
-    def _admits_user(self, user_id: str | None) -> bool:
-        if self.user_id is ANY_USER or user_id == self.user_id:
-            return True
-        return user_id is None and not self.alone
 
 
 Rows = NDArray[np.int64]
@@ -210,7 +206,10 @@ class ScopeRows:
             known = self._of(wanted)
             rows = known.rows
             if rows is None:
-                rows = self._rows_in(known.codes)
+                order, starts = self._by_scope()
+                old = [order[starts[code] : starts[code + 1]] for code in known.codes if code < starts.size - 1]
+                added = [np.array(self._added[code], dtype=np.int64) for code in known.codes if code in self._added]
+                rows = distinct(np.concatenate((np.empty(0, dtype=np.int64), *old, *added)))
                 known.list_rows(rows)
             rows = rows[: known.size]
         return rows[: rows.searchsorted(count)]
@@ -234,12 +233,6 @@ class ScopeRows:
             return range(len(self._scopes))
         users = (wanted.user_id,) if wanted.alone or wanted.user_id is None else (wanted.user_id, None)
         return [code for user in users for code in self._by_user.get(user, ())]
-
-    def _rows_in(self, codes: Iterable[int]) -> Rows:
-        order, starts = self._by_scope()
-        known = [order[starts[code] : starts[code + 1]] for code in codes if code < starts.size - 1]
-        added = [np.array(self._added[code], dtype=np.int64) for code in codes if code in self._added]
-        return distinct(np.concatenate((np.empty(0, dtype=np.int64), *known, *added)))
 
     def _code(self, scope: Scope) -> int:
         code = self._codes.get(scope)

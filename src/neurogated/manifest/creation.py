@@ -405,15 +405,12 @@ def _bridges(
             before = weight, _heaviest(scoped, *pair)
         bridging[pair] = before
         low, high = sorted((number[pair[0]], number[pair[1]]))
-        bridges.append(Bridge(low, high, weight, _passing(betweenness, *pair), before[1]))
+        passing = None
+        if betweenness is not None:
+            graph, values = betweenness
+            passing = float(values[(graph.source == pair[0]) & (graph.target == pair[1])][:1].sum())
+        bridges.append(Bridge(low, high, weight, passing, before[1]))
     return tuple(bridges), bridging
-
-
-def _passing(betweenness: tuple[WeightedGraph, Values] | None, first: int, second: int) -> float | None:
-    if betweenness is None:
-        return None
-    graph, values = betweenness
-    return float(values[(graph.source == first) & (graph.target == second)][:1].sum())
 
 
 def _heaviest(scoped: _Scoped, first: int, second: int) -> str:

@@ -62,19 +62,17 @@ def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
         from neurogated.storage.graph_store import GraphStore
 
         return GraphStore(namespace=config.namespace, config=config, clock=clock)
-    place: Path | str = _path(config) if config.storage == "sqlite" else config.storage
-    return _durable_store(config.storage).open(
+    place: Path | str = config.storage
+    if config.storage == "sqlite":
+        from neurogated.storage.sqlite_store import SqliteStore
+
+        store: type[DurableStore] = SqliteStore
+        place = _path(config)
+    else:
+        store = _database_store(config.storage)
+    return store.open(
         place, config.namespace, config=config, clock=clock, from_scratch=from_scratch, read_only=config.read_only
     )
-
-
-def _durable_store(storage: str) -> type[DurableStore]:
-    """Return the store that keeps a memory in a file or in a kind of databases."""
-    if storage != "sqlite":
-        return _database_store(storage)
-    from neurogated.storage.sqlite_store import SqliteStore
-
-    return SqliteStore
 
 
 def _database_store(url: str) -> type[PostgresStore | Neo4jStore]:
