@@ -66,6 +66,7 @@ def test_a_method_that_a_path_lacks_is_refused_with_those_it_has(
 
 def test_the_template_beside_the_style_of_the_page_is_not_served(ask: Ask) -> None:
     assert ask("GET", "/page.css").status_code == 200
+    assert ask("GET", "/picture.js").headers["Content-Encoding"] == "gzip"
     assert ask("GET", "/page.html.j2").status_code == 404
 
 

@@ -24,6 +24,7 @@ from neurogated.version import __version__
 with needs_extra("serve"):
     from fastapi import APIRouter, Depends, FastAPI, HTTPException
     from fastapi.responses import PlainTextResponse
+    from starlette.middleware.gzip import GZipMiddleware
     from starlette.routing import Route
     from starlette.staticfiles import StaticFiles
 
@@ -77,7 +78,7 @@ def create_app(
     app.router.routes.append(Route(_MCP, protocol, include_in_schema=False))
     if _PAGE.is_dir():
         # The pages of the viewer have the same style.
-        files = _Files(directory=_PAGE, packages=[("neurogated.viewer", "templates")], html=True)
+        files = GZipMiddleware(_Files(directory=_PAGE, packages=[("neurogated.viewer", "templates")], html=True))
         # A mount would also answer every unknown path of REST.
         app.router.routes += [Route(path, files, methods=["GET"], include_in_schema=False) for path in ("/", "/{file}")]
     app.add_middleware(Guard, keys=keys, namespace=own, limits=limits, metrics=metrics, hosts=hosts)

@@ -25,6 +25,8 @@ export const svg = (tag, attributes = {}, ...children) =>
   fill(document.createElementNS(SVG, tag), attributes, children);
 export const button = (text, onclick, attributes = {}) =>
   h("button", { type: "button", class: "act", onclick, ...attributes }, text);
+export const hint = (...children) => h("p", { class: "hint" }, ...children);
+export const note = (...children) => h("p", { class: "note", dir: "auto" }, ...children);
 export const quote = (text, attributes = {}) => h("p", { class: "content", dir: "auto", ...attributes }, text);
 
 let numbers = 0;
@@ -40,6 +42,8 @@ export const when = (time) => h("time", { datetime: time }, shown.format(new Dat
 const dayShown = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZone: "UTC" });
 export const day = (time) => h("time", { datetime: time }, dayShown.format(new Date(time)));
 export const number = (value) => value.toFixed(3).replace("-", "\u2212");
+export const said = (memory) => memory.content || memory.title || memory.id;
+export const address = (view, rest) => (rest ? `#${view}/${encodeURIComponent(rest)}` : `#${view}`);
 export const beginning = (text, most = 90) => (text.length > most ? `${text.slice(0, most).trimEnd()} …` : text);
 
 /** Tell the reader what happened, in words that a screen reader speaks. */

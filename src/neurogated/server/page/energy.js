@@ -1,7 +1,7 @@
 // The energy and the layers of the memories over time, as a curve and as a table.
 
 import * as api from "./api.js";
-import { h, number, put, svg } from "./dom.js";
+import { h, hint, number, put, svg } from "./dom.js";
 
 const DAYS = 14;
 
@@ -22,7 +22,7 @@ function curve(moments) {
 }
 
 export async function show(view) {
-  put(view, h("p", { class: "hint" }, "Reading the past …"));
+  put(view, hint("Reading the past …"));
   const moments = await api.energy(DAYS);
   const layers = Object.keys(moments[0].layers);
   const total = (one) => layers.reduce((sum, name) => sum + one.layers[name], 0);
@@ -39,7 +39,7 @@ export async function show(view) {
   put(
     view,
     h("h2", {}, "Energy over time"),
-    h("p", { class: "hint" }, "After today: without any further use. The past has the memories of that time with their present uses."),
+    hint("After today: without any further use. The past has the memories of that time with their present uses."),
     h("div", { class: "panel" }, h("p", { class: "hint", "aria-hidden": "true" }, "Mean energy, 0 to 1; the dashes are the forecast"), curve(moments)),
     h(
       "div",

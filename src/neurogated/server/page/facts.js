@@ -1,7 +1,7 @@
 // What is known of each subject: what holds now, and what held before.
 
 import * as api from "./api.js";
-import { button, day, h, labelled, put } from "./dom.js";
+import { address, button, day, h, hint, labelled, put } from "./dom.js";
 import { act, card, changed } from "./memory.js";
 
 /** Take a fact back that was stated; of one that was read, show the memories to correct. */
@@ -13,7 +13,7 @@ async function wrong(fact, place, again) {
     return;
   }
   const sources = await api.readAll(fact.sources);
-  put(place, h("p", { class: "hint" }, "It was read from these memories. Correct or forget the one that is wrong."), sources.filter(Boolean).map((one) => card(one, { again })));
+  put(place, hint("It was read from these memories. Correct or forget the one that is wrong."), sources.filter(Boolean).map((one) => card(one, { again })));
   place.focus();
 }
 
@@ -35,7 +35,7 @@ function row(fact, place, again) {
     h("th", { scope: "row", dir: "auto" }, fact.attribute),
     h("td", { dir: "auto" }, fact.is_denied && h("span", { class: "tag" }, "not"), " ", fact.value),
     h("td", { class: "hint" }, fact.valid_from && ["from ", day(fact.valid_from)], fact.valid_to && [" to ", day(fact.valid_to)]),
-    h("td", {}, fact.sources.map((id, rank) => h("a", { href: `#map/${encodeURIComponent(id)}`, "aria-label": `Source ${rank + 1}: ${fact.statement}` }, `source ${rank + 1} `))),
+    h("td", {}, fact.sources.map((id, rank) => h("a", { href: address("map", id), "aria-label": `Source ${rank + 1}: ${fact.statement}` }, `source ${rank + 1} `))),
     h("td", {}, button("Wrong", act(() => wrong(fact, place, again)), { "aria-label": `Wrong: ${fact.statement}` })),
   );
 }
@@ -48,7 +48,7 @@ function table(facts, label, place, again) {
 export async function show(view, subject = "") {
   const field = h("input", { type: "search", value: subject, autocomplete: "off", dir: "auto" });
   const ask = act(async () => show(view, field.value.trim()));
-  history.replaceState(null, "", subject ? `#facts/${encodeURIComponent(subject)}` : "#facts");
+  history.replaceState(null, "", address("facts", subject));
   const found = await api.facts(subject);
   const now = Date.now();
   const isPast = (fact) => fact.valid_to !== null && Date.parse(fact.valid_to) <= now;
@@ -60,7 +60,7 @@ export async function show(view, subject = "") {
       "section",
       { class: "panel list", "aria-label": name },
       h("h2", { dir: "auto" }, name),
-      present.length ? table(present, `What holds of ${name}`, place, again) : h("p", { class: "hint" }, "Nothing holds now."),
+      present.length ? table(present, `What holds of ${name}`, place, again) : hint("Nothing holds now."),
       past.length > 0 && h("details", { open: true }, h("summary", {}, `Before (${past.length})`), table(past, `What held of ${name}`, place, again)),
       timeline(facts),
       place,
@@ -69,6 +69,6 @@ export async function show(view, subject = "") {
   put(
     view,
     h("form", { class: "ask", role: "search", onsubmit: ask }, labelled("Subject", field), h("button", { class: "act main" }, "Show facts")),
-    ...(sections.length ? sections : [h("p", { class: "hint" }, "Nothing is known.")]),
+    ...(sections.length ? sections : [hint("Nothing is known.")]),
   );
 }

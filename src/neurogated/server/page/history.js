@@ -1,7 +1,7 @@
 // What changed, the latest first, and how to take it back.
 
 import * as api from "./api.js";
-import { beginning, button, h, put, tell, when } from "./dom.js";
+import { beginning, button, h, hint, put, tell, when } from "./dom.js";
 import { act } from "./memory.js";
 
 export async function show(view) {
@@ -28,6 +28,6 @@ export async function show(view) {
     if (page.cursor === null) next.remove();
   }
   await more();
-  const shown = list.children.length ? list : h("p", { class: "hint" }, "Nothing has changed.");
+  const shown = list.children.length ? list : hint("Nothing has changed.");
   put(view, h("h2", {}, "Changes"), shown, next.cursor === null ? "" : next);
 }

@@ -1,7 +1,7 @@
 // The map with its list of communities, and the neighbourhood of the memory that the reader chooses.
 
 import * as api from "./api.js";
-import { beginning, button, h, labelled, number, put, svg, tell } from "./dom.js";
+import { address, beginning, button, h, hint, labelled, number, put, said, svg, tell } from "./dom.js";
 import { act, card } from "./memory.js";
 import { Picture } from "./picture.js";
 
@@ -28,14 +28,14 @@ function neighbourhood({ memories, links, more }, open, again) {
       "li",
       {},
       edges.map((link) => [h("span", { class: "chip", ink: inkOf(link) }, link.source === centre.id ? "→ " : "← ", link.relation ?? link.type), h("span", { class: "value" }, ` ${number(link.weight)} `)]).flat(),
-      button(beginning(one.content || one.title || one.id), () => open(one.id), { class: "link", dir: "auto" }),
+      button(beginning(said(one)), () => open(one.id), { class: "link", dir: "auto" }),
     );
   };
   return [
     card(centre, { again }),
-    others.length ? picture : h("p", { class: "hint" }, "No memory is linked to it."),
+    others.length ? picture : hint("No memory is linked to it."),
     h("ol", { class: "flows" }, others.map(words)),
-    more > 0 && h("p", { class: "hint" }, `${more} more neighbours are not shown.`),
+    more > 0 && hint(`${more} more neighbours are not shown.`),
   ].filter(Boolean);
 }
 
@@ -71,7 +71,7 @@ function controls(picture, map) {
 }
 
 export async function show(view, chosen = "") {
-  put(view, h("p", { class: "hint" }, "Drawing the map …"));
+  put(view, hint("Drawing the map …"));
   const map = await api.map();
   const places = new Map(map.ids.map((id, place) => [id, place]));
   const about = h("section", { class: "list", "aria-label": "Chosen on the map", "aria-live": "polite", tabindex: -1 });
@@ -79,14 +79,14 @@ export async function show(view, chosen = "") {
 
   const open = act(async (id) => {
     const found = await api.neighbourhood(id);
-    history.replaceState(null, "", `#map/${encodeURIComponent(id)}`);
+    history.replaceState(null, "", address("map", id));
     picture.mark(places.get(id) ?? -1);
     put(about, h("h2", {}, "Neighbours"), ...neighbourhood(found, open, again));
     about.focus({ preventScroll: window.innerWidth > 1000 });
   });
   const known = new Map();
   const words = async (place) => {
-    if (!known.has(place)) known.set(place, api.readAll([map.ids[place]]).then(([one]) => one && beginning(one.content || one.title || one.id, 120)));
+    if (!known.has(place)) known.set(place, api.readAll([map.ids[place]]).then(([one]) => one && beginning(said(one), 120)));
     return known.get(place);
   };
   const picture = new Picture(map, (place) => open(map.ids[place]), words);
@@ -103,8 +103,8 @@ export async function show(view, chosen = "") {
       h("h2", { dir: "auto" }, name || "In no community"),
       h("p", { class: "hint", dir: "auto" }, keywords.join(", ")),
       ...bridges.map(([first, second, id]) => h("p", {}, "Bridge to ", h("bdi", {}, map.regions[first === region ? second : first].name), ": ", button("open its memory", () => open(id), { class: "link" }))),
-      h("p", { class: "hint" }, `${size} memories, those with the most energy first:`),
-      h("ul", { class: "flows" }, memories.filter(Boolean).map((one) => h("li", {}, button(beginning(one.content || one.title || one.id), () => open(one.id), { class: "link", dir: "auto" })))),
+      hint(`${size} memories, those with the most energy first:`),
+      h("ul", { class: "flows" }, memories.filter(Boolean).map((one) => h("li", {}, button(beginning(said(one)), () => open(one.id), { class: "link", dir: "auto" })))),
     );
     about.focus({ preventScroll: window.innerWidth > 1000 });
   });
@@ -116,6 +116,6 @@ export async function show(view, chosen = "") {
     controls(picture, map),
     h("div", { class: "beside" }, picture.element, h("div", { class: "list" }, about, h("h2", {}, "Communities"), h("ol", { class: "flows regions" }, named))),
   );
-  if (!map.ids.length) about.append(h("p", { class: "hint" }, "There are no memories yet."));
+  if (!map.ids.length) about.append(hint("There are no memories yet."));
   if (chosen) await open(chosen);
 }

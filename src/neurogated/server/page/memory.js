@@ -1,7 +1,7 @@
 // A memory with what a reader can do with it.
 
 import * as api from "./api.js";
-import { beginning, button, h, labelled, number, put, quote, tell, when } from "./dom.js";
+import { address, beginning, button, h, labelled, number, put, quote, said, tell, when } from "./dom.js";
 
 /** Tell that something changed, with a button that takes it back. */
 export function changed(text, again) {
@@ -125,9 +125,9 @@ export function card(memory, { head = [], extra = [], again = () => {}, fresh = 
     item("Forget", act(forget)),
     item("Helpful", judge("success", "Its links are stronger now.")),
     item("Not helpful", judge("fail", "Its links are weaker now.")),
-    h("a", { class: "item", href: `#map/${encodeURIComponent(memory.id)}`, "aria-label": `Neighbours: ${about}` }, "Neighbours"),
+    h("a", { class: "item", href: address("map", memory.id), "aria-label": `Neighbours: ${about}` }, "Neighbours"),
     item("Copy link", act(async () => {
-      await navigator.clipboard.writeText(`${location.href.split("#")[0]}#map/${encodeURIComponent(memory.id)}`);
+      await navigator.clipboard.writeText(`${location.href.split("#")[0]}${address("map", memory.id)}`);
       tell("The link to the memory is copied.");
     })),
     item("Details", reveal),
@@ -157,6 +157,7 @@ const REASONS = {
   cause: "it names a cause",
   effect: "it names an effect",
   replaces: "it stands for another memory",
+  reranker: "the reranker puts it higher",
 };
 
 const WEAK = 0.25;
@@ -175,7 +176,7 @@ export function because(contributions, neighbour) {
 
 /** Return a link to a memory with its neighbours. */
 export const link = (memory, text = "Open") =>
-  h("a", { href: `#map/${encodeURIComponent(memory.id)}`, "aria-label": `${text}: ${beginning(memory.content || memory.title || memory.id, 40)}` }, text);
+  h("a", { href: address("map", memory.id), "aria-label": `${text}: ${beginning(said(memory), 40)}` }, text);
 
 /** Return why a memory was found in words; on demand the terms of its score, and `more`. */
 export function score(recalled, widest, neighbour, more) {

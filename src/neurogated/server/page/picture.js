@@ -155,26 +155,18 @@ export class Picture {
     const pen = front.getContext("2d");
     const spot = ({ x, y }) => [front.width / 2 + (x - camera.x) * camera.scale, front.height / 2 + (y - camera.y) * camera.scale];
     pen.clearRect(0, 0, front.width, front.height);
-    const line = (first, second, colour, width, opacity) => {
-      pen.strokeStyle = colour;
-      pen.lineWidth = width * ratio;
-      pen.globalAlpha = opacity;
+    const stroke = (colour, width, opacity, path) => {
+      Object.assign(pen, { strokeStyle: colour, lineWidth: width * ratio, globalAlpha: opacity });
       pen.beginPath();
-      pen.moveTo(...spot(map.regions[first]));
-      pen.lineTo(...spot(map.regions[second]));
+      path();
       pen.stroke();
     };
+    const line = (first, second, colour, width, opacity) =>
+      stroke(colour, width, opacity, () => [first, second].forEach((one) => pen.lineTo(...spot(map.regions[one]))));
     const heaviest = Math.max(...map.links.map((one) => one[2]), 1e-9);
     for (const [first, second, weight] of map.links) line(first, second, edge, 1 + (5 * weight) / heaviest, 0.12 + (0.3 * weight) / heaviest);
     for (const [first, second] of map.bridges) line(first, second, accent, 1.5, 0.5);
-    const ring = (place, radius, colour, width) => {
-      pen.globalAlpha = 1;
-      pen.strokeStyle = colour;
-      pen.lineWidth = width * ratio;
-      pen.beginPath();
-      pen.arc(...spot(place), radius, 0, 2 * Math.PI);
-      pen.stroke();
-    };
+    const ring = (place, radius, colour, width) => stroke(colour, width, 1, () => pen.arc(...spot(place), radius, 0, 2 * Math.PI));
     pen.font = `600 ${12 * ratio}px ${style.fontFamily}`;
     pen.textAlign = "center";
     for (const region of map.regions) {
@@ -190,18 +182,20 @@ export class Picture {
       pen.fillStyle = text;
       pen.fillText(name, x, y - radius + 16 * ratio);
     }
+    const memory = (place) => ({ x: map.x[place], y: map.y[place] });
     if (this.pointed >= 0) {
-      const point = { x: map.x[this.pointed], y: map.y[this.pointed] };
+      const point = memory(this.pointed);
       ring(point, Math.max(6 * ratio, 0.8 * camera.scale), text, 2);
       const [x, y] = spot(point).map((value) => value / ratio + 12);
       this.tip.style.left = `${Math.max(4, Math.min(x, this.element.clientWidth - this.tip.offsetWidth - 4))}px`;
       this.tip.style.top = `${Math.max(4, Math.min(y, this.element.clientHeight - this.tip.offsetHeight - 4))}px`;
     }
-    if (this.marked >= 0) ring({ x: map.x[this.marked], y: map.y[this.marked] }, Math.max(7 * ratio, camera.scale), accent, 3);
+    if (this.marked >= 0) ring(memory(this.marked), Math.max(7 * ratio, camera.scale), accent, 3);
   }
 
   listen() {
     const { front } = this;
+    const on = (names, call, more) => names.split(" ").forEach((name) => front.addEventListener(name, call, more));
     const held = new Map();
     let moved = 0;
     const pixel = (event) => [event.offsetX * this.ratio, event.offsetY * this.ratio];
@@ -209,12 +203,12 @@ export class Picture {
       const [[left, top], [right, bottom]] = held.values();
       return Math.hypot(right - left, bottom - top) || 1;
     };
-    front.addEventListener("pointerdown", (event) => {
+    on("pointerdown", (event) => {
       front.setPointerCapture(event.pointerId);
       held.set(event.pointerId, pixel(event));
       moved = 0;
     });
-    front.addEventListener("pointermove", (event) => {
+    on("pointermove", (event) => {
       const before = held.get(event.pointerId);
       if (!before) return void this.point(this.nearest(pixel(event)));
       const wide = held.size === 2 && spread();
@@ -225,18 +219,17 @@ export class Picture {
       this.move(before[0] - now[0], before[1] - now[1]);
     });
     const release = (event) => held.delete(event.pointerId);
-    front.addEventListener("pointerup", (event) => {
+    on("pointerup", (event) => {
       const found = release(event) && moved < 4 * this.ratio ? this.nearest(pixel(event)) : -1;
       if (found >= 0) this.chosen(found);
     });
-    front.addEventListener("pointercancel", release);
-    front.addEventListener("pointerleave", () => this.point(-1));
-    front.addEventListener("blur", () => this.point(-1));
-    front.addEventListener("wheel", (event) => {
+    on("pointercancel", release);
+    on("pointerleave blur", () => this.point(-1));
+    on("wheel", (event) => {
       event.preventDefault();
       this.zoom(Math.exp(-event.deltaY / 400), pixel(event));
     }, { passive: false });
-    front.addEventListener("keydown", (event) => {
+    on("keydown", (event) => {
       const step = 60 * this.ratio;
       const middle = [front.width / 2, front.height / 2];
       const deeds = {

@@ -1,7 +1,7 @@
 // The text that an agent gets for a question: each line with its reason and its tokens, and what had no place.
 
 import * as api from "./api.js";
-import { beginning, button, h, labelled, put, tell } from "./dom.js";
+import { address, beginning, button, h, hint, labelled, note, put, said, tell } from "./dom.js";
 import { act, because, link } from "./memory.js";
 
 const BUDGET = 2000;
@@ -32,7 +32,7 @@ function entry(line, memory, found) {
 }
 
 function result(found) {
-  if (!found.text) return [h("p", { class: "hint" }, "The prompt would be empty."), ...found.notes.map((one) => h("p", { class: "note", dir: "auto" }, one))];
+  if (!found.text) return [hint("The prompt would be empty."), ...found.notes.map((one) => note(one))];
   const { first, found: lines, last } = parts(found.text);
   const used = found.memories.reduce((sum, one) => sum + found.choices[one.node.id].tokens, 0);
   const copy = act(async () => {
@@ -44,14 +44,14 @@ function result(found) {
   others.addEventListener("toggle", act(async () => {
     if (!others.open || others.children.length > 1) return;
     const list = h("ol", { class: "flows" });
-    others.append(h("p", { class: "hint" }, "They were recalled, too, the best first. They had no place in the budget, or say what other lines say."), list);
+    others.append(hint("They were recalled, too, the best first. They had no place in the budget, or say what other lines say."), list);
     const memories = await api.readAll(out.slice(0, MOST));
-    list.append(...memories.filter(Boolean).map((one) => h("li", { dir: "auto" }, beginning(one.content || one.title || one.id, 200), " ", link(one))));
-    if (out.length > MOST) others.append(h("p", { class: "hint" }, `${out.length - MOST} more.`));
+    list.append(...memories.filter(Boolean).map((one) => h("li", { dir: "auto" }, beginning(said(one), 200), " ", link(one))));
+    if (out.length > MOST) others.append(hint(`${out.length - MOST} more.`));
   }));
   return [
     h("p", { id: "spent" }, `${found.tokens} of ${found.budget} tokens: ${lines.length} memories with ${used}, and the lines around them with ${found.tokens - used}. ${out.length} recalled memories were left out.`),
-    ...found.notes.map((one) => h("p", { class: "note", dir: "auto" }, one)),
+    ...found.notes.map((one) => note(one)),
     h("div", { class: "panel" }, h("p", { class: "exact" }, first), h("ol", { class: "plain" }, lines.map((line, place) => entry(line, found.memories[place], found))), h("p", { class: "exact" }, last)),
     out.length > 0 && others,
     h("details", { class: "panel" }, h("summary", {}, "The text as one"), h("p", { class: "acts" }, button("Copy", copy)), h("pre", { class: "exact", tabindex: 0, role: "region", "aria-label": "The text as one", id: "whole" }, found.text)),
@@ -63,12 +63,12 @@ export async function show(view, question = "") {
   const budget = h("input", { type: "number", min: 1, max: 100000, value: BUDGET, required: true });
   const shown = h("div", { class: "list", id: "prompt", "aria-live": "polite" });
   const preview = act(async () => {
-    history.replaceState(null, "", `#prompt/${encodeURIComponent(asked.value)}`);
+    history.replaceState(null, "", address("prompt", asked.value));
     put(shown, result(await api.context(asked.value, Number(budget.value))));
   });
   put(
     view,
-    h("p", { class: "hint" }, "The text that an agent puts into its prompt for a question or a task, exactly as it gets it."),
+    hint("The text that an agent puts into its prompt for a question or a task, exactly as it gets it."),
     h("form", { class: "ask three", onsubmit: preview }, h("div", {}, labelled("Question or task", asked)), h("div", {}, labelled("Budget in tokens", budget)), h("button", { class: "act main" }, "Preview")),
     shown,
   );

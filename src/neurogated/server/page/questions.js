@@ -1,7 +1,7 @@
 // Contradictions with the question to answer, a button for each answer.
 
 import * as api from "./api.js";
-import { button, h, put, quote, when } from "./dom.js";
+import { button, h, hint, put, quote, when } from "./dom.js";
 import { act, changed } from "./memory.js";
 
 function side(name, memory) {
@@ -29,7 +29,7 @@ async function item(one, again) {
     "article",
     { class: "memory", "aria-label": one.question || one.reason },
     h("h3", { dir: "auto" }, one.question || one.reason),
-    h("p", { class: "hint" }, h("span", { class: "tag" }, one.status), ` ${one.reason}`),
+    hint(h("span", { class: "tag" }, one.status), ` ${one.reason}`),
     h("div", { class: "sides" }, side("First", first), side("Second", second)),
     h("p", { class: "acts" }, answer("The first is right", one.first), answer("The second is right", one.second), answer("Both are right", "both"), answer("It changed: the later one holds now", "supersede")),
     one.because && h("p", { dir: "auto" }, `Because: ${one.because}`),
@@ -44,7 +44,7 @@ export async function show(view) {
   put(
     view,
     h("h2", {}, "Open questions"),
-    open.length ? h("div", { class: "list" }, open) : h("p", { class: "hint" }, "Nothing contradicts."),
+    open.length ? h("div", { class: "list" }, open) : hint("Nothing contradicts."),
     resolved.length > 0 && h("details", { open: open.length === 0 }, h("summary", {}, `Answered (${resolved.length})`), h("div", { class: "list" }, resolved)),
   );
 }

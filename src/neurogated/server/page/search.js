@@ -1,7 +1,7 @@
 // Search with the explained recall; without a question, all memories page by page. Also adds memories.
 
 import * as api from "./api.js";
-import { beginning, button, h, labelled, number, put, tell } from "./dom.js";
+import { address, beginning, button, h, hint, labelled, note, number, put, tell } from "./dom.js";
 import { act, card, changed, score } from "./memory.js";
 import { importer, save } from "./transfer.js";
 
@@ -24,15 +24,15 @@ function answer(found, again) {
   const cards = found.memories.map((one, place) => {
     const state = found.states[one.node.id];
     const head = [h("header", {}, h("span", { class: "rank" }, place + 1), state && h("span", { class: "tag" }, state))];
-    const same = one.same_as.length ? [h("p", { class: "hint" }, `${one.same_as.length} more say the same`)] : [];
+    const same = one.same_as.length ? [hint(`${one.same_as.length} more say the same`)] : [];
     return card(one.node, { head, extra: [...score(one, widest, names.get(one.path.at(-1)?.source_id), path(one.path, names)), ...same], again });
   });
   const why = found.kernel && h("p", { class: "hint", dir: "auto" }, `Links followed: ${found.kernel.justification}`);
   return [
     why,
-    ...found.notes.map((note) => h("p", { class: "note", dir: "auto" }, note)),
-    ...found.conflicts.map((one) => h("p", { class: "note", dir: "auto" }, one.question || one.reason, " ", h("a", { href: "#questions" }, "Answer"))),
-    cards.length ? cards : h("p", { class: "hint" }, "No memory fits."),
+    ...found.notes.map((one) => note(one)),
+    ...found.conflicts.map((one) => note(one.question || one.reason, " ", h("a", { href: "#questions" }, "Answer"))),
+    cards.length ? cards : hint("No memory fits."),
   ].flat();
 }
 
@@ -63,7 +63,7 @@ function filters(memories, changed) {
 /** Return all memories, the newest first, with filters; those in `added` are pointed out. */
 function everything(first, added, again) {
   const [loaded, lines, count] = [[...first.memories], h("div", { class: "list" }), h("p", { class: "hint", role: "status" })];
-  if (!loaded.length) return [h("p", { class: "hint" }, "There are no memories yet.")];
+  if (!loaded.length) return [hint("There are no memories yet.")];
   let [cursor, most] = [first.cursor, SHOWN];
   const [fields, fits] = filters(loaded, () => draw());
   const more = button("More", act(async () => {
@@ -112,11 +112,11 @@ export async function show(view, question = "") {
 
   async function refresh() {
     const [query, mine] = [asked.value.trim(), (turn += 1)];
-    history.replaceState(null, "", query ? `#search/${encodeURIComponent(query)}` : "#search");
+    history.replaceState(null, "", address("search", query));
     const found = await (query ? api.recall(query) : api.list());
     if (mine !== turn) return;
     put(results, query ? answer(found, refresh) : everything(found, added, refresh));
-    if (query) tell(`${found.memories.length} memories. `, h("a", { href: `#prompt/${encodeURIComponent(query)}` }, "See the prompt"));
+    if (query) tell(`${found.memories.length} memories. `, h("a", { href: address("prompt", query) }, "See the prompt"));
   }
 
   const remember = act(async () => {

@@ -1,7 +1,7 @@
 // The texts of memories, with their times, tags and metadata, as a file with one JSON object a line: export, and import with a ledger of what became of each line.
 
 import * as api from "./api.js";
-import { beginning, h, labelled, put, tell } from "./dom.js";
+import { beginning, h, hint, labelled, put, tell } from "./dom.js";
 import { act } from "./memory.js";
 
 const KEPT = ["content", "title", "timestamp", "valid_from", "valid_to", "tags", "metadata", "importance", "expires_at"];
@@ -50,7 +50,7 @@ export function importer(again) {
     "details",
     { class: "more" },
     h("summary", {}, "Import"),
-    h("p", { class: "hint" }, "A file that was exported here, or a text with one memory a line."),
+    hint("A file that was exported here, or a text with one memory a line."),
     h("form", { class: "ask", onsubmit: load }, labelled("File", file), h("button", { class: "act" }, "Add its lines")),
     ledger,
   );
