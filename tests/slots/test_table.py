@@ -71,7 +71,7 @@ def test_changes_one_by_one_leave_what_all_at_once_leave(changes: list[tuple[str
     whole = RowOutcomes()
     whole.update(OutcomeChanges(outcomes=answers, entries=entries))
     assert grown.valid == whole.valid
-    assert {one.conflict() for one in grown.rivals()} == {one.conflict() for one in whole.rivals()}
+    assert {*grown.disputes()} == {*whole.disputes()}
     assert {key: slot.entries for key, slot in grown.slots.items()} == {
         key: slot.entries for key, slot in whole.slots.items()
     }

@@ -9,10 +9,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from neurogated.core.conflicts import Conflict, Validity
 from neurogated.core.model import MemoryNode
+
+if TYPE_CHECKING:
+    from neurogated.core.facts import Fact
 
 USER = "user"
 """The subject of a claim that the user makes about herself."""
@@ -77,10 +80,11 @@ class Entry(NamedTuple):
     id: str
     """The id of its node."""
     owner: Owner
-    path: Sequence[str]
     speaker: str | None
     """Who says it about another person; None for the user, for a person about herself, and for a stated fact."""
     claim: Claim
+    fact: Fact
+    """It with its given times, and without sources."""
     times: SideTimes
     """Its times without conflicts."""
     created_at: datetime

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from operator import attrgetter
 
-from neurogated.core.claims import USER
+from neurogated.core.claims import USER, Entry
+from neurogated.core.conflicts import Validity
 from neurogated.core.derivation import are_of, sources_of
 from neurogated.core.found import Statement
 from neurogated.core.habits import explains_reading
@@ -14,6 +16,7 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM, FACT
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.quoting import day_of
+from neurogated.core.read_only import filled_all
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
 from neurogated.text.times import Zone
@@ -53,6 +56,11 @@ class Fact:
     """Its owner."""
 
 
+_FIELDS = attrgetter(*Fact.__slots__)
+_PARTS = attrgetter("subject", "attribute", "value", "confidence", "is_denied")
+_TIMES = attrgetter("valid_from", "valid_to", "timestamp", "expires_at")
+
+
 def fact_ids(view: GraphView) -> list[str]:
     """Return the ids of the facts and claims that a view admits, in the order they were added.
 
@@ -75,23 +83,20 @@ def facts_of(store: GraphStorePort, view: GraphView, node_ids: Sequence[str]) ->
     return [fact_of(node, parts, sources.get(node.id, ())) for node, parts in known]
 
 
-def fact_of(node: MemoryNode, parts: Statement, sources: Iterable[str]) -> Fact:
+def fact_of(node: MemoryNode, parts: Statement, sources: Iterable[str] = ()) -> Fact:
     """Return the fact of a node with these parts."""
-    return Fact(
-        node.id,
-        node.content,
-        subject=parts.subject,
-        attribute=parts.attribute,
-        value=parts.value,
-        confidence=parts.confidence,
-        is_denied=parts.is_denied,
-        valid_from=node.valid_from,
-        valid_to=node.valid_to,
-        timestamp=node.timestamp,
-        expires_at=node.expires_at,
-        sources=tuple(sorted(sources)),
-        scope=node.scope,
-    )
+    values = *_PARTS(parts), *_TIMES(node), tuple(sorted(sources)), node.scope
+    return Fact(node.id, node.content, *values)
+
+
+def facts_read(entries: Sequence[tuple[Entry, Validity | None]], sources: Iterable[Iterable[str]]) -> list[Fact]:
+    """Return the facts of entries with the valid times that conflicts leave them, if others, and with sources."""
+    if not entries:
+        return []
+    columns = dict(zip(Fact.__slots__, zip(*[_FIELDS(one.fact) for one, _ in entries], strict=True), strict=True))
+    times = [valid or (one.fact.valid_from, one.fact.valid_to) for one, valid in entries]
+    columns["valid_from"], columns["valid_to"] = zip(*times, strict=True)
+    return filled_all(Fact, {**columns, "sources": [tuple(sorted(names)) for names in sources]})
 
 
 def about(fact: Fact | Statement) -> str:

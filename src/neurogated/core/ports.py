@@ -21,7 +21,7 @@ from neurogated.core.view import GraphView, Rows
 
 if TYPE_CHECKING:
     from neurogated.core.claims import Entry, Foreseen, Owner, Slot
-    from neurogated.core.conflicts import Conflict
+    from neurogated.core.conflicts import Conflict, Validity
 
 
 Message = Mapping[str, str]
@@ -147,10 +147,10 @@ class GraphStorePort(Protocol):
     def values_in(self, owner: Owner, slot: Slot) -> Sequence[Entry]:
         """Return the stated facts and claims in a slot of an owner by time; the slot as `slot_key` returns it."""
 
-    def disputes(self, node_ids: Iterable[str] | None = None) -> list[Conflict]:
+    def disputes(self) -> list[Conflict]:
         """Return the conflicts between values of slots, in the order they were stored, that nobody has answered.
 
-        They are computed, see `slots.table`. `node_ids` are the facts and claims that they are about; all if omitted.
+        They are computed, see `slots.table`.
         """
 
     def foreseen(self, delta: GraphDelta) -> Foreseen:
@@ -277,6 +277,12 @@ class GraphReader(Protocol):
 
         It reads no whole nodes.
         """
+
+    def entries(self, node_ids: Iterable[str]) -> list[tuple[Entry, Validity | None]]:
+        """Return the stated facts and claims among nodes, with the valid times that conflicts leave them, if others."""
+
+    def disputes(self, node_ids: Iterable[str]) -> list[Conflict]:
+        """Return the conflicts of facts and claims; see `GraphStorePort`."""
 
     def rare_rows_with(self, limits: Mapping[str, int]) -> dict[str, Rows]:
         """Return the nodes with each term, except terms that more nodes have than their limit."""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, chain
 
 from neurogated.core.contexts import remembered
-from neurogated.core.found import Statement
 from neurogated.core.turns import Described, Text, turn_tags
 from neurogated.text.keywords import ENGLISH_STOP_WORDS, fold, split_keywords, split_words
 
@@ -72,8 +71,9 @@ def tags(node: Described) -> frozenset[str]:
     They name its subjects, its speaker or label, its place, the trait of mentioning a time, its document, its slot, the
     properties of a turn, and the tags that its owner gave it.
     """
-    statement = node.found.statement
-    slot = () if statement is None else slot_tags(statement)
+    slot: tuple[str, ...] = ()
+    if (said := node.found.statement) is not None:
+        slot = slot_tag(said.subject, said.attribute), value_tag(said.subject, said.attribute, said.value)
     named = [subject_tag(name) for name in subject_names(node)]
     named += [speaker_tag(name) for name in _names(node.speaker or node.found.label)]
     place = node.found.place or ""
@@ -118,12 +118,6 @@ def places_among(found: Iterable[str]) -> frozenset[str]:
 def subject_tag(name: str) -> str:
     """Return the tag of nodes with the subject `name`, in folded words."""
     return f"{_SUBJECT}{name}"
-
-
-def slot_tags(statement: Statement) -> tuple[str, str]:
-    """Return the tags of the slot and of the value of a fact."""
-    subject, attribute = statement.subject, statement.attribute
-    return slot_tag(subject, attribute), value_tag(subject, attribute, statement.value)
 
 
 @remembered(4_096)

@@ -100,7 +100,7 @@ class ClaimLedger:
         if source.id in self.sources_of(other.id):
             return True
         end = self._node(other.id).valid_to
-        if other.path != new.path or not (end is None or new.at < end or new.claim.is_past):
+        if other.fact.scope.path != new.fact.scope.path or not (end is None or new.at < end or new.claim.is_past):
             return False
         return not any(meets(one.claim, new.claim) for one in mates if new.at <= one.at < other.at)
 

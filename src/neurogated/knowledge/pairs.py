@@ -108,7 +108,7 @@ class CandidateFinder:
     def disputed(self, view: GraphView, node: MemoryNode, is_left_out: Callable[[str], bool]) -> Iterator[TextPair]:
         """Yield the pairs of a memory whose claims seem to exclude each other, because they are in one slot."""
         ours = claims_of(view, [node.id])
-        for conflict in self._store.disputes(ours) if ours else ():
+        for conflict in self._store.reader(view).disputes(ours) if ours else ():
             theirs = [side for side in conflict.sides if side not in ours]
             sources = (
                 [name for name in sources_of(view, theirs).get(theirs[0], ()) if not is_left_out(name)]
@@ -175,7 +175,7 @@ class CandidateFinder:
     def _linked(self, view: GraphView, name: str) -> Iterator[str]:
         """Yield the ids of the memories that say the same as one, or are in conflict with it or with its claims."""
         yield from chain.from_iterable(others_of(view, view.known_rows([name]), anyone))
-        about = disputes_about(self._store, view, [name, *claims_of(view, [name])])
+        about = disputes_about(self._store.reader(view), [name, *claims_of(view, [name])])
         sides = {side for one in about for side in one.sides}
         yield from (*sides, *chain.from_iterable(sources_of(view, sides).values()))
 

@@ -29,18 +29,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.claims import Change
+from neurogated.core.claims import Change, Slot
 from neurogated.core.clock import day_in
 from neurogated.core.columns import Rows, contained, firsts
 from neurogated.core.conflicts import Conflict, disputes_about, given_times, moment_of
 from neurogated.core.derivation import claims_of, derived_from, is_derived, sources_of
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.facts import Fact, fact_of, is_supported
+from neurogated.core.facts import Fact, facts_read, is_supported
 from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM, DEFAULT_KIND, FACT, PROFILE, SEGMENT
 from neurogated.core.ports import GraphReader, GraphStorePort
-from neurogated.core.rendering import said_by, slot_tag
+from neurogated.core.rendering import said_by
 from neurogated.core.same_as import anyone, are_echoes, echoed_rows, fronts, has_echoes, has_groups, is_shown, others_of
 from neurogated.core.speakers import same_speaker
 from neurogated.core.trace import Profile, Recall, RecalledMemory
@@ -54,7 +54,6 @@ from neurogated.text.times import Zone
 
 _ASKS_PAST = re.compile(table_of(__package__, "words")["asks_past"].replace("\n", ""))
 _MAY_ASK_PAST = re.compile(r"\b(?:before|earlier|once|fruher|avant|antes)\b|之前")
-_ENDS = Change.ENDS.value
 
 
 class RecalledClaims(NamedTuple):
@@ -71,7 +70,7 @@ class RecalledClaims(NamedTuple):
     coming: tuple[Conflict, ...] = ()
     """Those that end a side later: until then it holds, and not the other."""
     nodes: Mapping[str, MemoryNode] = {}
-    """The sides of the conflicts by id, and the claims."""
+    """The sides of the conflicts by id."""
     sources: Mapping[str, Sequence[str]] = {}
     """The memories of claims, by the ids of the claims, if there are conflicts."""
     states: Mapping[str, Verdict] = {}
@@ -110,15 +109,15 @@ def in_present_order(
         return list(recalls)
     found = []
     for recall in recalls:
-        memories, read = list(recall.memories), dict[str, MemoryNode]()
-        claims = _recalled_claims(store, every_time, recall, at, read)
+        memories = list(recall.memories)
+        claims = _recalled_claims(store, every_time, recall, at)
         if (claims.conflicts or claims.coming) and held is None:
             for sides in _orders(recall.query, claims, present):
                 if (place := _place_of(recall.query, sides, memories, claims)) is not None:
                     _put(store, memories, place, _shown(searched, claims.memories_of(sides[1]), memories))
         ordered = tuple(memories[:most])
         if [one.id for one in ordered] != list(recall.ids):
-            claims = _recalled_claims(store, every_time, replace(recall, memories=ordered), at, read)
+            claims = _recalled_claims(store, every_time, replace(recall, memories=ordered), at)
         there = partial(_admitted, view)
         listed = (one for one in claims.conflicts if all(map(there, map(claims.memories_of, one.sides))))
         read_in = {name: getattr(claims, name) for name in ("states", "facts", "former", "profiles")}
@@ -214,9 +213,7 @@ def _put(store: GraphStorePort, memories: list[RecalledMemory], place: int, name
         place += 1
 
 
-def _recalled_claims(
-    store: GraphStorePort, reader: GraphReader, recall: Recall, present: datetime, read: dict[str, MemoryNode]
-) -> RecalledClaims:
+def _recalled_claims(store: GraphStorePort, reader: GraphReader, recall: Recall, present: datetime) -> RecalledClaims:
     """Return what the memories of a recall say.
 
     Args:
@@ -224,29 +221,29 @@ def _recalled_claims(
         reader: a reader with the memories of all valid times.
         recall: the recall.
         present: when facts hold.
-        read: claims and sides of conflicts that were read before; others are added.
     """
-    shown, groups = reader.view, dict(_groups(reader.view, recall.ids))
-    members = set(groups).union(*groups.values())
+    shown, groups = reader.view, _groups(reader.view, recall.ids)
+    members = {*groups}.union(*groups.values())
     claims = claims_of(shown, members)
-    disputes = disputes_about(store, shown, {*members, *claims})
+    disputes = disputes_about(reader, {*members, *claims})
     if not (claims or disputes):
         return RecalledClaims()
-    wanted = {*claims, *[side for one in disputes for side in one.sides]}
-    read |= {node.id: node for node in reader.nodes(shown.known_rows([name for name in wanted if name not in read]))}
-    nodes = {name: read[name] for name in wanted if name in read and is_supported(read[name])}
     recalled = RecalledClaims(profiles=_profiles(store, shown, claims) if PROFILE in shown.kinds else ())
-    if disputes := [one for one in disputes if nodes.keys() >= set(one.sides)]:
+    if disputes:
+        nodes = {node.id: node for node in reader.nodes(shown.known_rows({*chain(*(one.sides for one in disputes))}))}
+        disputes = [one for one in disputes if all(side in nodes and is_supported(nodes[side]) for side in one.sides)]
         sources = sources_of(shown, [name for name in nodes if nodes[name].kind == CLAIM])
         found = [one for one in disputes if _has_effect(one, nodes)]
         coming = tuple(one for one in found if one.loser and not _is_ended(nodes[one.loser], present))
         settled = tuple(one for one in found if one not in coming)
         recalled = recalled._replace(conflicts=settled, coming=coming, nodes=nodes, sources=sources)
         recalled = recalled._replace(states=_states(recall, groups, recalled))
-    own = [(nodes[name], [one for one in said if one in groups]) for name, said in claims.items() if name in nodes]
-    facts = [(node, fact_of(node, said, names)) for node, names in own if names and (said := node.found.statement)]
-    held = [fact for node, fact in facts if not (_is_past(node, present) or node.metadata.get("change") == _ENDS)]
-    return recalled._replace(facts=(*held,), former=(*[fact for node, fact in facts if _is_ended(node, present)],))
+    said = {name: here for name, names in claims.items() if (here := [one for one in names if one in groups])}
+    entries = reader.entries(said)
+    every = list(zip(facts_read(entries, [said[one.id] for one, _ in entries]), entries, strict=True))
+    held = [one for one, (read, _) in every if not (_is_past(one, present) or read.claim.change is Change.ENDS)]
+    former = [one for one, (read, valid) in every if valid and _has_ended(one, read.fact.valid_to, present)]
+    return recalled._replace(facts=tuple(held), former=tuple(former))
 
 
 def _profiles(store: GraphStorePort, view: GraphView, claims: Iterable[str]) -> tuple[Profile, ...]:
@@ -260,23 +257,33 @@ def _profiles(store: GraphStorePort, view: GraphView, claims: Iterable[str]) -> 
     )
 
 
-def _is_past(node: MemoryNode, moment: datetime | None) -> bool:
+def _is_past(one: MemoryNode | Fact, moment: datetime | None) -> bool:
     """Return whether something holds no longer at a time, or at some time; something wrong never held."""
-    end = node.valid_to
-    return end is not None and (moment is None or end <= moment or end == node.valid_from)
+    end = one.valid_to
+    return end is not None and (moment is None or end <= moment or end == one.valid_from)
 
 
 def _is_ended(node: MemoryNode, moment: datetime | None = None) -> bool:
-    """Return whether a conflict has ended a memory or a claim, or ends it until a time."""
-    return node.valid_to != given_times(node)[1] and (node.valid_to is None or _is_past(node, moment))
+    """Return whether a conflict has ended a memory, or ends it until a time."""
+    return _has_ended(node, given_times(node)[1], moment)
 
 
-def _groups(view: GraphView, names: Sequence[str]) -> Iterator[tuple[str, set[str]]]:
-    """Yield memories with all memories that say the same, and with the memories that they echo."""
+def _has_ended(one: MemoryNode | Fact, given: datetime | None, moment: datetime | None) -> bool:
+    """Return whether a conflict has ended what had a given end, or ends it until a time."""
+    return one.valid_to != given and (one.valid_to is None or _is_past(one, moment))
+
+
+def _groups(view: GraphView, names: Sequence[str]) -> dict[str, Collection[str]]:
+    """Return for each memory all memories that say the same, and the memories that it echoes."""
     # A compaction may have erased a memory between the search and this view.
     rows = view.known_rows(names)
-    for row, others, echoed in zip(rows.tolist(), others_of(view, rows, anyone), echoed_rows(view, rows), strict=True):
-        yield view.ids[row], {*others, *(view.ids[other] for other in echoed)}
+    there = [view.ids[row] for row in rows.tolist()]
+    if not (has_groups(view) or has_echoes(view)):
+        return dict.fromkeys(there, ())
+    echoed = ([view.ids[other] for other in others] for others in echoed_rows(view, rows))
+    return {
+        name: {*same, *those} for name, same, those in zip(there, others_of(view, rows, anyone), echoed, strict=True)
+    }
 
 
 def _has_effect(conflict: Conflict, nodes: Mapping[str, MemoryNode]) -> bool:
@@ -382,10 +389,10 @@ def _linked(
 def _unjudged(reader: GraphReader, recall: Recall, links: dict[str, MemoryNode]) -> dict[str, MemoryNode]:
     """Return the links without those whose later memory a model has read, except between standing values of a slot."""
     claims = claims_of(reader.view, {*links, *(later.id for later in links.values())})
-    slots = defaultdict[str, set[str]](set)
-    for node in reader.nodes(reader.view.rows(claims)) if claims else ():
-        for name in claims[node.id]:
-            slots[name].update([slot_tag(one.subject, one.attribute)] if (one := node.found.statement) else ())
+    slots = defaultdict[str, set[Slot]](set)
+    for one, _ in reader.entries(claims):
+        for name in claims[one.id]:
+            slots[name].add(one.slot)
     return {
         name: later
         for name, later in links.items()

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from neurogated.core.claims import Change, Claim, Entry, Slot, times_of
 from neurogated.core.conflicts import as_given, given_times, moment_of
-from neurogated.core.facts import FACTS, is_supported
+from neurogated.core.facts import FACTS, fact_of, is_supported
 from neurogated.core.found import Found, Statement
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM
@@ -35,9 +35,9 @@ def entry_of(node: MemoryNode, row: int = 0) -> Entry | None:
         row,
         node.id,
         node.scope.owner,
-        tuple(node.scope.path),
         speaker,
         claim,
+        fact_of(given, node.found.statement),
         times_of(given),
         node.created_at,
         is_claim,

@@ -39,7 +39,7 @@ class Rivalry(NamedTuple):
         Everybody may speak for herself, and the user and the agent for all.
         """
         earlier, later = self.earlier, self.later
-        may_end = later.path == earlier.path and later.speaker in {None, earlier.speaker}
+        may_end = later.fact.scope.path == earlier.fact.scope.path and later.speaker in {None, earlier.speaker}
         return self.relation.outcome == "superseded" and may_end
 
     @property

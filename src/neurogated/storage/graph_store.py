@@ -140,13 +140,9 @@ class GraphStore(
     def values_in(self, owner: Owner, slot: Slot) -> Sequence[Entry]:
         return self.graph.ask(lambda state: state.form.validity.outcomes.entries((owner, slot)))
 
-    def disputes(self, node_ids: Iterable[str] | None = None) -> list[Conflict]:
-        def asked(state: GraphState) -> list[Conflict]:
-            outcomes = state.form.validity.outcomes_at(state.view, to_micros(self._clock()))
-            rows = None if node_ids is None else state.view.known_rows(node_ids).tolist()
-            return [one.conflict() for one in sorted(outcomes.rivals(rows), key=lambda one: one.rows)]
-
-        return self.graph.ask(asked)
+    def disputes(self) -> list[Conflict]:
+        now = to_micros(self._clock())
+        return self.graph.ask(lambda state: state.form.validity.outcomes_at(state.view, now).disputes())
 
     def foreseen(self, delta: GraphDelta) -> Foreseen:
         return self.graph.read(lambda state: state.foreseen(delta))
@@ -272,10 +268,8 @@ class GraphStore(
         return self.reader(view).existing_tags(tags)
 
     def nodes_with(self, terms: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:
-        # Of a reader that also finds expired nodes.
-        state = self.graph.search_state()
-        seen = state.view if view is None else view
-        return Reader(self.graph, state, seen, to_micros(self._clock())).ids_with(terms, limit)
+        state, texts = self.graph.text_state()
+        return [state.view.ids[row] for row in texts.keys_with(terms, limit, state.among(view)).tolist()]
 
     def tags_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
         return [frozenset(term for term, count in terms.items() if not count) for terms in self._terms(node_ids)]

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import repeat
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neurogated.core.claims import Entry
+from neurogated.core.conflicts import Conflict
+from neurogated.core.conflicts import Validity as Times
 from neurogated.core.derivation import are_original
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Condition, Filter
@@ -16,6 +20,7 @@ from neurogated.core.ports import GraphReader
 from neurogated.core.rendering import own_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
+from neurogated.storage.index.graph.validity import RowOutcomes
 from neurogated.storage.index.graph_index import RecordsErasedError, portions, said_of
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.text.lexical_store import LexicalStore
@@ -115,10 +120,15 @@ class Reader(GraphReader):
         except RecordsErasedError:
             return {row: said_of(one) for one in self.nodes(rows) if (row := view.find(one.id)) is not None}
 
-    def ids_with(self, terms: Collection[str], limit: int | None) -> list[str]:
-        """Return the result of `nodes_with`; see `GraphStorePort`."""
-        texts = self._texts
-        return self._ids(texts.keys_with(terms, limit, self._state.among(self.view)))
+    def entries(self, node_ids: Iterable[str]) -> list[tuple[Entry, Times | None]]:
+        return self._outcomes.entries_at(map(self._state.view.rows_by_id.get, node_ids, repeat(-1)))
+
+    def disputes(self, node_ids: Iterable[str]) -> list[Conflict]:
+        return self._outcomes.disputes(map(self._state.view.rows_by_id.get, node_ids, repeat(-1)))
+
+    @property
+    def _outcomes(self) -> RowOutcomes:
+        return self._state.form.validity.outcomes_at(self._state.view, self._now)
 
     @property
     def _texts(self) -> LexicalStore:
@@ -130,15 +140,11 @@ class Reader(GraphReader):
     def _of(self, view: GraphView) -> Reader:
         return self if view is self.view else Reader(self._graph, self._state, view, self._now)
 
-    def _ids(self, rows: Rows) -> list[str]:
-        ids = self._state.view.ids
-        return [ids[row] for row in rows.tolist()]
-
     def _shown(self, rows: Rows) -> Rows:
         """Return the rows of the state that the view shows, as rows of the view."""
         view = self.view
         if view.ids is not self._state.view.ids:
-            return view.known_rows(self._ids(rows))
+            return view.known_rows([self._state.view.ids[row] for row in rows.tolist()])
         rows = rows[rows < view.node_count]
         return rows[view.alive.take(rows).astype(np.bool_)]
 

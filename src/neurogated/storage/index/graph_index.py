@@ -336,7 +336,7 @@ class GraphIndex:
         sides = {side for one in outcomes.values() if one is not None for side in one.sides}
         known_sides = self.validity.outcomes.sides
         known = {row: times_of(node) for row, node in nodes.items() if row in sides or row in known_sides}
-        others = sorted(row for row in sides - known.keys() if not self.validity.outcomes.has_times(row))
+        others = sorted(row for row in sides - known.keys() if self.validity.outcomes.valid_time(row) is None)
         read = self._nodes(np.array(others, dtype=np.int64), records)
         return OutcomeChanges(removed, outcomes, known | {row: times_of(node) for row, node in read.items()}, entries)
 

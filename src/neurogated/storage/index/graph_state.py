@@ -101,7 +101,7 @@ class GraphState:
         nodes = {place if row is None else row: node for row, place, node in found}
         after = before.copy()
         touched = after.update(self.form.outcome_changes(removed, nodes, self.records))
-        old, new = ({one.conflict() for one in outcomes.rivals(touched)} for outcomes in (before, after))
+        old, new = (outcomes.disputes(touched) for outcomes in (before, after))
         known = {one.id for one in old}
         return Foreseen(
             {
@@ -110,7 +110,7 @@ class GraphState:
                 if (was := before.valid_time(row)) not in (None, valid) and was is not None
             },
             [one for one in sorted(new, key=lambda one: one.second) if one.id not in known],
-            frozenset(known.difference(one.id for one in new)),
+            frozenset(known.difference([one.id for one in new])),
         )
 
     def edges(self, rows: Rows) -> list[MemoryEdge]:

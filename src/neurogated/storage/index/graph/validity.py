@@ -12,6 +12,7 @@ import numpy as np
 
 from neurogated.core.claims import Entry, Outcome, Owner, SideTimes, Slot
 from neurogated.core.clock import to_micros
+from neurogated.core.conflicts import Conflict
 from neurogated.core.conflicts import Validity as Times
 from neurogated.core.view import GraphView, Rows
 from neurogated.slots.table import Answers, Rivalry, SlotValues
@@ -75,14 +76,14 @@ class RowOutcomes:
         """The rows of these memories and of the entries of slots."""
         return self._about.keys() | self._entries.keys()
 
-    def has_times(self, row: int) -> bool:
-        """Return whether the times of a side are known."""
-        return row in self._times
-
-    def rivals(self, rows: Iterable[int] | None = None) -> set[Rivalry]:
-        """Return the computed conflicts of some entries, or of all."""
+    def disputes(self, rows: Iterable[int] | None = None) -> list[Conflict]:
+        """Return the computed conflicts of some entries, or of all, in the order they were stored."""
         found = self._rivals.values() if rows is None else filter(None, map(self._rivals.get, rows))
-        return set(chain.from_iterable(found))
+        return [one.conflict() for one in sorted({*chain.from_iterable(found)}, key=lambda one: one.rows)]
+
+    def entries_at(self, rows: Iterable[int]) -> list[tuple[Entry, Times | None]]:
+        """Return the entries at some rows, with the valid times that outcomes leave them, if others."""
+        return [(one, self.valid.get(one.row)) for one in filter(None, map(self._entries.get, rows))]
 
     def entries(self, key: Key) -> Sequence[Entry]:
         """Return the values of a slot by time."""
