@@ -84,6 +84,26 @@ def test_a_recall_has_the_facts_of_its_memories_as_the_list_has_them_and_those_t
     assert not any("chess" in one.value for one in recall.facts)
 
 
+@pytest.mark.parametrize("few", [1024, 8])
+@pytest.mark.parametrize("user", ["ana", None])
+def test_facts_change_neither_the_order_nor_the_scores_of_what_was_said(
+    read_by_model: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch, user: str | None, few: int
+) -> None:
+    monkeypatch.setattr("neurogated.retrieval.turns._FEW_NODES", few)
+    told = [f"I like tea number {number}, and I like cake number {number}." for number in range(30)]
+    texts = [*told, *(f"{word.title()} {word} {word}." for word in "rain snow wind hail fog frost storm".split())]
+    found = []
+    for settings in (read_by_model, {"embedding_name": "hash"}):
+        config = config_of(settings, storage="memory")
+        with NeuroGraphMemory(config, parts=build(config, clock=ManualClock())) as memory:
+            gone = memory.add([{"role": "user", "content": text} for text in texts], user_id=user, session_id="chat")[5]
+            memory.delete(gone)
+            assert bool(memory.facts.list(user_id=user)) == (settings is read_by_model)
+            recalls = [memory.recall(text, user_id=user, top_n=40) for text in (*texts, "What does she like?")]
+            found.append([[(one.content, round(one.score, 9)) for one in recall] for recall in recalls])
+    assert found[0] == found[1]
+
+
 def test_claims_are_no_memories(memory: NeuroGraphMemory) -> None:
     told = [
         said(memory, text, day)

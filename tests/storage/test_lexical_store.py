@@ -27,8 +27,8 @@ def way(request: pytest.FixtureRequest) -> Iterator[None]:
 
 
 def bm25(texts: dict[int, str], query: str) -> dict[int, float]:
-    """Return the scores > 0 by a slow loop."""
-    held = {key: Counter(search_terms(text)) for key, text in texts.items()}
+    """Return the scores > 0 by a slow loop; texts without words do not count."""
+    held = {key: counts for key, text in texts.items() if (counts := Counter(search_terms(text)))}
     mean = sum(sum(counts.values()) for counts in held.values()) / max(len(held), 1)
     scores: dict[int, float] = {}
     for word in set(search_terms(query)):

@@ -214,14 +214,7 @@ def _put(store: GraphStorePort, memories: list[RecalledMemory], place: int, name
 
 
 def _recalled_claims(store: GraphStorePort, reader: GraphReader, recall: Recall, present: datetime) -> RecalledClaims:
-    """Return what the memories of a recall say.
-
-    Args:
-        store: the graph.
-        reader: a reader with the memories of all valid times.
-        recall: the recall.
-        present: when facts hold.
-    """
+    """Return what the memories of a recall say, with the facts that hold at a time; the reader has all valid times."""
     shown, groups = reader.view, _groups(reader.view, recall.ids)
     members = {*groups}.union(*groups.values())
     claims = claims_of(shown, members)
@@ -230,11 +223,12 @@ def _recalled_claims(store: GraphStorePort, reader: GraphReader, recall: Recall,
         return RecalledClaims()
     recalled = RecalledClaims(profiles=_profiles(store, shown, claims) if PROFILE in shown.kinds else ())
     if disputes:
-        nodes = {node.id: node for node in reader.nodes(shown.known_rows({*chain(*(one.sides for one in disputes))}))}
+        sides = chain.from_iterable([one.sides for one in disputes])
+        nodes = {node.id: node for node in reader.nodes(shown.known_rows(sides))}
         disputes = [one for one in disputes if all(side in nodes and is_supported(nodes[side]) for side in one.sides)]
         sources = sources_of(shown, [name for name in nodes if nodes[name].kind == CLAIM])
         found = [one for one in disputes if _has_effect(one, nodes)]
-        coming = tuple(one for one in found if one.loser and not _is_ended(nodes[one.loser], present))
+        coming = tuple(one for one in found if one.loser and not _is_past(nodes[one.loser], present))
         settled = tuple(one for one in found if one not in coming)
         recalled = recalled._replace(conflicts=settled, coming=coming, nodes=nodes, sources=sources)
         recalled = recalled._replace(states=_states(recall, groups, recalled))
@@ -242,7 +236,7 @@ def _recalled_claims(store: GraphStorePort, reader: GraphReader, recall: Recall,
     entries = reader.entries(said)
     every = list(zip(facts_read(entries, [said[one.id] for one, _ in entries]), entries, strict=True))
     held = [one for one, (read, _) in every if not (_is_past(one, present) or read.claim.change is Change.ENDS)]
-    former = [one for one, (read, valid) in every if valid and _has_ended(one, read.fact.valid_to, present)]
+    former = [one for one, (read, _) in every if one.valid_to != read.fact.valid_to and _is_past(one, present)]
     return recalled._replace(facts=tuple(held), former=tuple(former))
 
 
@@ -257,20 +251,9 @@ def _profiles(store: GraphStorePort, view: GraphView, claims: Iterable[str]) -> 
     )
 
 
-def _is_past(one: MemoryNode | Fact, moment: datetime | None) -> bool:
-    """Return whether something holds no longer at a time, or at some time; something wrong never held."""
-    end = one.valid_to
-    return end is not None and (moment is None or end <= moment or end == one.valid_from)
-
-
-def _is_ended(node: MemoryNode, moment: datetime | None = None) -> bool:
-    """Return whether a conflict has ended a memory, or ends it until a time."""
-    return _has_ended(node, given_times(node)[1], moment)
-
-
-def _has_ended(one: MemoryNode | Fact, given: datetime | None, moment: datetime | None) -> bool:
-    """Return whether a conflict has ended what had a given end, or ends it until a time."""
-    return one.valid_to != given and (one.valid_to is None or _is_past(one, moment))
+def _is_past(one: MemoryNode | Fact, moment: datetime) -> bool:
+    """Return whether something holds no longer at a time; something wrong never held."""
+    return one.valid_to is not None and (one.valid_to <= moment or one.valid_to == one.valid_from)
 
 
 def _groups(view: GraphView, names: Sequence[str]) -> dict[str, Collection[str]]:
@@ -290,7 +273,8 @@ def _has_effect(conflict: Conflict, nodes: Mapping[str, MemoryNode]) -> bool:
     """Return whether a conflict is open, or has ended a side. It has not if the side that won is wrong itself."""
     if conflict.loser is None:
         return conflict.status == "open"
-    return conflict.loser in nodes and _is_ended(nodes[conflict.loser])
+    loser = nodes[conflict.loser]
+    return loser.valid_to != given_times(loser)[1]
 
 
 def _states(recall: Recall, groups: Mapping[str, Collection[str]], recalled: RecalledClaims) -> dict[str, Verdict]:

@@ -113,7 +113,7 @@ class QuestionSimilarity:
     ) -> None:
         """Take a question; `keywords` is its text for keyword search, if that differs."""
         reader, view, formula = samples.reader, samples.view, samples.formula
-        self._reader, self._view, self.formula = reader, view, formula
+        self._reader, self._view, self.formula, self._samples = reader, view, formula, samples
         self._admission = Admission(view, 0) if admission is None else admission
         self._asked_words = query if keywords is None else keywords
         self._vector = vector
@@ -171,7 +171,7 @@ class QuestionSimilarity:
             whole = partial(reader.keyword_search, self._asked_words)
             by_keywords = admission.best(count, whole if few is None else self._with_keywords_of_few(few), by_keywords)
             # A fact has the words of several memories, so its BM25 is no measure for theirs.
-            originals = ~is_derived(self._view, by_keywords[0])
+            originals = ~is_derived(self._view, by_keywords[0]) if self._samples.has_derived else True
             self._best_keywords = float(np.maximum.reduce(by_keywords[1], initial=0.0, where=originals))
         else:
             by_keywords = NOTHING
@@ -247,7 +247,7 @@ class QuestionSimilarity:
             rows, own, lambda some: self._cosine.of(some) + self.keyword_weight * self._keywords(some), candidates
         )
         message = turns.message
-        if formula.fact_cost and EdgeType.DERIVED_FROM in self._view.edge_types:
+        if formula.fact_cost and self._samples.has_derived:
             message = message - formula.fact_cost * shares_of_sources(self._view, rows, self._admission.admits)
         similarity = (
             own + formula.subject_weight * subject + formula.tag_weight * tags + turns.neighbours + message

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.columns import contained, distinct
-from neurogated.core.derivation import is_derived
+from neurogated.core.derivation import are_of, is_derived
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.filters import NO_MEMORIES
 from neurogated.core.ports import GraphReader
 from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, call_tag, role_tag
 from neurogated.core.view import GraphView, Rows
@@ -122,12 +123,33 @@ class Samples:
         self._last: tuple[Rows, NDArray[np.float32]] | None = None
 
     @cached_property
+    def _said(self) -> Rows | None:
+        """The rows that the recall may return, ascending, without claims and conflicts, which no search finds.
+
+        None for all nodes, also removed ones.
+        """
+        view, rows = self.view, self.view.among
+        if rows is not None:  # removed rows would move the samples, and with them scores, until a compaction
+            rows = rows[view.alive.take(rows).astype(np.bool_)]
+        if NO_MEMORIES.isdisjoint(view.kinds):
+            return rows
+        rows = np.arange(view.node_count) if rows is None else rows
+        return rows[~are_of(view, rows, NO_MEMORIES)]
+
+    @cached_property
     def few_rows(self) -> Rows | None:
-        """The rows of all nodes that the recall may return, ascending, if they are so few that all are measured."""
-        view = self.view
-        if (view.node_count if view.among is None else view.among.size) > _FEW_NODES:
+        """The rows of all memories that the recall may return, ascending, if they are so few that all are measured."""
+        view, rows = self.view, self._said
+        if (view.node_count if rows is None else rows.size) > _FEW_NODES:
             return None
-        return view.admitted_nodes()
+        return view.live_nodes() if rows is None else rows[view.alive.take(rows).astype(np.bool_)]
+
+    @cached_property
+    def has_derived(self) -> bool:
+        """Whether some of these memories may be derived from others."""
+        if self.few_rows is None:
+            return EdgeType.DERIVED_FROM in self.view.edge_types
+        return self.view.arcs(self.few_rows, EdgeType.DERIVED_FROM).edge.size > 0
 
     @cached_property
     def keyword_weight(self) -> float:
@@ -135,8 +157,8 @@ class Samples:
         weight = self.config.retrieval.keyword_weight
         if not (weight and self.formula.keywords_for_like_vectors):
             return weight
-        rows = _sampled(self.view)
-        rows = rows[~is_derived(self.view, rows)]
+        rows = _sampled(self.view, self._said)
+        rows = rows[~is_derived(self.view, rows)] if self.has_derived else rows
         mean = self._mean_of(rows)
         # Each vector is like itself, which says nothing about the others.
         likeness = (rows.size * float(mean @ mean) - 1.0) / max(rows.size - 1, 1)
@@ -152,7 +174,7 @@ class Samples:
             (turns,) = (view.position.all()[: view.node_count] >= 0).nonzero()
         else:
             turns = view.among[view.position.take(view.among) >= 0]
-        return self._mean_of(_sampled(view, turns))
+        return self._mean_of(_sampled(view, turns[view.alive.take(turns).astype(np.bool_)]))
 
     def _mean_of(self, rows: Rows) -> NDArray[np.float32]:
         """Return the mean vector of nodes. In a conversation both samples are the same nodes, which are read once."""
@@ -161,11 +183,8 @@ class Samples:
         return self._last[1]
 
 
-def _sampled(view: GraphView, rows: Rows | None = None) -> Rows:
-    """Return up to 32 evenly spaced rows that are not hidden, of `rows` or of all that the recall may return."""
-    rows = view.among if rows is None else rows
-    if rows is not None:  # removed rows would move the sample, and with it scores, until a compaction
-        rows = rows[view.alive.take(rows).astype(np.bool_)]
+def _sampled(view: GraphView, rows: Rows | None) -> Rows:
+    """Return up to 32 evenly spaced rows that are not hidden, of `rows` or of all nodes."""
     some = _spread(view.node_count, _SPARE * _SIZE) if rows is None else rows[_spread(rows.size, _SPARE * _SIZE)]
     some = some[view.alive.take(some).astype(np.bool_)]
     return some[_spread(some.size, _SIZE)]

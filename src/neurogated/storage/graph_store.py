@@ -25,6 +25,7 @@ from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Neighbor, Vec
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError, UnknownIdError
+from neurogated.slots.table import SlotValues
 from neurogated.storage.compaction import rewrite
 from neurogated.storage.index.graph.validity import micros_or_none
 from neurogated.storage.index.graph_index import portions, unerased
@@ -138,7 +139,7 @@ class GraphStore(
         return self.get_nodes([node_id])[0]
 
     def values_in(self, owner: Owner, slot: Slot) -> Sequence[Entry]:
-        return self.graph.ask(lambda state: state.form.validity.outcomes.entries((owner, slot)))
+        return self.graph.ask(lambda state: state.form.validity.outcomes.slots.get((owner, slot), SlotValues()).entries)
 
     def disputes(self) -> list[Conflict]:
         now = to_micros(self._clock())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import chain
@@ -84,10 +84,6 @@ class RowOutcomes:
     def entries_at(self, rows: Iterable[int]) -> list[tuple[Entry, Times | None]]:
         """Return the entries at some rows, with the valid times that outcomes leave them, if others."""
         return [(one, self.valid.get(one.row)) for one in filter(None, map(self._entries.get, rows))]
-
-    def entries(self, key: Key) -> Sequence[Entry]:
-        """Return the values of a slot by time."""
-        return self.slots[key].entries if key in self.slots else ()
 
     def update(self, changes: OutcomeChanges) -> dict[int, Times]:
         """Apply changes, and return the valid times of the memories that may have changed."""

@@ -21,6 +21,7 @@ class Statistics:
     """The statistics of all texts that BM25 needs for the words of one query."""
 
     texts: int
+    """Those with words that are no tags: what is read in a text, and has no words of its own, changes no score."""
     keywords: int
     """Sum of the lengths of all texts."""
     frequencies: NDArray[np.int64]
@@ -191,8 +192,8 @@ class FoundTexts(NamedTuple):
 def statistics_of(view: TableView, words: Rows, keys: Rows) -> Statistics:
     """Return the statistics of the texts of some keys."""
     texts, total, frequencies = 0, 0, np.zeros(words.size, dtype=np.int64)
-    for part, here, places in view.located(keys):
-        texts += here.size
+    for part, _, places in view.located(keys):
+        texts += int(np.count_nonzero(part.lengths[places]))
         if _are_few(part, places):
             entries, _ = part.texts.entries(places)
             held = part.texts.words[entries]

@@ -378,7 +378,7 @@ class LexicalStore:
         with self._table.lock:
             numbers = self._table.vocabulary.numbers(keywords)
             words = np.array(sorted({*numbers} - {UNKNOWN}), dtype=np.int64)
-            known = Statistics(self._table.texts, self._table.total, self._table.frequencies_of(words))
+            known = Statistics(self._table.spoken, self._table.total, self._table.frequencies_of(words))
         weights = QueryWeights(words, known if among is None else statistics_of(view, words, among))
         self._asked = ((query, among, view, weights), *self._asked[: _QUERIES - 1])
         return weights

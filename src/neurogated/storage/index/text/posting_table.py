@@ -74,7 +74,7 @@ class Vocabulary:
         return old + self._new
 
 
-_FORMAT = 10
+_FORMAT = 11
 _STATE = "state.json"
 _COUNTERS = "counters"
 _WORDS = "words.json"
@@ -92,6 +92,8 @@ class TableSnapshot:
     words: list[str]
     """In the order of their numbers."""
     texts: int
+    spoken: int
+    """Number of texts with words that are no tags."""
     total: int
     """Number of words of all texts, with repetitions."""
     last_serial: int
@@ -106,7 +108,7 @@ class TableSnapshot:
         state = {
             "format": _FORMAT,
             "segments": [{"name": s.name, "serial": s.serial, "mean": s.mean} for s in self.segments],
-            "numbers": {"texts": self.texts, "total": self.total, "last_serial": self.last_serial},
+            "numbers": {name: getattr(self, name) for name in ("texts", "spoken", "total", "last_serial")},
         }
         write_text(folder / _STATE, json.dumps(state))
 
@@ -179,8 +181,7 @@ class PostingTable:
     def __init__(self, memtable_texts: int = MEMTABLE_TEXTS, vocabulary: Vocabulary | None = None) -> None:
         self.lock = RLock()
         self.vocabulary = Vocabulary() if vocabulary is None else vocabulary
-        self.texts = 0
-        self.total = 0
+        self.texts = self.spoken = self.total = 0
         self._memtable_texts = memtable_texts
         self._last_serial = 0
         # Replaced as a whole, so that an interrupt leaves either the old or the new segments.
@@ -216,7 +217,7 @@ class PostingTable:
             self._segments = (*old, segment)
             self._owners.values[segment.texts.keys] = segment.serial
             self._segments = (*old[: len(old) - len(run)], segment)
-            self._count(texts.words, texts.counts, keys.size, 1)
+            self._count(texts, 1)
             self._changed()
             if len(self._segments) > 1:
                 self._tidy()
@@ -246,8 +247,7 @@ class PostingTable:
             return False
         keys = distinct(keys)
         for part, here, places in self.view().located(keys):
-            entries, _ = part.texts.entries(places)
-            self._count(part.texts.words[entries], part.texts.counts[entries], -here.size, -1)
+            self._count(part.texts.take(places), -1)
             self._owners.values[keys[here]] = NOWHERE
         self._changed()
         return True
@@ -304,7 +304,8 @@ class PostingTable:
         with self.lock:
             table = PostingTable(self._memtable_texts, Vocabulary(base=self.vocabulary))
             table.lock = self.lock
-            table.texts, table.total, table._last_serial = self.texts, self.total, self._last_serial
+            table.texts, table.spoken, table.total = self.texts, self.spoken, self.total
+            table._last_serial = self._last_serial
             table._segments, table._shared = self._segments, len(self._segments)
             table._owners.extend(self._owners.values)
             table._frequencies.extend(self._frequencies.values)
@@ -324,6 +325,7 @@ class PostingTable:
                 self._frequencies.values.copy(),
                 self.vocabulary.all(),
                 self.texts,
+                self.spoken,
                 self.total,
                 self._last_serial,
             )
@@ -333,7 +335,7 @@ class PostingTable:
         """Return a table over the files of a written state; raises OSError or ValueError."""
         state = TableSnapshot.read(folder)
         table = cls(vocabulary=Vocabulary(state.words))
-        table.texts, table.total = state.texts, state.total
+        table.texts, table.spoken, table.total = state.texts, state.spoken, state.total
         table._last_serial = state.last_serial
         table._owners.extend(state.owners)
         table._frequencies.extend(state.frequencies)
@@ -348,10 +350,12 @@ class PostingTable:
             self._segments = tuple(mapped.get(segment.name, segment) for segment in self._segments)
             self._view = None
 
-    def _count(self, words: NDArray[np.int32], counts: NDArray[Any], texts: int, sign: int) -> None:
-        np.add.at(self._frequencies.values, words, sign)
-        self.total += sign * int(np.add.reduce(counts, dtype=np.int64))
-        self.texts += texts
+    def _count(self, texts: ForwardIndex, sign: int) -> None:
+        np.add.at(self._frequencies.values, texts.words, sign)
+        lengths = texts.lengths()
+        self.total += sign * int(np.add.reduce(lengths))
+        self.texts += sign * lengths.size
+        self.spoken += sign * int(np.count_nonzero(lengths))
 
     def _changed(self) -> None:
         self._view = None
