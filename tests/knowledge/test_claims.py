@@ -91,7 +91,8 @@ def test_facts_change_neither_the_order_nor_the_scores_of_what_was_said(
 ) -> None:
     monkeypatch.setattr("neurogated.retrieval.turns._FEW_NODES", few)
     told = [f"I like tea number {number}, and I like cake number {number}." for number in range(30)]
-    texts = [*told, *(f"{word.title()} {word} {word}." for word in "rain snow wind hail fog frost storm".split())]
+    weather = ("rain", "snow", "wind", "hail", "fog", "frost", "storm")
+    texts = [*told, *(f"{word.title()} {word} {word}." for word in weather)]
     found = []
     for settings in (read_by_model, {"embedding_name": "hash"}):
         config = config_of(settings, storage="memory")
