@@ -43,6 +43,7 @@ from neurogated.utils.background import take
 
 _log = logging.getLogger(__name__)
 
+# The block of a thread that has the turn to write.
 _IN_TURN = contextlib.nullcontext()
 _CHECK = "check it, or choose another save_dir"
 
