@@ -11,6 +11,7 @@ from neurogated import ANY_USER, EdgeType, MemoryConfig, MemoryNode, NeuroGraphM
 from neurogated.context.packing import without_blocks
 from neurogated.core.quoting import CLOSING, OPENING, framed, plain, quoted_memories, quoted_memory
 from neurogated.core.tokens import prompt_tokens
+from tests.golden import rows
 
 BARN = "I keep bees behind the barn."
 
@@ -62,21 +63,7 @@ def test_an_assistant_that_repeats_a_memory_is_an_echo(memory: NeuroGraphMemory,
 
 @pytest.mark.parametrize(
     ("told", "said"),
-    [
-        (BARN, "Thanks, noted."),
-        (BARN, f'Nobody said "{BARN}"'),
-        (BARN, f'"{BARN}" Shall I order food?'),
-        (BARN, f"{BARN} I ordered food for them."),
-        (BARN, "You keep hens behind the barn."),
-        (BARN, "Do you keep bees behind the barn?"),
-        (BARN, "You do not keep bees behind the barn."),
-        (BARN, "You kept bees behind the barn."),
-        ("My blood type is B+.", "Your blood type is B-."),
-        ("It is 5 degrees.", "It is -5 degrees."),
-        ("The meeting is at 3 pm.", "The meeting is at 4 pm."),
-        ("Tim called Mia.", "Mia called Tim."),
-        (BARN, "???"),
-    ],
+    rows(__file__, "news"),
 )
 def test_a_message_that_says_anything_else_is_news(memory: NeuroGraphMemory, told: str, said: str) -> None:
     hear(memory, told)

@@ -1,14 +1,16 @@
-"""Damage at any place in any file makes a cache forget. The cache never returns a value that was not put in."""
+"""A cache file forgets what is damaged and what exceeds its bound, and never returns a value that was not put in."""
 
 from __future__ import annotations
 
 import random
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -135,12 +137,65 @@ def test_values_computed_before_a_clearing_are_not_stored_after_it(cache: CacheF
     assert kept(cache) == VALUES
 
 
-# Counted
-
-
 def test_values_of_a_killed_process_are_cleared_too(left_behind: dict[str, bytes], tmp_path: Path) -> None:
     assert SECRET in left_behind["answers.db-wal"]
     with closing(CacheFile(lay_out(left_behind, tmp_path / "copy"), ROOM)) as cache:
         cache.clear()
         assert SECRET not in _bytes_of(tmp_path / "copy")
         assert kept(cache) == {}
+
+
+# Bounded
+
+BOUND, VALUE = 400_000, b"v" * 1_500
+FILLER = """
+import sys
+from pathlib import Path
+from neurogated.core.files import CacheFile
+
+cache = CacheFile(Path(sys.argv[1]), int(sys.argv[2]))
+print("ready", flush=True)
+sys.stdin.readline()
+for n in range(600):
+    cache.put({f"{sys.argv[3]} {n}".encode(): b"v" * 1500})
+cache.close()
+"""
+
+
+def size(path: Path) -> int:
+    """Return the size of the file after a checkpoint of its write-ahead log."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return path.stat().st_size
+
+
+def test_the_file_stays_within_its_bound_and_keeps_the_newest(path: Path) -> None:
+    keys = [f"key {number}".encode() for number in range(1_000)]
+    with closing(CacheFile(path, BOUND)) as cache:
+        for number, key in enumerate(keys):
+            cache.put({key: VALUE})
+            assert number % 100 or path.stat().st_size <= BOUND + len(VALUE) * 10
+        found = [key for key in keys if cache.get([key], bytes)]
+    assert found == keys[-len(found) :]
+    assert size(path) <= BOUND
+    # Values use most of the room.
+    assert len(found) * len(VALUE) > BOUND / 2
+
+
+def test_processes_that_share_a_file_keep_it_within_the_bound(path: Path) -> None:
+    command = [sys.executable, "-c", FILLER, str(path), str(BOUND)]
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    writers = [subprocess.Popen([*command, name], **pipes) for name in ("one", "two")]
+    for writer in writers:
+        assert writer.stdout.readline() == "ready\n"
+    with closing(CacheFile(path, BOUND)) as cache:
+        for writer in writers:
+            writer.communicate("go\n")
+            assert writer.returncode == 0
+        assert cache.get([b"two 599"], bytes) == {b"two 599": VALUE}
+        cache.put({b"key 1": VALUE})
+        assert cache.get([b"key 1"], bytes) == {b"key 1": VALUE}
+        cache.clear()
+        assert cache.get([b"two 599", b"key 1"], bytes) == {}
+        assert VALUE not in _bytes_of(path.parent)
+    assert size(path) <= BOUND

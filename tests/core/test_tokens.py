@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
@@ -104,13 +104,3 @@ def test_a_context_and_a_recall_stay_within_their_budget(note: str, budget: int)
     # The frame is English; elsewhere a token of this count has at most a few bytes.
     assert len(context.text.encode()) <= 8 * budget
     assert prompt_tokens([quoted])[0] <= budget
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
-@given(said=st.lists(texts.filter(str.strip), min_size=1, max_size=4), budget=st.integers(30, 300))
-def test_no_text_breaks_a_budget(said: list[str], budget: int) -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
-        memory.add([text.replace("\0", "") or "x" for text in said], user_id="ana")
-        context = memory.get_context("x", budget, user_id="ana", min_score=-1.0)
-
-    assert sum(prompt_tokens([context.text] * bool(context.text))) <= budget

@@ -1,13 +1,11 @@
 """The traits that are read from a turn of a conversation."""
 
-from collections.abc import Mapping
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryNode
-from neurogated.core.found import NOTHING_FOUND, Found
+from neurogated.core.found import Found
 from neurogated.core.turns import (
     LENGTH_TAGS,
     PLACE_TAGS,
@@ -15,12 +13,6 @@ from neurogated.core.turns import (
     length_level,
     turn_tags,
 )
-
-
-def turn(
-    content: str, metadata: Mapping[str, object] | None = None, role: str | None = None, found: Found = NOTHING_FOUND
-) -> MemoryNode:
-    return MemoryNode("n", content, metadata=metadata or {}, role=role, position=0, found=found)
 
 
 @pytest.mark.parametrize(
@@ -60,4 +52,4 @@ def test_a_level_is_a_doubling_of_the_length(words: int) -> None:
     ],
 )
 def test_a_piece_tells_its_place_and_the_length_of_its_message(place: int, words: int, expected: set[str]) -> None:
-    assert set(turn_tags(turn("Text.", found=Found(part=(place, words))))) == expected
+    assert set(turn_tags(MemoryNode("n", "Text.", position=0, found=Found(part=(place, words))))) == expected

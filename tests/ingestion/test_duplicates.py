@@ -10,6 +10,7 @@ from hypothesis import given
 
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
 from neurogated.errors import UnknownIdError
+from tests.golden import rows
 
 QUESTION = "Where do I live?"
 MAY = datetime(2024, 5, 1, tzinfo=UTC)
@@ -54,23 +55,7 @@ def test_statements_that_differ_stay_apart(memory: NeuroGraphMemory, other: str)
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [
-        ("It was 5 degrees in Oslo.", "It was -5 degrees in Oslo."),
-        ("My password is Hunter.", "My password is hunter."),
-        ("My password is s3cret!x.", "My password is s3cret?x."),
-        ("A temperature < 5 is safe.", "A temperature > 5 is safe."),
-        ("My PIN is 0042.", "My PIN is 42."),
-        ("Version 1.10 works.", "Version 1.1 works."),
-        ("I am 5' tall.", 'I am 5" tall.'),
-        ("The discount is 10%.", "The discount is 10."),
-        ("It costs $10.", "It costs 10."),
-        ("The shop has x = 5.", "The shop has x ≠ 5."),
-        ("It weighs 1,5 kg.", "It weighs 1.5 kg."),
-        ("I work until nine.", "I work at nine."),
-        ("He ate and then slept.", "He slept and then ate."),
-        ("My list:\n- one\n- two", "My list: - one - two"),
-        ("if x:\n    go()\nstop()", "if x:\n    go()\n    stop()"),
-    ],
+    rows(__file__, "different"),
 )
 def test_a_sign_a_zero_or_a_capital_letter_can_change_what_is_said(
     memory: NeuroGraphMemory, one: str, other: str

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.golden import rows
 from tests.ingestion.text_edges import Bench
 
 
@@ -14,20 +15,7 @@ def test_a_text_leads_to_the_one_whose_title_it_names() -> None:
 @pytest.mark.parametrize("title_first", [True, False])
 @pytest.mark.parametrize(
     ("text", "title"),
-    [
-        ("We read Dune together.", "Dune (novel)"),
-        ("We read Dune together.", "DUNE"),
-        ("He was born in Paris.", "Paris, Texas"),
-        ("He sang in Zürich.", "Zurich"),
-        ("我们读了《红楼梦》。", "红楼梦"),
-        ("我们去了北京。", "北京（城市）"),  # noqa: RUF001
-        ("苏州在江苏省。", "苏州，江苏"),
-        ("他在看A股。", "A股"),
-        ("我的家。", "家"),
-        ("It is Ender's Game.", "Ender’s Game"),
-        ("They met O’Brien.", "O'Brien"),
-        ("She sang We'll Meet Again.", "We'll Meet Again"),
-    ],
+    rows(__file__, "mentions"),
 )
 def test_a_name_is_found_without_its_qualifier_in_any_order(text: str, title: str, *, title_first: bool) -> None:
     bench = Bench()

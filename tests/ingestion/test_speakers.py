@@ -11,26 +11,12 @@ from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage
 from neurogated.core.rendering import render, search_text
 from neurogated.errors import InputError
 from neurogated.ingestion.document import labelled_speaker, spoken_parts
+from tests.golden import rows
 
 
 @pytest.mark.parametrize(
     ("text", "speaker"),
-    [
-        ("Ann: Hello.", "Ann"),
-        ("  Dr. Li: Hello.", "Dr. Li"),
-        ("Mary Ann Jones: Hello.", "Mary Ann Jones"),
-        ("Jean-Paul: oui", "Jean-Paul"),
-        ("O'Brien: yes", "O'Brien"),
-        ("Zoë\uff1aHello.", "Zoë"),
-        ("Ann:", None),
-        ("ann: Hello.", None),
-        ("I think so: yes", None),
-        ("https://example.org", None),
-        ("At 10:30 we left.", None),
-        ("One Two Three Four: no", None),
-        ("X" * 50 + ": no", None),
-        ("", None),
-    ],
+    rows(__file__, "labels"),
 )
 def test_a_name_before_a_colon_is_a_label(text: str, speaker: str | None) -> None:
     assert labelled_speaker(text) == speaker

@@ -16,7 +16,6 @@ from tests.chat_handler import ChatHandler
 __all__ = ["EARLIER", "LATER", "ModelServer", "Pair", "about_one_thing", "entry", "found", "said", "serving", "waiting"]
 
 Pair = dict[str, Any]
-PATIENCE = 30.0
 START = datetime(2024, 1, 1, tzinfo=UTC)
 EARLIER = "At the table of my friends I touch no meat."
 LATER = "Yesterday I ate a big steak of meat with my friends."

@@ -8,6 +8,7 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.errors import InputError
+from tests.golden import rows
 from tests.knowledge.model_server import EARLIER, LATER, serving
 
 
@@ -21,26 +22,7 @@ def fact(attribute: str, value: str, **times: str) -> dict[str, str]:
     return {"subject": "Ana", "attribute": attribute, "value": value, **times}
 
 
-FACTS = [
-    (fact("lives in", "Lyon"), fact("city", "Paris"), "independent"),
-    (fact("lives in", "Lyon"), fact("resides in", "Paris"), "contradiction"),
-    (fact("lives in", "Lyon"), fact("resides in", "lyon"), "duplicate"),
-    (fact("employer", "a bank"), fact("employer", "Berenberg"), "refinement"),
-    (fact("is", "a smoker"), fact("is not", "a smoker"), "contradiction"),
-    (fact("status", "not active"), fact("status", "active"), "contradiction"),
-    (fact("status", "not active"), fact("status", "cancelled"), "refinement"),
-    (fact("speaks", "English"), fact("speaks", "German"), "independent"),
-    (
-        fact("lives in", "Lyon", valid_from="2018-01-01", valid_to="2020-01-01"),
-        fact("lives in", "Paris", valid_from="2020-01-01"),
-        "supersession",
-    ),
-    (
-        fact("lives in", "Lyon", timestamp="2018-01-01"),
-        fact("lives in", "Paris", timestamp="2020-01-01"),
-        "supersession",
-    ),
-]
+FACTS = rows(__file__, "facts")
 
 
 @pytest.mark.parametrize(("first", "second", "kind"), FACTS)

@@ -10,6 +10,7 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.manifest.creation import keywords_and_names, words_in
 from neurogated.testing import ManualClock
+from tests.golden import rows
 
 SAILS = [f"The sails of the ship Marrow were mended on day {day} by the sailmaker." for day in range(8)]
 BEES = [f"The bees in the hive of Odile made honey in week {week} of the clover." for week in range(8)]
@@ -69,46 +70,7 @@ def test_a_text_keeps_its_budget_by_whole_lines(memory: NeuroGraphMemory, budget
     assert bool(text) == (budget > 1)
 
 
-LIVES = [
-    (
-        "{0}, the {1} was fine on {2}. {0}! We {3} the {1} again.",
-        ("boiler", "violin", "allotment", "food", "music"),
-        ("Anyway", "Honestly", "Yeah", "Oops", "Crazy"),
-        ("Monday", "Sunday", "Thursday", "Friday", "Tuesday"),
-        ("broke", "tuned", "dug", "sold", "heard"),
-    ),
-    (
-        "{0} war {1} am {2} dran. {0} haben wir unseren {1} wieder {3}.",
-        ("Chor", "Wohnwagen", "Garten", "Marathon", "Zahnarzt"),
-        ("Leider", "Gestern", "Endlich", "Jedenfalls", "Eigentlich"),
-        ("Montag", "Sonntag", "Freitag", "Dienstag", "Mittwoch"),
-        ("gehört", "verkauft", "gegossen", "gelaufen", "besucht"),
-    ),
-    (
-        "{0}, j'ai vu le {1} {2}. {0} ! C'est le {1} que nous avons {3}.",
-        ("vélo", "jardin", "dentiste", "violon", "tournoi"),
-        ("Bref", "Franchement", "Enfin", "Dommage", "Bravo"),
-        ("mardi", "lundi", "jeudi", "dimanche", "samedi"),
-        ("réparé", "arrosé", "payé", "accordé", "gagné"),
-    ),
-    (
-        "{0}, el {1} era el {2}. ¡{0}! Hemos {3} el {1} otra vez.",
-        ("tractor", "coro", "huerto", "examen", "bautizo"),
-        ("Bueno", "Vaya", "Claro", "Además", "Ojalá"),
-        ("lunes", "martes", "jueves", "viernes", "domingo"),
-        ("vendido", "cantado", "regado", "aprobado", "celebrado"),
-    ),
-    (
-        "{0}，{2}小王{3}{1}了。{0}！他说{1}很好。",
-        ("导视", "豆豆", "潜水", "川菜", "房子"),
-        ("唉", "哇", "嗯", "哦", "哈"),
-        ("周一", "周二", "周三", "周五", "周日"),
-        ("画", "喂", "学", "吃", "看"),
-    ),
-]
-
-
-@pytest.mark.parametrize("life", LIVES, ids=("en", "de", "fr", "es", "zh"))
+@pytest.mark.parametrize("life", rows(__file__, "lives"), ids=("en", "de", "fr", "es", "zh"))
 def test_a_name_has_the_subject_and_no_opener_day_or_verb_that_always_stands_beside_it(
     memory: NeuroGraphMemory, life: tuple[Any, ...]
 ) -> None:

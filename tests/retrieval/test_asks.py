@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.retrieval.wording import with_questions
+from tests.golden import rows
 
 NOTES = [
     "My colleague the teller is 164 centimetres tall.",
@@ -57,36 +58,7 @@ def test_a_question_of_common_words_only_asks_for_no_empty_text(text: str) -> No
 
 @pytest.mark.parametrize(
     ("text", "questions"),
-    [
-        ("Who owns the car? And when is the party?", ["Who owns the car? ", "And when is the party?"]),
-        ("Who owns the car? And when is the party?!", ["Who owns the car? ", "And when is the party?!"]),
-        (
-            "急！！！我同事有多高来着？？！另外，模型展的时间是什么？！！！",
-            ["我同事有多高来着？？！", "另外，模型展的时间是什么？！！！"],
-        ),
-        ("Nice weather. Who owns the car? Anyway, when is it?", ["Who owns the car? ", "Anyway, when is it?"]),
-        ("我同事有多高来着？另外，模型展的时间是什么？", ["我同事有多高来着？", "另外，模型展的时间是什么？"]),
-        (
-            "那个内容是“艺术。模型。”的活动在哪里？我的同事叫什么？",
-            ["那个内容是“艺术。模型。”的活动在哪里？", "我的同事叫什么？"],
-        ),
-        ("Who owns the car?", []),
-        ("I plan a trip. Which hotel did I book?", ["Which hotel did I book?"]),
-        (
-            "My trip went to Rome. I am tired today. Which trip was best?",
-            ["My trip went to Rome. Which trip was best?"],
-        ),
-        ("The hotel and the inn are near Rome. Which hotel did I book?", []),
-        ("Hi! Which hotel did I book?", []),
-        ("I met Ann and Bob. Why?", []),
-        ("who owns the car and when is the party", ["who owns the car ", "and when is the party"]),
-        ("我同事有多高来着另外模型展的时间是什么", ["我同事有多高来着", "另外模型展的时间是什么"]),
-        ("WHO OWNS THE RED CAR AND THE BLUE BIKE", []),
-        ("do me a favour and tell me again who owns the red car", []),
-        ("I met Ann, and we saw who won.", []),
-        ("The car is Tom's. Right? Really?", []),
-        ("", []),
-    ],
+    rows(__file__, "questions"),
 )
 def test_questions_in_a_text(text: str, questions: list[str]) -> None:
     assert with_questions(text) == [text, *questions]

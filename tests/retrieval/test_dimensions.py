@@ -11,6 +11,7 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.retrieval.dimensions import feeling_of
 from neurogated.retrieval.formula import FORMULA, Formula
+from tests.golden import rows
 
 HASH = MemoryConfig(storage="memory", embedding_name="hash")
 OFF = Formula(place_weight=0.0, sentiment_weight=0.0, cause_weight=0.0)
@@ -18,27 +19,7 @@ OFF = Formula(place_weight=0.0, sentiment_weight=0.0, cause_weight=0.0)
 
 @pytest.mark.parametrize(
     ("question", "feeling"),
-    [
-        ("What was I upset about?", -1),
-        ("What worries Ann most?", -1),
-        ("What was I not happy about?", -1),
-        ("Worüber habe ich mich geärgert?", -1),
-        ("De quoi avais-je peur ?", -1),
-        ("¿De qué estaba enfadado?", -1),
-        ("我为什么难过？", -1),
-        ("什么让我不开心？", -1),
-        ("What made Ann proud?", 1),
-        ("What was she not afraid of?", 1),
-        ("Worauf war ich stolz?", 1),
-        ("Qu'est-ce qui m'a rendu heureux ?", 1),
-        ("¿Qué me puso contento?", 1),
-        ("什么让我开心？", 1),
-        ("Was I happy or sad?", 0),
-        ("What is the content of the book?", 0),
-        ("Where is the fearless ferry?", 0),
-        ("What did we do in Lisbon?", 0),
-        ("", 0),
-    ],
+    rows(__file__, "feelings"),
 )
 def test_the_feeling_that_a_question_names(question: str, feeling: int) -> None:
     assert feeling_of(question) == feeling

@@ -14,6 +14,7 @@ from neurogated.core.judgements import QuestionKind
 from neurogated.core.ports import Embedder
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge, fitted_kinds, read_question
+from tests.golden import rows
 
 HERE = Path(__file__).parent
 """Kind, language and question; a third has no usual cue word, none was fitted to."""
@@ -57,23 +58,7 @@ def test_weights_of_the_package_are_those_of_its_examples(bundled: Embedder) -> 
 
 @pytest.mark.parametrize(
     ("text", "kind"),
-    [
-        ("What led to the strike?", "why"),
-        ("What did the strike lead to?", "consequence"),
-        ("As a result of what was the strike called?", "why"),
-        ("What happened when the dam burst?", "consequence"),
-        ("Who was at home when the dam burst?", "fact"),
-        ("Why don't we go to the dam?", "fact"),
-        ("What is the next eclipse visible from here?", "next"),
-        ("When is the next eclipse?", "when"),
-        ("Who lives next door?", "fact"),
-        ("What does the hut look like?", "fact"),
-        ("Can you tell me why the hut is empty?", "why"),
-        ("是什么导致了罢工？", "why"),
-        ("罢工导致了什么？", "consequence"),
-        ("墙上是谁的画像？", "fact"),
-        ("墙上的人长得像谁？", "like"),
-    ],
+    rows(__file__, "kinds"),
 )
 def test_words_that_mislead_do_not(judge: OfflineQuestionJudge, text: str, kind: str) -> None:
     assert judge.judge(text).kind.value == kind

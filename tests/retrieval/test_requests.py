@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.retrieval.wording import without_request
+from tests.golden import rows
 
 NOTES = (
     "You told me that the trip to the lake begins at noon.",
@@ -46,21 +47,7 @@ def test_a_question_scores_the_same_with_a_request_before_it(memory: NeuroGraphM
 
 @pytest.mark.parametrize(
     "question",
-    [
-        "When you told me about the lake, what did the trip begin with?",
-        "After you met Ana, where did the dentist work?",
-        "The dentist of the clinic, where does she work on Mondays?",
-        "What did you say about the trip, and who is the surgeon?",
-        "Could you tell me, where?",
-        "那个喜欢登山的人，你知道他的邮箱地址是什么吗？",
-        "麻烦你帮我查一下我同事的身高是多少厘米呢",
-        "I met the singer of which band from the north?",
-        "Can you list the order in which I mentioned the dentists?",
-        "you know the trip to the lake with my aunt which hotel was near it",
-        "you know this tall singer which hotel was near the lake on the trip",
-        "i talked to clara about a book which shop sold the book",
-        "the tall singer lives in which city of the north",
-    ],
+    rows(__file__, "subjects"),
 )
 def test_what_a_question_is_about_stays(question: str) -> None:
     held = {"lake": (1,), "trip": (1,), "singer": (1,)}
