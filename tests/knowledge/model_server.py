@@ -5,15 +5,17 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from http.server import ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 from neurogated import Conflict, NeuroGraphMemory
 from tests.chat_handler import ChatHandler
 
-__all__ = ["EARLIER", "LATER", "ModelServer", "Pair", "about_one_thing", "entry", "found", "said", "serving", "waiting"]
+__all__ = ["EARLIER", "LATER", "START", "ModelServer", "Pair", "about_one_thing", "both_said", "entry", "erased"]
+__all__ += ["found", "said", "serving", "waiting"]
 
 Pair = dict[str, Any]
 START = datetime(2024, 1, 1, tzinfo=UTC)
@@ -24,6 +26,21 @@ LATER = "Yesterday I ate a big steak of meat with my friends."
 def said(memory: NeuroGraphMemory, text: str, day: int = 0, user: str = "ana", **message: str) -> str:
     content = {"role": "user", "content": text, "timestamp": START + timedelta(days=day), **message}
     return memory.add(content, user_id=user, session_id=f"day {day}")[0]
+
+
+def both_said(memory: NeuroGraphMemory, **message: str) -> tuple[str, str]:
+    """Let Ana say two messages that are in conflict; return their ids."""
+    return said(memory, EARLIER, **message), said(memory, LATER, 3, **message)
+
+
+def erased(folder: str, word: bytes) -> bool:
+    """Return whether no file of a memory has a word. SQLite may remove a file when the last connection closes."""
+    contents = list[bytes]()
+    for file in Path(folder).rglob("*"):
+        with suppress(FileNotFoundError, IsADirectoryError):
+            contents.append(file.read_bytes())
+    assert contents
+    return not any(word in content for content in contents)
 
 
 def found(memory: NeuroGraphMemory, user: str = "ana") -> list[Conflict]:
@@ -101,9 +118,19 @@ class ModelServer(ThreadingHTTPServer):
         """Characters of the longest prompt that is answered."""
         self.during: Callable[[], object] | None = None
         """Called while a request waits for its answer."""
+        self.came, self.goes_on = threading.Event(), threading.Event()
         self.asked: list[list[Pair]] = []
         self.read: list[list[Pair]] = []
         self.prompts: list[str] = []
+
+    def hold(self) -> None:
+        """Let requests wait from now on: `came` is set with the first, and all go on with `goes_on`."""
+
+        def wait() -> None:
+            self.came.set()
+            self.goes_on.wait(60)
+
+        self.during = wait
 
     @property
     def url(self) -> str:

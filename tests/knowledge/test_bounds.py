@@ -1,39 +1,21 @@
 """What a write compares does not grow with the memory, nor with the text."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
 from itertools import pairwise
-from typing import Any
 
 import pytest
 
 from benchmarks.calls import calls_of
-from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated import NeuroGraphMemory
 from neurogated.core.claims import Claim
 from neurogated.core.judgements import Relation
 from neurogated.slots.judge import compare
 from neurogated.text.normalise import Sentence, plain_sentences
-from tests.knowledge.plain_reader import config_of
+from tests.knowledge.stated import lives, opened, year
 
 FEW, MANY = 6, 60
-
-
-@contextmanager
-def opened() -> Iterator[NeuroGraphMemory]:
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
-        yield memory
-
-
-Reading = Mapping[str, Any]
-"""The settings of a memory whose messages a model reads."""
-
-
-@contextmanager
-def reading(settings: Reading) -> Iterator[NeuroGraphMemory]:
-    with NeuroGraphMemory(config_of(settings, storage="memory")) as memory:
-        yield memory
 
 
 @pytest.fixture
@@ -53,29 +35,22 @@ def homes(count: int) -> str:
     return " ".join(f"Maria lives in Town{n} and works at the mill number {n}." for n in range(count))
 
 
-def test_documents_without_a_user_are_not_compared(compared: list[object], read_by_model: Reading) -> None:
-    with reading(read_by_model) as memory:
-        memory.add_documents(["Maria lives in Leeds.", "Maria lives in York now."])
-        assert not compared
+def test_documents_without_a_user_are_not_compared(compared: list[object], memory: NeuroGraphMemory) -> None:
+    memory.add_documents(["Maria lives in Leeds.", "Maria lives in York now."])
+    assert not compared
 
 
-def test_documents_of_a_user_are_compared(read_by_model: Reading) -> None:
-    with reading(read_by_model) as memory:
-        memory.add_documents([{"text": text, "user_id": "ana"} for text in ("I live in Leeds.", "I live in York.")])
-        memory.learning.resume(progress=False)
-        assert memory.conflicts.list(None, user_id="ana")
+def test_documents_of_a_user_are_compared(memory: NeuroGraphMemory) -> None:
+    memory.add_documents([{"text": text, "user_id": "ana"} for text in ("I live in Leeds.", "I live in York.")])
+    memory.learning.resume(progress=False)
+    assert memory.conflicts.list(None, user_id="ana")
 
 
-def test_a_pasted_message_is_compared_with_nothing(compared: list[object], read_by_model: Reading) -> None:
-    with reading(read_by_model) as memory:
-        memory.add("I live in Leeds.", user_id="ana", session_id="s")
-        compared.clear()
-        memory.add("I live in York. " + homes(MANY * 5), user_id="ana", session_id="s")
-        assert not compared
-
-
-def moment(n: int) -> datetime:
-    return datetime(1900 + n, 1, 1, tzinfo=UTC)
+def test_a_pasted_message_is_compared_with_nothing(compared: list[object], memory: NeuroGraphMemory) -> None:
+    memory.add("I live in Leeds.", user_id="ana", session_id="s")
+    compared.clear()
+    memory.add("I live in York. " + homes(MANY * 5), user_id="ana", session_id="s")
+    assert not compared
 
 
 @pytest.mark.parametrize("step", [1, -1])
@@ -86,10 +61,10 @@ def test_a_value_meets_the_standing_one_only(step: int, compared: list[object]) 
             ids = dict[int, str]()
             for n in list(range(count))[::step]:
                 before = len(compared)
-                ids[n] = memory.facts.add("Ana", "city", f"Town{n}", user_id="ana", valid_from=moment(n))
+                ids[n] = lives(memory, f"Town{n}", 1900 + n)
             last[count] = len(compared) - before
             ends = [memory.get(ids[n]).valid_to for n in range(count)]
-            assert ends == [*(moment(n) for n in range(1, count)), None]
+            assert ends == [*(year(1900 + n) for n in range(1, count)), None]
             assert len(memory.conflicts.list(None, user_id="ana")) == count - 1
     assert last[FEW] == last[MANY]
 
@@ -98,10 +73,10 @@ def _calls_about_a_slot(values: int) -> tuple[int, int]:
     """Return the calls, Python and C, of a fact in a slot with many values, and of a recall of it."""
     with opened() as memory:
         for n in range(values):
-            memory.facts.add("Ana", "city", f"Town{n}", user_id="ana", valid_from=moment(n))
+            lives(memory, f"Town{n}", 1900 + n)
             memory.facts.add("Ben", f"trait {n}", "calm", user_id="ana")
         memory.recall("What is the city of Ana?", user_id="ana")
-        add = partial(memory.facts.add, "Ana", "city", "Leeds", user_id="ana", valid_from=moment(values))
+        add = partial(memory.facts.add, "Ana", "city", "Leeds", user_id="ana", valid_from=year(1900 + values))
         calls = calls_of(add), calls_of(partial(memory.recall, "What is the city of Ana?", user_id="ana"))
         assert [fact.value for fact in memory.facts.list("Ana", valid_at=datetime.now(UTC), user_id="ana")] == ["Leeds"]
     return calls
@@ -114,31 +89,20 @@ def test_a_fact_is_as_much_work_however_many_values_its_slot_had() -> None:
     assert many[1] < 1.3 * few[1]
 
 
-def test_values_between_which_all_others_are_deleted_replace_each_other() -> None:
-    with opened() as memory:
-        first, *between, last = (
-            memory.facts.add("Ana", "city", f"Town{n}", user_id="ana", valid_from=moment(n)) for n in range(FEW)
-        )
-        memory.delete(between)
-        assert memory.get(first).valid_to == moment(FEW - 1)
-        assert memory.get(last).valid_to is None
-
-
 def test_values_between_which_all_others_are_wrong_replace_each_other() -> None:
     with opened() as memory:
-        ids = [memory.facts.add("Ana", "city", f"Town{n}", user_id="ana", valid_from=moment(n)) for n in range(4)]
+        ids = [lives(memory, f"Town{n}", 1900 + n) for n in range(4)]
         sides = {frozenset(one.sides): one.id for one in memory.conflicts.list(None, user_id="ana")}
         for right, wrong in ((ids[3], ids[2]), (ids[0], ids[1])):
             memory.conflicts.resolve(sides[frozenset((right, wrong))], right)
-        assert memory.get(ids[0]).valid_to == moment(3)
+        assert memory.get(ids[0]).valid_to == year(1900 + 3)
 
 
-def test_a_sentence_is_in_conflict_with_the_latest_only(read_by_model: Reading) -> None:
-    with reading(read_by_model) as memory:
-        for n in range(FEW):
-            memory.add(f"I live in Town{n}.", user_id="ana", timestamp=moment(n))
-        ids = [one.id for one in memory.facts.list(user_id="ana")]
-        found = {frozenset(one.sides) for one in memory.conflicts.list(None, user_id="ana")}
+def test_a_sentence_is_in_conflict_with_the_latest_only(memory: NeuroGraphMemory) -> None:
+    for n in range(FEW):
+        memory.add(f"I live in Town{n}.", user_id="ana", timestamp=year(1900 + n))
+    ids = [one.id for one in memory.facts.list(user_id="ana")]
+    found = {frozenset(one.sides) for one in memory.conflicts.list(None, user_id="ana")}
     assert len(ids) == FEW
     assert found == {frozenset(pair) for pair in pairwise(ids)}
 

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 
-from neurogated import ANY_USER, Conflict, Fact, MemoryConfig, NeuroGraphMemory
+from neurogated import Conflict, Fact, MemoryConfig, NeuroGraphMemory
+from tests.knowledge.model_server import START, found, said
 
-START = datetime(2024, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
-
-
-def said(memory: NeuroGraphMemory, text: str, day: int = 0, **message: str) -> str:
-    content = {"role": "user", "content": text, "timestamp": START + day * DAY, **message}
-    return memory.add(content, user_id="ana", session_id=f"day {day}")[0]
-
-
-def found(memory: NeuroGraphMemory) -> list[Conflict]:
-    return memory.conflicts.list(None, user_id=ANY_USER)
 
 
 def home(memory: NeuroGraphMemory, source: str) -> Fact:

@@ -21,9 +21,9 @@ from neurogated.slots.claims import claim_node
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.verify import disagreements
 from neurogated.testing import ManualClock
+from tests.knowledge.model_server import START, erased, said
 from tests.knowledge.plain_reader import config_of
 
-START = datetime(2024, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
 
 
@@ -36,11 +36,6 @@ def config(request: pytest.FixtureRequest, tmp_path: Path, read_by_model: Mappin
 def memory(config: MemoryConfig) -> Iterator[NeuroGraphMemory]:
     with NeuroGraphMemory(config) as memory:
         yield memory
-
-
-def said(memory: NeuroGraphMemory, text: str, day: int = 0, user: str = "ana") -> str:
-    message = {"role": "user", "content": text, "timestamp": START + day * DAY}
-    return memory.add(message, user_id=user, session_id=f"day {day}")[0]
 
 
 def known(memory: NeuroGraphMemory, user: str = "ana") -> list[Fact]:
@@ -219,8 +214,7 @@ def test_an_erased_memory_leaves_no_words_in_its_claims(tmp_path: Path, read_by_
         assert known(memory)[0].statement == "Zanzibar"
         memory.delete(user_id="ana")
         memory.admin.compact()
-        files = [path.read_bytes() for path in (tmp_path / "memory").rglob("*") if path.is_file()]
-        assert not any(b"anzibar" in data for data in files)
+        assert erased(str(tmp_path / "memory"), b"anzibar")
         assert [one.value for one in known(memory, "ben")] == ["Ghent"]
 
 

@@ -8,20 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurogated import ANY_USER, Effect, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
+from neurogated import ANY_USER, Effect, GraphDelta, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.core.conflicts import CONFLICT, Validity
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter
 from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.errors import UnknownIdError
 from neurogated.testing import ManualClock
+from tests.knowledge.stated import lives, opened
 
 START = datetime(2020, 1, 1, tzinfo=UTC)
 YEAR = timedelta(days=365)
-
-
-def opened() -> NeuroGraphMemory:
-    return NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash"))
 
 
 def state_of(memory: NeuroGraphMemory) -> dict[str, Validity]:
@@ -73,7 +70,7 @@ def test_each_answer_changes_all_that_its_effect_tells_and_nothing_else(
 
 
 def test_facts_made_from_a_memory_that_changes_are_told(memory: NeuroGraphMemory) -> None:
-    first, second = (memory.facts.add("Ana", "city", city, user_id="ana") for city in ("Lyon", "Paris"))
+    first, second = (lives(memory, city, None) for city in ("Lyon", "Paris"))
     fact = derive(memory, first)
     (conflict,) = memory.conflicts.list(user_id="ana")
     effects: dict[str, Effect] = {effect.keep: effect for effect in memory.conflicts.effects(conflict.id)}
@@ -85,7 +82,7 @@ def test_facts_made_from_a_memory_that_changes_are_told(memory: NeuroGraphMemory
 
 
 def test_a_memory_that_is_right_opens_the_conflicts_that_call_it_wrong(memory: NeuroGraphMemory) -> None:
-    lyon, paris, rome = (memory.facts.add("Ana", "city", city, user_id="ana") for city in ("Lyon", "Paris", "Rome"))
+    lyon, paris, rome = (lives(memory, city, None) for city in ("Lyon", "Paris", "Rome"))
     conflicts = {frozenset(one.sides): one.id for one in memory.conflicts.list(user_id="ana")}
     memory.conflicts.resolve(conflicts[frozenset({lyon, paris})], lyon)
     effects = {effect.keep: effect for effect in memory.conflicts.effects(conflicts[frozenset({paris, rome})])}

@@ -10,32 +10,12 @@ from typing import Any
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from tests.golden import rows
 from tests.knowledge.model_server import ModelServer, Pair, said
 
 Answer = dict[str, Any]
 
-TOLD: Mapping[str, Mapping[str, str]] = {
-    "I moved to York in March, and my sister Nora helped.": {"home": "York", "sister": "Nora"},
-    "We pay 1,250 euros of rent, and our landlord's name is O'Brien.": {"rent": "1,250 euros", "landlord": "O'Brien"},
-    'My band is called "The {Braces}", and I sing.': {"band": "The {Braces}"},
-    "Ich arbeite seit zwei Jahren bei Bosch; mein Büro ist in Köln-Süd.": {"employer": "Bosch", "office": "Köln-Süd"},
-    "我对花生过敏，我的猫叫小米。": {"allergy": "花生", "cat": "小米"},
-    "Vivo en Málaga con mi hermano Íñigo.": {"city": "Málaga", "brother": "Íñigo"},
-    "The car is a Škoda, bought on 3 May 2023.": {"car": "Škoda", "purchase": "3 May 2023"},
-    "My blood type is 0 negative.": {"blood_type": "0 negative"},
-    "C:\\music is the folder of my songs.": {"folder": "C:\\music"},
-    "My dentist is Dr. Okafor, at 14:30 on Tuesdays.": {"dentist": "Dr. Okafor", "visit": "14:30 on Tuesdays"},
-    "I take 5 mg of bisoprolol; no, really, not 10.": {"medicine": "bisoprolol"},
-    "Meine Katze heißt Frau Müller, sie ist 7.": {"german_cat": "Frau Müller"},
-    "我在学校教数学。": {"job": "教数学"},
-    "Mi correo es ana+casa@example.org, escríbeme.": {"email": "ana+casa@example.org"},
-    "I play the cello & the viola [badly].": {"instrument": "cello", "second_instrument": "viola"},
-    "Our wifi password is hunter2: don't tell.": {"wifi": "hunter2"},
-    "My size is 38/40, in shoes 7½.": {"size": "38/40", "shoes": "7½"},
-    "Wir heiraten am 12. Juni in Wien.": {"wedding": "12. Juni", "wedding_place": "Wien"},
-    "I read 'Middlemarch' for the 3rd time.": {"book": "Middlemarch"},
-    "Null is my surname, True story.": {"surname": "Null"},
-}
+TOLD: Mapping[str, Mapping[str, str]] = dict(rows(__file__, "told"))
 CLAIMS = {(text, value) for text, told in TOLD.items() for value in told.values()}
 
 

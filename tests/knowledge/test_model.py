@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import threading
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from neurogated import ANY_USER, Conflict, MemoryConfig, NeuroGraphMemory
 from neurogated.core.scope import UserChoice
 from neurogated.knowledge.pairs import CandidateFinder
-from tests.knowledge.model_server import EARLIER, LATER, ModelServer, entry, found, said, waiting
+from tests.knowledge.model_server import EARLIER, LATER, ModelServer, both_said, entry, found, said, waiting
 from tests.knowledge.plain_reader import plainly_read
 
 
@@ -26,7 +23,7 @@ def test_the_model_finds_a_conflict_which_an_undo_of_its_side_takes_back(
     told: list[Conflict] = []
     with NeuroGraphMemory(config) as memory:
         memory.on("conflict", told.append)
-        sides = said(memory, EARLIER), said(memory, LATER, 3)
+        sides = both_said(memory)
         (conflict,) = found(memory)
         assert (conflict.sides, conflict.status, conflict.rule) == (sides, "open", "model")
         assert (conflict.confidence, conflict.reason) == (0.7, "Who eats no meat eats no steak.")
@@ -59,8 +56,7 @@ def test_other_relations_and_weak_ones_are_no_conflict(
 ) -> None:
     model.judge = lambda pair: entry(pair, relation, certainty)
     with NeuroGraphMemory(config) as memory:
-        said(memory, EARLIER)
-        said(memory, LATER, 3)
+        both_said(memory)
         assert (found(memory), waiting(memory)) == ([], 0)
         said(memory, "I bought a red car.", 4)
     assert len(model.asked) == 1
@@ -198,7 +194,7 @@ def test_a_failing_model_loses_nothing(config: MemoryConfig, model: ModelServer,
     }
     model.down, model.text = trouble == "down", texts.get(trouble)
     with NeuroGraphMemory(config) as memory:
-        sides = said(memory, EARLIER), said(memory, LATER, 3)
+        sides = both_said(memory)
         assert (found(memory), waiting(memory)) == ([], 1)
     model.down, model.text = False, None
     with NeuroGraphMemory(config) as memory:
@@ -210,31 +206,31 @@ def test_a_failing_model_loses_nothing(config: MemoryConfig, model: ModelServer,
 def test_a_memory_that_changes_while_the_model_answers_is_judged_again(
     config: MemoryConfig, model: ModelServer
 ) -> None:
-    with NeuroGraphMemory(config) as memory:
-        said(memory, EARLIER)
+    with NeuroGraphMemory(config.replace(llm={"wait": False})) as memory:
+        _, later = both_said(memory)
 
         def change() -> None:
             model.during = None
-            ((later,),) = [[pair["later"]["text"] for pair in model.asked[-1]]]
-            ids = [one.id for one in memory.list(user_id="ana") if one.content == later]
-            memory.update(ids[0], "Yesterday I ate tofu meat with my friends.")
+            memory.update(later, "Yesterday I ate tofu meat with my friends.")
 
         model.during = change
         model.judge = lambda pair: entry(pair, "contradiction" if "steak" in pair["later"]["text"] else "unrelated")
-        said(memory, LATER, 3)
+        memory.learning.resume(progress=False)
         assert found(memory) == []
         memory.learning.resume(progress=False)
         assert (found(memory), waiting(memory)) == ([], 0)
     assert any("tofu" in pair["later"]["text"] for pairs in model.asked for pair in pairs)
 
 
-def test_the_model_answers_without_a_lock(config: MemoryConfig, model: ModelServer) -> None:
-    with NeuroGraphMemory(config.replace(llm={"wait": False})) as memory:
+def test_the_model_judges_and_reads_without_a_lock(config: MemoryConfig, model: ModelServer) -> None:
+    model.claims = plainly_read
+    with NeuroGraphMemory(config.replace(metabolism={"read_claims": "model"}, llm={"wait": False})) as memory:
         said(memory, EARLIER)
+        said(memory, "I live in Leeds.")
 
         def write() -> None:
-            model.during = None
-            thread = threading.Thread(target=lambda: memory.facts.add("Ana", "city", "Lyon", user_id="ana"))
+            fact = "Ana", f"note {len(model.prompts)}", "made meanwhile"
+            thread = threading.Thread(target=lambda: memory.facts.add(*fact, user_id="ana"))
             thread.start()
             thread.join(20)
             assert not thread.is_alive()
@@ -242,56 +238,20 @@ def test_the_model_answers_without_a_lock(config: MemoryConfig, model: ModelServ
         model.during = write
         said(memory, LATER, 3)
         memory.flush()
-        assert len(found(memory)) == 1
-        assert "Ana" in {one.subject for one in memory.facts.list(user_id="ana")}
-
-
-def test_erased_texts_leave_no_reason(config: MemoryConfig, model: ModelServer) -> None:
-    model.judge = lambda pair: entry(pair, "contradiction", reason="The zebrasteak contradicts.")
-    with NeuroGraphMemory(config) as memory:
-        first = said(memory, EARLIER)
-        said(memory, LATER, 3)
-        assert "zebrasteak" in found(memory)[0].reason
-        memory.delete(first)
-        assert found(memory) == []
-        memory.admin.compact()
-    files = [file for file in Path(config.save_dir).rglob("*") if file.is_file()]
-    assert files
-    assert not [file for file in files if b"zebrasteak" in file.read_bytes()]
-
-
-_WORKER = """
-import sys
-from neurogated import MemoryConfig, NeuroGraphMemory
-with NeuroGraphMemory(MemoryConfig.from_mapping({config})) as memory:
-    {work}
-"""
-
-
-def _run(config: MemoryConfig, work: str) -> subprocess.Popen[str]:
-    values = {
-        "save_dir": config.save_dir,
-        "embedding_name": "hash",
-        "llm_base_url": config.llm_base_url,
-        "cache_bytes": 0,
-        "metabolism.knowledge": "slots, pairs",
-    }
-    script = _WORKER.format(config=values, work=work)
-    return subprocess.Popen([sys.executable, "-c", script], env=dict(os.environ), text=True, stdout=subprocess.PIPE)
+        assert "model" in {one.rule for one in found(memory)}
+        assert (len(model.read), len(model.asked)) == (1, 1)
+        assert {one.attribute for one in memory.facts.list(user_id="ana")} >= {"home", "note 1", "note 2"}
 
 
 def test_two_processes_record_a_pair_once(config: MemoryConfig, model: ModelServer) -> None:
     model.down = True
     with NeuroGraphMemory(config) as memory:
-        said(memory, EARLIER)
-        said(memory, LATER, 3)
+        both_said(memory)
         assert waiting(memory) == 1
     model.down = False
-    processes = [_run(config, "print(memory.learning.resume(progress=False))") for _ in range(2)]
-    for process in processes:
-        process.communicate(timeout=120)
-        assert process.returncode == 0
-    with NeuroGraphMemory(config) as memory:
+    # Two memories of one process use the same locks as two processes.
+    with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as other, ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda one: one.learning.resume(progress=False), (memory, other)))
         assert len(memory.conflicts.list(None, user_id=ANY_USER)) == 1
         assert waiting(memory) == 0
         assert [entry.reason for entry in memory.history.list()].count("judge") == 1

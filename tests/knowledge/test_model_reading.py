@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from typing import Any
 
 import pytest
 
 from neurogated import Fact, MemoryConfig, NeuroGraphMemory
 from neurogated.slots.values import attributes
-from tests.knowledge.model_server import EARLIER, LATER, ModelServer, Pair, found, said, waiting
+from tests.knowledge.model_server import ModelServer, Pair, both_said, found, said, waiting
 
 BEEKEEPER = "Since May I keep the bees of the old mill, and Mrs Ott lends me her smoker."
 
@@ -127,17 +126,6 @@ def test_a_value_may_have_another_form_than_in_the_text(
         assert f"user|note|{value}" in facts(memory)
 
 
-def test_what_the_model_does_not_read_is_no_fact(reading: MemoryConfig, model: ModelServer) -> None:
-    text = "I live in Leeds and work for Acme."
-    model.claims = lambda message: (
-        [claim(message, "user|employer", "Acme", "work for Acme")] * ("Acme" in message["text"])
-    )
-    with NeuroGraphMemory(reading) as memory:
-        said(memory, text)
-        said(memory, "I live in York now.", 3)
-        assert facts(memory) == ["user|employer|Acme"]
-
-
 def test_a_change_that_the_model_reads_ends_the_earlier_value(reading: MemoryConfig, model: ModelServer) -> None:
     def read(message: Pair) -> list[dict[str, Any]]:
         town, state = ("Bern", "holds") if "Bern" in message["text"] else ("Basel", "begins")
@@ -155,17 +143,6 @@ def test_a_change_that_the_model_reads_ends_the_earlier_value(reading: MemoryCon
         assert [one.status for one in memory.conflicts.list(None, user_id="ana")] == []
 
 
-def test_claims_wait_for_a_model_that_is_away(reading: MemoryConfig, model: ModelServer) -> None:
-    model.claims, model.down = hobby, True
-    with NeuroGraphMemory(reading) as memory:
-        said(memory, BEEKEEPER)
-        assert waiting(memory) == 1
-    model.down = False
-    with NeuroGraphMemory(reading) as memory:
-        assert memory.learning.resume(progress=False) == (1, 0)
-        assert "user|hobby|bees" in facts(memory)
-
-
 def test_a_memory_that_changes_or_goes_while_the_model_reads_gets_no_old_claims(
     reading: MemoryConfig, model: ModelServer
 ) -> None:
@@ -181,23 +158,6 @@ def test_a_memory_that_changes_or_goes_while_the_model_reads_gets_no_old_claims(
         model.during = change
         memory.learning.resume(progress=False)
         assert not [one for one in facts(memory) if "bees" in one]
-
-
-def test_other_threads_write_while_the_model_reads(reading: MemoryConfig, model: ModelServer) -> None:
-    model.claims = hobby
-    with NeuroGraphMemory(reading.replace(llm={"wait": False})) as memory:
-
-        def write() -> None:
-            model.during = None
-            thread = threading.Thread(target=lambda: memory.facts.add("Ana", "city", "Lyon", user_id="ana"))
-            thread.start()
-            thread.join(20)
-            assert not thread.is_alive()
-
-        model.during = write
-        said(memory, BEEKEEPER)
-        memory.flush()
-        assert {"Ana|city|Lyon", "user|hobby|bees"} <= set(facts(memory))
 
 
 def test_an_update_is_read_again_and_other_changes_keep_the_claims(reading: MemoryConfig, model: ModelServer) -> None:
@@ -239,8 +199,7 @@ def test_a_pair_has_one_conflict_though_two_judges_find_it(
     ]
     config = config.replace(metabolism={"knowledge": "claims, slots, pairs"}, llm={"wait": False})
     with NeuroGraphMemory(config) as memory:
-        said(memory, EARLIER)
-        said(memory, LATER, 3)
+        both_said(memory)
         _, pairs = memory.session.backlogs
         # Earlier versions judged pairs before the claims were read.
         pairs._enquiry.after = None

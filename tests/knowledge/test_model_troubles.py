@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import threading
-from contextlib import suppress
-from pathlib import Path
 
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory, runtime
 from neurogated.knowledge import judging as pairs
-from tests.knowledge.model_server import EARLIER, LATER, ModelServer, Pair, about_one_thing, entry, found, said, waiting
+from tests.knowledge.model_server import (
+    EARLIER,
+    LATER,
+    ModelServer,
+    Pair,
+    about_one_thing,
+    both_said,
+    entry,
+    erased,
+    found,
+    said,
+    waiting,
+)
 
 OTHERS = ["My car is red, and I wash my car on no day of the week.", "I wash my red car on two days of the week."]
 
@@ -19,7 +29,7 @@ def queued(config: MemoryConfig, model: ModelServer) -> tuple[str, str]:
     """Leave a pair in the queue."""
     model.down = True
     with NeuroGraphMemory(config) as memory:
-        sides = said(memory, EARLIER), said(memory, LATER, 3)
+        sides = both_said(memory)
         assert waiting(memory) == 1
     model.down = False
     model.asked.clear()
@@ -30,8 +40,7 @@ def test_a_reason_is_one_short_line_without_control_characters(config: MemoryCon
     reason = "<script>alert(1)</script>\n\x1b[2J\u202e" + "so it is " * 100_000
     model.judge = lambda pair: entry(pair, "contradiction", reason=reason)
     with NeuroGraphMemory(config) as memory:
-        said(memory, EARLIER)
-        said(memory, LATER, 3)
+        both_said(memory)
         (conflict,) = found(memory)
         assert conflict.reason.startswith("<script>alert(1)</script> [2Jso it is")
         assert conflict.reason.isprintable()
@@ -56,18 +65,12 @@ def test_a_write_returns_though_the_memory_is_closed_while_the_model_answers(
 ) -> None:
     memory, ids = NeuroGraphMemory(config), list[str]()
     said(memory, EARLIER)
-    asked, closed = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        asked.set()
-        closed.wait(30)
-
-    model.during = hold
+    model.hold()
     writer = threading.Thread(target=lambda: ids.append(said(memory, LATER, 3)))
     writer.start()
-    assert asked.wait(60)
+    assert model.came.wait(60)
     memory.close()
-    closed.set()
+    model.goes_on.set()
     writer.join(60)
     model.during = None
     with NeuroGraphMemory(config) as memory:
@@ -79,22 +82,16 @@ def test_a_write_returns_though_the_memory_is_closed_while_the_model_answers(
 def test_no_write_recall_or_context_waits_for_a_slow_model(
     config: MemoryConfig, model: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked, answered = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        asked.set()
-        answered.wait(60)
-
-    model.during = hold
+    model.hold()
     monkeypatch.setattr(runtime, "GATHER_SECONDS", 0.0)
     with NeuroGraphMemory(config.replace(llm={"wait": False})) as memory:
-        sides = said(memory, EARLIER), said(memory, LATER, 3)
-        assert asked.wait(60)
+        sides = both_said(memory)
+        assert model.came.wait(60)
         said(memory, OTHERS[0], 4)
         assert memory.recall("What meat did I eat?", user_id="ana").memories[0].id in sides
         assert "steak" in memory.get_context("What meat did I eat?", user_id="ana").text
         assert found(memory) == []
-        answered.set()
+        model.goes_on.set()
         memory.flush()
         assert [one.sides for one in found(memory)] == [sides]
 
@@ -109,20 +106,14 @@ def test_closing_ends_the_background_work_after_the_present_call(
         for day, text in enumerate(OTHERS, 4):
             said(memory, text, day)
         assert waiting(memory) == 3
-    asked, closing = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        asked.set()
-        closing.wait(30)
-
-    model.during = hold
+    model.hold()
     memory = NeuroGraphMemory(config.replace(metabolism={"consolidate_seconds": 0.01}))
-    assert asked.wait(60)
+    assert model.came.wait(60)
     closer = threading.Thread(target=memory.close)
     closer.start()
     while not memory.session.runtime.closing:
         pass
-    closing.set()
+    model.goes_on.set()
     closer.join(60)
     assert not closer.is_alive()
     assert len(model.asked) == 1
@@ -130,30 +121,21 @@ def test_closing_ends_the_background_work_after_the_present_call(
         assert (len(found(memory)), waiting(memory)) in {(1, 1), (1, 2)}
 
 
-def test_erased_words_leave_the_queue_and_the_cache(config: MemoryConfig, model: ModelServer) -> None:
+def test_erased_words_leave_the_conflicts_the_queue_and_the_cache(config: MemoryConfig, model: ModelServer) -> None:
     config = config.replace(cache_bytes=1 << 20)
-    model.judge = lambda pair: entry(pair, "unrelated", reason="Zebrasteak is meat.")
+    model.judge = lambda pair: entry(pair, "contradiction", reason="Zebrasteak is meat.")
     with NeuroGraphMemory(config) as memory:
         said(memory, EARLIER)
         judged = said(memory, "Yesterday I ate a big zebrasteak of meat with my friends.", 3)
-        assert len(model.asked) == 1
+        assert "Zebrasteak" in found(memory)[0].reason
         model.down = True
         left = said(memory, "Meat is what my friends and I never eat, not even a zebrasteak.", 4)
         assert waiting(memory) == 1
         for one in (judged, left):
             memory.delete(one)
-        assert waiting(memory) == 0
+        assert (waiting(memory), found(memory)) == (0, [])
         memory.admin.compact()
-    files = [file for file in Path(config.save_dir).rglob("*") if file.is_file()]
-    assert files
-    assert not [file for file in files if b"ebrasteak" in _content(file)]
-
-
-def _content(file: Path) -> bytes:
-    """Return what is in a file; nothing if SQLite has removed it since, when the last connection closed."""
-    with suppress(FileNotFoundError):
-        return file.read_bytes()
-    return b""
+    assert erased(config.save_dir, b"ebrasteak")
 
 
 @pytest.mark.parametrize("owner", [{"agent_id": "cook"}, {"user_id": "ben"}, {"user_id": None, "session_id": "other"}])

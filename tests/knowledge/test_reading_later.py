@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -79,22 +80,20 @@ def test_a_memory_that_is_opened_again_goes_on(later: MemoryConfig, monkeypatch:
 
 
 def test_closing_does_not_wait_for_the_model(later: MemoryConfig, model: ModelServer) -> None:
-    asked, answered, in_time = threading.Event(), threading.Event(), list[bool]()
-
-    def hold() -> None:
-        asked.set()
-        in_time.append(answered.wait(60))
-
-    model.during = hold
+    model.hold()
     with NeuroGraphMemory(later) as memory:
         say_hobbies(memory)
-        assert asked.wait(60)
-    answered.set()
-    until(lambda: in_time == [True])
+        assert model.came.wait(60)
+    model.goes_on.set()
     model.during = None
     with NeuroGraphMemory(later) as memory:
         assert memory.flush() == 0
         assert hobbies(memory) == set(HOBBIES)
+
+
+def flush_at_once(*memories: NeuroGraphMemory) -> None:
+    with ThreadPoolExecutor(len(memories)) as pool:
+        assert list(pool.map(NeuroGraphMemory.flush, memories)) == [0] * len(memories)
 
 
 def test_two_processes_ask_about_each_memory_once(
@@ -105,11 +104,7 @@ def test_two_processes_ask_about_each_memory_once(
     with NeuroGraphMemory(later) as one, NeuroGraphMemory(later) as other:
         for day, thing in enumerate(HOBBIES):
             said((one, other)[day % 2], f"Well, my hobby is {thing}.", day)
-        threads = [threading.Thread(target=memory.flush) for memory in (one, other)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(60)
+        flush_at_once(one, other)
         assert hobbies(one) == hobbies(other) == set(HOBBIES)
     texts = [line["text"] for lines in model.read for line in lines]
     assert sorted(texts) == sorted(f"Well, my hobby is {thing}." for thing in HOBBIES)
@@ -123,7 +118,7 @@ NeuroGraphMemory(MemoryConfig.from_mapping({values})).flush()
 """
 
 
-def test_a_process_that_is_killed_while_it_asks_loses_nothing_and_asks_nothing_twice(
+def test_a_process_that_is_killed_while_it_asks_loses_nothing_and_others_ask_nothing_twice(
     later: MemoryConfig, model: ModelServer
 ) -> None:
     with NeuroGraphMemory(later) as memory:
@@ -138,8 +133,8 @@ def test_a_process_that_is_killed_while_it_asks_loses_nothing_and_asks_nothing_t
     process.kill()
     process.wait(60)
     killed.set()
-    with NeuroGraphMemory(later) as memory:
-        assert memory.flush() == 0
+    with NeuroGraphMemory(later) as memory, NeuroGraphMemory(later) as other:
+        flush_at_once(memory, other)
         assert hobbies(memory) == set(HOBBIES[:7])
         assert memory.admin.check() == []
     first, lost, *rest = ([line["text"] for line in lines] for lines in model.read)

@@ -48,13 +48,17 @@ def in_use(memory: NeuroGraphMemory) -> None:
     memory.maintenance()
 
 
-def test_no_call_takes_the_id_of_a_conflict(memory: NeuroGraphMemory, conflict: Conflict) -> None:
+def test_no_call_makes_or_changes_a_conflict_or_takes_its_id(memory: NeuroGraphMemory, conflict: Conflict) -> None:
     record = record_of(memory, conflict)
     edge = EdgeType.CONFLICT
     attempts: list[Callable[[], object]] = [
         lambda: memory.add("Ana keeps bees.", id=conflict.id, user_id="ana"),
         lambda: memory.update(conflict.id, "Ana keeps bees."),
         lambda: memory.update(conflict.id, metadata={"first": "x"}),
+        lambda: memory.update(conflict.first, kind="conflict"),
+        lambda: memory.add("Ana keeps bees.", kind="conflict", metadata=record.metadata),
+        lambda: memory.add_document("Ana keeps bees.", kind="conflict"),
+        lambda: memory.record_event("Asked Ana.", kind="conflict"),
         lambda: graph(memory).add_node(MemoryNode(conflict.id, "Ana keeps bees.", scope=record.scope)),
         lambda: graph(memory).add_node(record),
         lambda: graph(memory).add_node(MemoryNode("mine", "", kind="conflict", metadata=record.metadata)),

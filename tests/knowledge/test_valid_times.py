@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import apsw
 import pytest
 
-from neurogated import Conflict, MemoryConfig, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.testing import ManualClock
-
-
-def year(number: int) -> datetime:
-    return datetime(number, 1, 1, tzinfo=UTC)
+from tests.knowledge.stated import lives, only, values_at, year
 
 
 def settings(storage: str, folder: Path) -> MemoryConfig:
@@ -31,36 +28,23 @@ def memory(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[NeuroGrap
         yield memory
 
 
-def lives(memory: NeuroGraphMemory, city: str, since: int) -> str:
-    return memory.facts.add("Ana", "city", city, user_id="ana", valid_from=year(since))
-
-
-def only_conflict(memory: NeuroGraphMemory) -> Conflict:
-    (conflict,) = memory.conflicts.list(None, user_id="ana")
-    return conflict
-
-
-def holding(memory: NeuroGraphMemory, moment: datetime) -> list[str | None]:
-    return [fact.value for fact in memory.facts.list(valid_at=moment, user_id="ana")]
-
-
 def test_no_outcome_is_stored_in_the_times_that_the_caller_gives(memory: NeuroGraphMemory) -> None:
     old, new = lives(memory, "Leeds", 2020), lives(memory, "York", 2022)
-    memory.conflicts.resolve(only_conflict(memory).id, new)
+    memory.conflicts.resolve(only(memory).id, new)
     stored = [node for entry in memory.store.journal() for node in entry.delta.nodes if node.id in {old, new}]
     assert {(node.id, node.valid_from, node.valid_to, node.found.given) for node in stored} == {
         (old, year(2020), None, None),
         (new, year(2022), None, None),
     }
-    assert holding(memory, year(2021)) == []
+    assert values_at(memory, year(2021)) == []
 
 
 def test_a_winner_that_begins_earlier_ends_the_loser_when_the_conflict_was_found(memory: NeuroGraphMemory) -> None:
     old, new = lives(memory, "Leeds", 2020), lives(memory, "York", 2022)
-    found = memory.conflicts.resolve(only_conflict(memory).id, "supersede").created_at
+    found = memory.conflicts.resolve(only(memory).id, "supersede").created_at
     memory.update(new, valid_from=year(2019))
     assert memory.get(old).valid_to == found
-    assert holding(memory, year(2021)) == ["Leeds", "York"]
+    assert values_at(memory, year(2021)) == ["Leeds", "York"]
     memory.update(new, valid_from=year(2023))
     assert memory.get(old).valid_to == year(2023)
 
@@ -69,17 +53,17 @@ def test_of_two_values_that_begin_together_the_superseded_one_held_until_it_was_
     memory: NeuroGraphMemory,
 ) -> None:
     old, _ = lives(memory, "Leeds", 2020), lives(memory, "York", 2020)
-    conflict = memory.conflicts.resolve(only_conflict(memory).id, "supersede")
+    conflict = memory.conflicts.resolve(only(memory).id, "supersede")
     assert conflict.loser == old
     assert memory.get(old).valid_to == conflict.created_at
-    assert holding(memory, year(2021)) == ["Leeds", "York"]
+    assert values_at(memory, year(2021)) == ["Leeds", "York"]
     assert conflict.created_at is not None
-    assert holding(memory, conflict.created_at + timedelta(days=1)) == ["York"]
+    assert values_at(memory, conflict.created_at + timedelta(days=1)) == ["York"]
 
 
 def test_a_wrong_fact_can_be_updated(memory: NeuroGraphMemory) -> None:
     old, new = lives(memory, "Leeds", 2020), lives(memory, "York", 2022)
-    memory.conflicts.resolve(only_conflict(memory).id, new)
+    memory.conflicts.resolve(only(memory).id, new)
     assert memory.update(old, importance=0.9).importance == 0.9
     memory.update(old, metadata={"seen": True})
     assert memory.get(old).valid_from == memory.get(old).valid_to == year(2020)
@@ -106,13 +90,13 @@ def test_other_processes_and_a_reopened_memory_compute_the_same_times(tmp_path: 
         assert other.get(old).valid_to == year(2022)
         other.update(new, valid_from=year(2023))
         assert memory.get(old).valid_to == year(2023)
-        assert holding(memory, year(2022)) == holding(other, year(2022)) == ["Leeds"]
+        assert values_at(memory, year(2022)) == values_at(other, year(2022)) == ["Leeds"]
         memory.delete(new)
         assert other.get(old).valid_to is None
         lives(other, "Bath", 2024)
     with NeuroGraphMemory(config) as memory:
         assert memory.get(old).valid_to == year(2024)
-        assert holding(memory, year(2025)) == ["Bath"]
+        assert values_at(memory, year(2025)) == ["Bath"]
 
 
 def test_a_file_that_stores_outcomes_beside_given_times_is_read(tmp_path: Path) -> None:
@@ -130,4 +114,4 @@ def test_a_file_that_stores_outcomes_beside_given_times_is_read(tmp_path: Path) 
         assert memory.get(old).valid_to == year(2022)
         memory.delete(new)
         assert memory.get(old).valid_to is None
-        assert holding(memory, year(2025)) == ["Leeds"]
+        assert values_at(memory, year(2025)) == ["Leeds"]
