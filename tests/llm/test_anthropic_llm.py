@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from neurogated.errors import LLMError
 from tests.llm.conftest import form_of
 
 if TYPE_CHECKING:
@@ -41,36 +40,6 @@ def test_the_request_has_the_settings_and_a_separate_system_text(server: Server)
     assert server.paths == ["/v1/messages"]
     # Versions of the package use different headers.
     assert any("secret-key" in value for value in server.headers[0].values())
-
-
-@pytest.mark.usefixtures("no_pauses")
-@pytest.mark.parametrize("failure", ["hangs_up", "sends_half"])
-def test_half_a_response_or_none_is_tried_again(server: Server, failure: str) -> None:
-    getattr(server, failure)()
-    server.says("Well.")
-
-    assert server.claude(retries=1).infer(ASKED)[0] == "Well."
-
-
-@pytest.mark.parametrize(("status", "remedy"), [(500, "check the server"), (401, "check the key")])
-def test_a_lasting_refusal_quotes_the_server_and_names_the_remedy(server: Server, status: int, remedy: str) -> None:
-    server.refuses(status)
-
-    with pytest.raises(LLMError) as caught:
-        server.claude(retries=1).infer(ASKED)
-
-    assert "'claude-test'" in str(caught.value)
-    assert remedy in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "payload", [b"{not json", b"", b"{}", b"[]", b"null", b'{"content": null}', json.dumps({"content": ["x"]}).encode()]
-)
-def test_garbage_is_an_error_that_names_the_model(server: Server, payload: bytes) -> None:
-    server.sends(payload)
-
-    with pytest.raises(LLMError):
-        server.claude().infer(ASKED)
 
 
 @pytest.mark.parametrize("form", ["output_config", "tools", "nothing"])

@@ -31,17 +31,6 @@ def test_no_more_calls_run_at_once_than_allowed_and_no_fewer(server: Server) -> 
     assert server.most_at_once == 3
 
 
-def test_calls_stop_at_the_budget_and_name_the_setting(server: Server) -> None:
-    server.says("Hello.")
-    llm = LimitedLLM(server.llm(), concurrency=2, max_calls=2)
-    llm.infer(asked(0))
-    llm.infer(asked(1))
-
-    with pytest.raises(BudgetExceededError):
-        llm.infer(asked(2))
-    assert len(server.requests) == 2
-
-
 def test_many_threads_make_no_call_more_than_the_budget(server: Server) -> None:
     server.says("Hello.")
     llm = LimitedLLM(server.llm(), concurrency=8, max_calls=5)
@@ -53,26 +42,22 @@ def test_many_threads_make_no_call_more_than_the_budget(server: Server) -> None:
     assert [type(error) for error in errors].count(BudgetExceededError) == 15
 
 
-def test_a_budget_of_a_setting_limits_calls_and_tokens(server: Server) -> None:
+@pytest.mark.parametrize(
+    ("budget", "told"),
+    [
+        ("2 calls", r"llm\.budget"),
+        ("9 calls, 2000 tokens", r"2200 tokens, but llm\.budget"),
+        ("0.005 at 2/10.0", r"cost 0\.01, but llm\.budget"),
+    ],
+)
+def test_a_budget_limits_calls_tokens_or_what_they_cost(server: Server, budget: str, told: str) -> None:
     server.says("Hello.", usage=(1_000, 100))
-    config = MemoryConfig(llm=LLMSettings(budget="9 calls, 2000 tokens"))
-    assert config.llm.limits == {"calls": 9, "tokens": 2000}
-    llm = with_limits(server.llm(), config)
-    llm.infer(asked(0))
-    llm.infer(asked(1))
-    with pytest.raises(BudgetExceededError, match=r"2200 tokens, but llm\.budget"):
-        llm.infer(asked(2))
-    assert len(server.requests) == 2
-
-
-def test_a_budget_of_money_limits_calls_by_the_prices_of_their_tokens(server: Server) -> None:
-    server.says("Hello.", usage=(1_000, 100))
-    llm = with_limits(server.llm(), MemoryConfig(llm=LLMSettings(budget="0.005 at 2/10.0")))
-    llm.infer(asked(0))
+    llm = with_limits(server.llm(), MemoryConfig(llm=LLMSettings(budget=budget)))
     assert isinstance(llm, LimitedLLM)
-    assert llm.statistics()["cost"] == pytest.approx(0.003)
-    llm.infer(asked(1))
-    with pytest.raises(BudgetExceededError, match=r"cost 0\.01, but llm\.budget"):
+    for number in range(2):
+        llm.infer(asked(number))
+        assert llm.statistics().get("cost", 0.003 * (number + 1)) == pytest.approx(0.003 * (number + 1))
+    with pytest.raises(BudgetExceededError, match=told):
         llm.infer(asked(2))
     assert len(server.requests) == 2
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from tests.llm.conftest import Server
 
 ASKED = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "你好 {world} \"'\n"}]
+SERVICES = ["llm", "claude"]
+"""The calls of a server that give a model with OpenAI's protocol, and one with Anthropic's."""
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 
 
@@ -56,15 +59,18 @@ def test_a_passing_failure_is_tried_again(server: Server, status: int) -> None:
 
 @pytest.mark.usefixtures("no_pauses")
 @pytest.mark.parametrize("failure", ["hangs_up", "sends_half"])
-def test_half_a_response_or_none_for_ever_fails_after_the_retries(server: Server, failure: str) -> None:
+@pytest.mark.parametrize("service", SERVICES)
+def test_half_a_response_or_none_is_tried_again_and_for_ever_fails_after_the_retries(
+    server: Server, service: str, failure: str
+) -> None:
     getattr(server, failure)()
+    llm = getattr(server, service)(retries=2)
 
-    with pytest.raises(LLMError) as caught:
-        server.llm(retries=2).infer(ASKED)
-
-    assert "'test-model'" in str(caught.value)
-    assert server.url in str(caught.value)
+    with pytest.raises(LLMError, match=re.escape(server.url.removesuffix("/v1"))):
+        llm.infer(ASKED)
     assert len(server.requests) == 3
+    server.says("Hello.")
+    assert llm.infer(ASKED)[0] == "Hello."
 
 
 @pytest.mark.parametrize(
@@ -79,15 +85,17 @@ def test_half_a_response_or_none_for_ever_fails_after_the_retries(server: Server
         (422, 1, "check the server"),
     ],
 )
+@pytest.mark.parametrize("service", SERVICES)
 def test_a_lasting_refusal_quotes_the_server_and_names_the_remedy(
-    server: Server, status: int, tries: int, remedy: str
+    server: Server, service: str, status: int, tries: int, remedy: str
 ) -> None:
     server.refuses(status)
+    llm = getattr(server, service)(retries=2)
 
     with pytest.raises(LLMError) as caught:
-        server.llm(retries=2).infer(ASKED)
+        llm.infer(ASKED)
 
-    assert all(part in str(caught.value) for part in ("'test-model'", server.url, remedy))
+    assert all(part in str(caught.value) for part in (repr(llm.name), remedy))
     assert len(server.requests) == tries
 
 
@@ -111,18 +119,14 @@ def test_a_prompt_that_is_too_long_is_told_from_a_server_that_fails(
     assert len(server.requests) == 1
 
 
-def test_a_server_that_does_not_answer_in_time_is_given_up(server: Server) -> None:
-    server.stalls()
+@pytest.mark.parametrize(("slowness", "seconds"), [("stalls", 0.05), ("drips", 0.25)])
+def test_a_server_that_does_not_answer_in_time_or_byte_by_byte_is_given_up(
+    server: Server, slowness: str, seconds: float
+) -> None:
+    getattr(server, slowness)()
 
-    with pytest.raises(LLMError):
-        server.llm(timeout=0.05).infer(ASKED)
-
-
-def test_a_server_that_sends_its_answer_byte_by_byte_is_given_up(server: Server) -> None:
-    server.drips()
-
-    with pytest.raises(LLMError, match=r"llm\.timeout"):
-        server.llm(timeout=0.25).infer(ASKED)
+    with pytest.raises(LLMError, match=r"llm\.timeout" if slowness == "drips" else ""):
+        server.llm(timeout=seconds).infer(ASKED)
 
 
 @pytest.mark.parametrize(
@@ -131,6 +135,9 @@ def test_a_server_that_sends_its_answer_byte_by_byte_is_given_up(server: Server)
         pytest.param(b"{not json", id="no JSON"),
         pytest.param(b"\xff\xfe\x00", id="bytes"),
         pytest.param(b"null", id="null"),
+        pytest.param(b"", id="nothing"),
+        pytest.param(b'{"content": null}', id="content null"),
+        pytest.param(b'{"content": ["x"]}', id="content of words"),
         pytest.param(json.dumps({"choices": []}).encode(), id="choices empty"),
         pytest.param(json.dumps({"choices": {}}).encode(), id="choices are an object"),
         pytest.param(json.dumps({"choices": [{"message": None}]}).encode(), id="message null"),
@@ -141,14 +148,18 @@ def test_a_server_that_sends_its_answer_byte_by_byte_is_given_up(server: Server)
     ],
 )
 @pytest.mark.parametrize("content_type", ["application/json", "text/html"])
-def test_garbage_is_an_error_that_names_model_and_address(server: Server, payload: bytes, content_type: str) -> None:
+@pytest.mark.parametrize("service", SERVICES)
+def test_garbage_is_an_error_that_names_model_and_address(
+    server: Server, service: str, payload: bytes, content_type: str
+) -> None:
     server.sends(payload, content_type)
+    llm = getattr(server, service)()
 
     with pytest.raises(LLMError) as caught:
-        server.llm().infer(ASKED)
+        llm.infer(ASKED)
 
-    assert "'test-model'" in str(caught.value)
-    assert server.url in str(caught.value)
+    assert repr(llm.name) in str(caught.value)
+    assert server.url.removesuffix("/v1") in str(caught.value)
 
 
 def test_a_schema_is_handed_to_the_server(server: Server) -> None:
