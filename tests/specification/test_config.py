@@ -28,15 +28,10 @@ PARAMETERS = {
 
 
 @pytest.mark.parametrize(("name", "value"), PARAMETERS.items())
-def test_an_object_has_the_default(name: str, value: object) -> None:
-    default = getattr(MemoryConfig(), name)
-    assert default == value
-    assert type(default) is type(value)
-
-
-@pytest.mark.parametrize(("name", "value"), PARAMETERS.items())
-def test_the_class_has_the_default(name: str, value: object) -> None:
-    assert getattr(MemoryConfig, name) == value
+def test_the_class_and_an_object_have_the_default(name: str, value: object) -> None:
+    for default in (getattr(MemoryConfig, name), getattr(MemoryConfig(), name)):
+        assert default == value
+        assert type(default) is type(value)
 
 
 def test_it_is_a_dataclass() -> None:

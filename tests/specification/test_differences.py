@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from neurogated import EdgeType, GraphStore, MemoryConfig, MemoryNode, PlasticityEngine, extract_causal_edges
+from neurogated import EdgeType, GraphStore, MemoryConfig
 from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
 
 
@@ -27,32 +26,17 @@ def test_settings_are_given_by_name() -> None:
     assert MemoryConfig(TOP_K_ANCHORS=5, TOP_N_RETRIEVAL=3).TOP_N_RETRIEVAL == 3
 
 
-def test_weights_are_written_to_the_store_and_not_assigned(graph: GraphStore) -> None:
-    edge = graph.get_edge("b", "c")
+def test_nodes_and_weights_are_written_to_the_store_and_not_assigned(graph: GraphStore) -> None:
+    node, edge = graph.get_node("a"), graph.get_edge("b", "c")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        node.base_energy = 0.5  # type: ignore[misc]
     with pytest.raises(dataclasses.FrozenInstanceError):
         edge.weight = min(1.0, edge.weight + 0.1)  # type: ignore[misc]
 
     graph.add_edge(dataclasses.replace(edge, weight=min(1.0, edge.weight + 0.1)))
-    assert graph.get_edge("b", "c").weight == pytest.approx(0.6)
-
-
-def test_nodes_are_written_to_the_store_and_not_assigned(graph: GraphStore) -> None:
-    node = graph.get_node("a")
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        node.base_energy = 0.5  # type: ignore[misc]
-
     graph.add_node(dataclasses.replace(node, base_energy=0.5))
+    assert graph.get_edge("b", "c").weight == pytest.approx(0.6)
     assert graph.get_node("a").base_energy == 0.5
-
-
-def test_decay_counts_days_and_not_calls(graph: GraphStore) -> None:
-    engine = PlasticityEngine(graph, MemoryConfig())
-    for _ in range(5):
-        engine.decay_unused()
-    assert graph.get_edge("a", "b").weight == 1.0
-
-    engine.decay_unused(now=datetime.now(UTC) + timedelta(days=2))
-    assert graph.get_edge("a", "b").weight < 1.0
 
 
 def test_types_of_edges_are_a_registry_and_no_enum() -> None:
@@ -84,17 +68,3 @@ def test_a_missing_id_is_an_error_and_not_none(graph: GraphStore) -> None:
         graph.get_edge("b", "a")
 
     assert not graph.has_node("ghost")
-
-
-def test_ids_are_text() -> None:
-    node = MemoryNode(id="42", content="Test")
-
-    assert isinstance(node.id, str)
-
-
-def test_a_model_is_asked_by_messages_and_not_by_a_prompt() -> None:
-    # `llm.infer(prompt=…)["has_causality"]` contradicts `BaseLLM.infer(messages) -> (text, meta)`.
-    has_causality, weight = extract_causal_edges("The dam broke.", "As a result, the field was flooded.")
-
-    assert has_causality
-    assert weight > 0

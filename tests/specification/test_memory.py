@@ -9,8 +9,6 @@ from uuid import UUID
 import pytest
 
 from neurogated import GraphStore, IngestionEngine, MemoryConfig, NeuroGraphMemory, NeuroRetriever, PlasticityEngine
-from neurogated.config.groups import IndexingSettings
-from neurogated.core.edge_type import EdgeType
 
 TEXT = "The pump failed on Monday. Because of this, the lower field was flooded."
 TREE = {
@@ -68,15 +66,11 @@ def test_the_main_class_can_be_put_together_by_hand() -> None:
 
 
 def test_a_document_is_added_and_recalled(memory: NeuroGraphMemory) -> None:
-    memory.add_document(text=TEXT)
-    results = memory.retrieve(query="Why was the field flooded?")
-
-    assert results == [TEXT]
-    assert isinstance(results, list)
-
-
-def test_an_empty_memory_recalls_nothing(memory: NeuroGraphMemory) -> None:
     assert memory.retrieve("Test query") == []
+    memory.add_document(text=TEXT)
+    memory.maintenance()
+
+    assert memory.retrieve(query="Why was the field flooded?") == [TEXT]
 
 
 def test_feedback_takes_ids_as_text_or_uuid(memory: NeuroGraphMemory) -> None:
@@ -87,26 +81,6 @@ def test_feedback_takes_ids_as_text_or_uuid(memory: NeuroGraphMemory) -> None:
 
     with pytest.raises(KeyError):
         memory.feedback([UUID(int=0)])
-
-
-def test_maintenance_needs_no_argument(memory: NeuroGraphMemory) -> None:
-    memory.add_document(TEXT)
-    memory.maintenance()
-
-
-def test_documents_get_the_three_kinds_of_edges() -> None:
-    sentences = [
-        "The pump by the river failed on Monday.",
-        "Because of this, the lower field by the river was flooded.",
-        "Forty kilos of barley were ordered for the field.",
-    ]
-    small = MemoryConfig(embedding_name="hash", storage="memory", indexing=IndexingSettings(chunk_size=12))
-    with NeuroGraphMemory(small) as chunked:
-        chunked.add_document(" ".join(sentences))
-        edges = list(chunked.store.all_edges())
-
-        assert {EdgeType.SEQ, EdgeType.SIM, EdgeType.CAUSE} <= {edge.type for edge in edges}
-        assert {edge.weight for edge in edges if edge.type == EdgeType.SEQ} == {1.0}
 
 
 def test_the_memory_is_under_the_folder_of_the_settings(tmp_path: Path) -> None:

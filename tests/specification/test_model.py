@@ -24,31 +24,13 @@ def test_a_node_needs_id_content_and_embedding() -> None:
     assert node.metadata == {}
 
 
-def test_a_node_takes_its_fields_in_the_order_of_the_specification() -> None:
-    then = datetime(2026, 1, 2, tzinfo=UTC)
-    node = MemoryNode("n", "Test", [0.1, 0.2], 0.5, then, {"source": "notes"})
+def test_nodes_and_edges_take_their_fields_in_the_order_of_the_specification() -> None:
+    then, uuid = datetime(2026, 1, 2, tzinfo=UTC), uuid4()
+    node = MemoryNode(uuid, "Test", np.array([0.1, 0.2]), 0.5, then, {"source": "notes"})  # type: ignore[arg-type]
+    edge = MemoryEdge("a", "b", EdgeType.SEQ, 0.5, then)
 
-    assert (node.base_energy, node.last_accessed, node.metadata) == (0.5, then, {"source": "notes"})
-
-
-def test_a_node_takes_a_uuid_and_an_array() -> None:
-    uuid = uuid4()
-    node = MemoryNode(id=uuid, content="Test", embedding=np.array([0.1, 0.2]))  # type: ignore[arg-type]
-
-    assert node.id == str(uuid)
-
-
-def test_an_edge_takes_its_fields_in_the_order_of_the_specification() -> None:
-    now = datetime.now(UTC)
-    edge = MemoryEdge("a", "b", EdgeType.SEQ, 0.5, now)
-
-    assert (edge.source_id, edge.target_id, edge.type, edge.weight, edge.created_at) == (
-        "a",
-        "b",
-        EdgeType.SEQ,
-        0.5,
-        now,
-    )
+    assert (node.id, node.base_energy, node.last_accessed, node.metadata) == (str(uuid), 0.5, then, {"source": "notes"})
+    assert (edge.key, edge.weight, edge.created_at) == (("a", "b", EdgeType.SEQ), 0.5, then)
 
 
 @pytest.mark.parametrize(("name", "value"), NAMES.items())

@@ -12,20 +12,12 @@ from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.storage.graph_store import GraphStore
 
 
-def test_a_path_of_nodes_is_strengthened(graph: GraphStore) -> None:
-    config = MemoryConfig()
-    retrieved_nodes = [graph.get_node("b"), graph.get_node("c")]
-    PlasticityEngine(graph, config).reinforce_path(retrieved_nodes)
-
-    edge = graph.get_edge("b", "c")
-    assert edge.weight == pytest.approx(min(1.0, 0.5 + config.HEBBIAN_LEARNING_RATE))
-
-
-def test_a_path_is_given_by_name_or_by_ids(graph: GraphStore) -> None:
+def test_a_path_of_nodes_or_ids_is_strengthened(graph: GraphStore) -> None:
     engine = PlasticityEngine(store=graph, config=MemoryConfig(HEBBIAN_LEARNING_RATE=0.2))
     engine.reinforce_path(retrieved_nodes=["b", "c"])
+    engine.reinforce_path([graph.get_node("b"), graph.get_node("c")])
 
-    assert graph.get_edge("b", "c").weight == pytest.approx(0.7)
+    assert graph.get_edge("b", "c").weight == pytest.approx(0.9)
 
 
 def test_unused_edges_decay_but_not_similarity(graph: GraphStore) -> None:

@@ -30,10 +30,6 @@ def test_every_template_of_the_tree_is_there(module: str, name: str, values: dic
     ]
 
 
-def test_the_manager_knows_all_prompts() -> None:
-    assert {"causal_extraction", "kernel_generation", "ner"} <= set(PromptTemplateManager().names())
-
-
 def test_an_id_is_a_prefix_and_a_hash() -> None:
     digest = hashlib.md5(b"some text", usedforsecurity=False).hexdigest()
 
@@ -48,9 +44,6 @@ def test_a_vector_has_a_cosine_with_each_row() -> None:
 
     assert similarities == pytest.approx([1.0, 0.6, 0.0])
     assert np.argsort(similarities)[::-1].tolist() == [0, 1, 2]
-
-
-def test_there_are_no_cosines_while_there_are_no_nodes() -> None:
     assert np.argsort(cosine_similarity([1.0, 0.0], []))[::-1][:5].tolist() == []
 
 

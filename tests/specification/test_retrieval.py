@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable
 
 import pytest
@@ -90,15 +89,11 @@ def test_a_kernel_is_made_by_a_function_too() -> None:
 
 def test_a_retriever_takes_store_and_settings(store: GraphStore) -> None:
     retriever = NeuroRetriever(store, MemoryConfig(embedding_name="hash"))
+    by_name = NeuroRetriever(store=store, config=MemoryConfig(embedding_name="hash", TOP_N_RETRIEVAL=2))
 
+    assert len(by_name.retrieve(query=WHY)) == 2
     assert retriever.recall(WHY)[0].content == TEXTS[0]
     assert retriever.retrieve(WHY)[0].content == TEXTS[0]
-
-
-def test_a_retriever_takes_its_parameters_by_name(store: GraphStore) -> None:
-    config = MemoryConfig(embedding_name="hash", TOP_N_RETRIEVAL=2)
-
-    assert len(NeuroRetriever(store=store, config=config).retrieve(query=WHY)) == 2
 
 
 def test_activation_spreads_by_one_call(store: GraphStore) -> None:
@@ -107,33 +102,6 @@ def test_activation_spreads_by_one_call(store: GraphStore) -> None:
 
     assert [node.content for node in nodes] == [TEXTS[0], TEXTS[1]]
     assert spreading_activation(query=WHY, graph=store, config=config) == nodes
-
-
-def test_the_loop_of_the_specification_agrees_with_the_classic_mode(store: GraphStore) -> None:
-    config = MemoryConfig(embedding_name="hash", ACTIVATION="classic", TOP_K_ANCHORS=2)
-    kernel_generator, embedding_model = KernelGenerator(config), HashEmbedder()
-
-    kernel = kernel_generator.generate(WHY)
-    (query_embedding,) = embedding_model.embed_queries([WHY])
-    anchors = store.vector_search(query_embedding, k=config.TOP_K_ANCHORS)
-    activations: dict[str, float] = {node.id: similarity_score for node, similarity_score in anchors}
-    for _hop in range(config.MAX_HOPS):
-        new_activations: dict[str, float] = defaultdict(float)
-        for node_id, energy in activations.items():
-            neighbors = store.get_neighbors(node_id)
-            for neighbor_id, edge in neighbors:
-                kernel_mod = kernel["weights"][edge.type]
-                flow = energy * edge.weight * kernel_mod * config.ENERGY_DECAY_RATE
-                new_activations[neighbor_id] += flow
-        activations = {
-            node_id: activations.get(node_id, 0.0) + new_activations.get(node_id, 0.0)
-            for node_id in {*activations, *new_activations}
-        }
-    top_nodes = sorted(activations.items(), key=lambda x: x[1], reverse=True)[: config.TOP_N_RETRIEVAL]
-    active = [store.get_node(node_id).id for node_id, energy in top_nodes if energy > 0]
-
-    found = spreading_activation(WHY, store, config)
-    assert [node.id for node in found][: len(active)] == active
 
 
 def test_the_same_graph_answers_different_questions_differently(store: GraphStore) -> None:
