@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
@@ -15,6 +14,7 @@ from hypothesis import given
 from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory, Scope
 from neurogated.core.delta import Access
 from tests.consolidation.clusters import TEXTS, add_cluster, use_together
+from tests.knowledge.model_server import erased
 from tests.knowledge.plain_reader import config_of
 
 MAY, JUNE = datetime(2024, 5, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC)
@@ -123,9 +123,7 @@ def test_erased_words_are_in_no_file(config: MemoryConfig) -> None:
         assert len(memory.learning.consolidate()) == 1
         memory.delete(ids[3])
         memory.admin.compact()
-        files = [path for path in Path(config.save_dir).rglob("*") if path.is_file()]
-        assert files
-        assert not [path.name for path in files if b"SWORDFISH" in path.read_bytes()]
+        assert erased(config.save_dir, b"SWORDFISH")
         (other,) = memory.learning.consolidate()
         assert sources_of(memory, other) == set(ids[:3])
         assert memory.delete(user_id="ana") == 4

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from neurogated import BaseLLM, MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.compose import build
-from neurogated.core.ports import Message
 from neurogated.llm.structured import StructuredLLM
+from tests.consolidation.clusters import Scribe
+from tests.knowledge.model_server import erased
 
 Part = tuple[str, str]
 """An attribute and its value."""
@@ -88,29 +85,10 @@ def test_erased_facts_are_in_no_file(config: MemoryConfig) -> None:
         assert "SWORDFISH" in memory.get(profile).content
         memory.delete(names[3])
         memory.admin.compact()
-        files = [path for path in Path(config.save_dir).rglob("*") if path.is_file()]
-        assert not [path.name for path in files if b"SWORDFISH" in path.read_bytes()]
+        assert erased(config.save_dir, b"SWORDFISH")
         assert len(memory.learning.consolidate()) == 1
         memory.delete(user_id="ana")
         assert not list(memory.store.all_nodes())
-
-
-class Scribe(BaseLLM):
-    """A language model that writes the same text each time."""
-
-    name = "scribe"
-    parameters: Mapping[str, Any] = {}
-
-    def __init__(self, answer: str) -> None:
-        self.answer = answer
-        self.asked: list[str] = []
-
-    def infer(
-        self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None
-    ) -> tuple[str, dict[str, Any]]:
-        assert schema is not None
-        self.asked.append(messages[-1]["content"])
-        return json.dumps({"fact": self.answer}), {"finish_reason": "stop"}
 
 
 @pytest.mark.parametrize(

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from neurogated import BaseLLM, MemoryConfig, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.core.communities import Communities, CommunityLinks
-from neurogated.core.ports import Message
-from neurogated.errors import LLMError
 from neurogated.llm.structured import StructuredLLM
 from neurogated.testing import ManualClock
-from tests.consolidation.clusters import TEXTS, add_cluster
+from tests.consolidation.clusters import TEXTS, Scribe, add_cluster
 
 WAIT = 60
 ROOT = Path(__file__).parents[2]
@@ -48,28 +45,6 @@ with NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1], embedding_name="hash"))
     Consolidator.commit = killed
     memory.learning.consolidate(progress=False)
 """
-
-
-class Scribe(BaseLLM):
-    """A language model that merges memories as a test says."""
-
-    name = "scribe"
-    parameters: Mapping[str, Any] = {}
-
-    def __init__(self, *answers: str) -> None:
-        self.answers = list(answers)
-        self.asked: list[str] = []
-        self.act: Callable[[], object] = lambda: None
-
-    def infer(
-        self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None
-    ) -> tuple[str, dict[str, Any]]:
-        assert schema is not None
-        self.asked.append(messages[-1]["content"])
-        self.act()
-        if not self.answers:
-            raise LLMError("the model is away")
-        return json.dumps({"fact": self.answers.pop(0)}), {"finish_reason": "stop"}
 
 
 @pytest.fixture

@@ -53,7 +53,7 @@ def test_memories_and_stated_facts_follow_by_time(memory: NeuroGraphMemory) -> N
     budget=st.integers(1, 200),
     counter=st.sampled_from([prompt_tokens, count_words, None]),
 )
-def test_the_text_never_exceeds_its_budget_and_has_whole_memories(
+def test_the_text_never_exceeds_its_budget_and_has_whole_memories_and_the_best_one(
     texts: list[str], budget: int, counter: TokenCounter | None, config: MemoryConfig
 ) -> None:
     with NeuroGraphMemory(config.replace(storage="memory")) as memory:
@@ -62,6 +62,13 @@ def test_the_text_never_exceeds_its_budget_and_has_whole_memories(
         context = memory.get_context("a b", budget, count_tokens=counter)
         assert context.tokens == ((counter or prompt_tokens)([context.text])[0] if context.text else 0) <= budget
         assert bool(context.text) == bool(context.memories)
+        (best,) = memory.recall("a b", top_n=1)
+        if budget >= 60:
+            # The best memory is never left out for a shorter one.
+            whole = memory.get_context("a b", budget, count_tokens=counter, min_score=-1.0)
+            fits = (counter or prompt_tokens)([framed([quoted_memory(best.node)])])[0] <= budget
+            assert best.id in whole.ids
+            assert (best.id in whole.excerpts) is not fits
         for one in context:
             words = one.content.split()
             if one.id not in context.excerpts:
@@ -75,25 +82,6 @@ def test_a_memory_longer_than_the_budget_gives_its_best_sentences(memory: NeuroG
     assert ": … The bees moved into the blue hive. …" in context.text
     assert context.excerpts == context.ids == (only,)
     assert not memory.get_context("Which hive?", 500).excerpts
-
-
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    texts=st.lists(st.text("ab é\n.林", min_size=1, max_size=80).filter(str.strip), min_size=1, max_size=6),
-    budget=st.integers(60, 200),
-    counter=st.sampled_from([prompt_tokens, count_words]),
-)
-def test_the_best_memory_is_never_left_out_for_a_shorter_one(
-    texts: list[str], budget: int, counter: TokenCounter, config: MemoryConfig
-) -> None:
-    with NeuroGraphMemory(config.replace(storage="memory")) as memory:
-        for number, text in enumerate(texts):
-            memory.add({"role": "user", "content": text}, session_id=f"{number % 2}")
-        (best,) = memory.recall("a b", top_n=1)
-        context = memory.get_context("a b", budget, count_tokens=counter, min_score=-1.0)
-        assert best.id in context.ids
-        fits = counter([framed([quoted_memory(best.node)])])[0] <= budget
-        assert (best.id in context.excerpts) is not fits
 
 
 def test_a_contested_memory_brings_the_other_side(

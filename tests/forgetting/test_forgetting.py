@@ -160,20 +160,6 @@ def test_filters_without_a_value_delete_nothing(memory: NeuroGraphMemory, filter
     assert memory.count() == 2
 
 
-def test_undo_restores_deleted_memories_and_their_edges(memory: NeuroGraphMemory) -> None:
-    (ids,) = memory.add_documents([talk(*TALK)], progress=False)
-    before, edges = {node.id: node.metadata for node in nodes_of(memory)}, followed(memory)
-    memory.delete(ids[1:3])
-    memory.undo()
-    assert {node.id: node.metadata for node in nodes_of(memory)} == before
-    assert followed(memory) == edges
-    memory.delete(ids[:2])
-    memory.add_document("A vet with a blue cat.")
-    with NeuroGraphMemory(memory.config) as other:
-        other.add_documents([talk(*TALK[2:]), "A vet with a blue cat."], progress=False)
-        assert followed(memory) == pytest.approx(followed(other))
-
-
 def test_judgements_that_wait_for_a_deleted_memory_wait_no_more() -> None:
     class Down:
         def judge(self, first: str, second: str) -> CausalJudgement:

@@ -44,16 +44,6 @@ def test_a_recall_shows_the_first_of_a_group_and_names_the_others(memory: NeuroG
 
 
 @pytest.mark.parametrize(
-    "other",
-    ["I live in York.", "I do not live in Leeds.", "I lived in Leeds.", "Do I live in Leeds?", "I live in Leeds 2."],
-)
-def test_statements_that_differ_stay_apart(memory: NeuroGraphMemory, other: str) -> None:
-    said(memory, "I live in Leeds.")
-    said(memory, other)
-    assert links(memory) == {}
-
-
-@pytest.mark.parametrize(
     ("one", "other"),
     rows(__file__, "different"),
 )

@@ -50,7 +50,7 @@ def weights(edges: Sequence[MemoryEdge]) -> dict[EdgeKey, float]:
     return {edge.key: edge.weight for edge in edges}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("neighbors", [1, 3, 30])
 @pytest.mark.parametrize("cuts", [[], [1, 2, 3], [10], list(range(25))])
 def test_each_node_is_linked_to_its_most_similar_predecessors(seed: int, neighbors: int, cuts: list[int]) -> None:

@@ -2,8 +2,6 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import combinations
-from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
@@ -71,25 +69,6 @@ def test_edges_follow_the_formulas_after_additions_are_undone_and_made_again(
             if data.draw(st.booleans(), "undo"):
                 memory.undo(to=data.draw(st.integers(0, memory.store.view().sequence), "to"))
                 assert_right(memory.store, term_texts, mentions)  # type: ignore[arg-type]
-
-
-def test_a_memory_on_disk_keeps_the_edges_right_over_closing_and_undo(tmp_path: Path) -> None:
-    config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")
-    documents = [
-        Document.from_text(f"{first} met {second} at the {third} house.", title=first)
-        for first, second, third in combinations(["Ann", "Bo Li", "北京", "Cy (singer)", "It", "Dee, Lady"], 3)
-    ]
-    for begin, end in [(7, 12), (0, 5), (3, 20)]:
-        with limited(3, 2), NeuroGraphMemory(config) as memory:
-            memory.add_documents(documents[begin:end], progress=False)
-            memory.undo()
-            memory.add_documents(reversed(documents[begin:end]), progress=False)
-            assert isinstance(memory.store, GraphStore)
-            assert_right(memory.store, 3, 2)
-    with limited(3, 2), NeuroGraphMemory(config) as memory:
-        assert isinstance(memory.store, GraphStore)
-        assert list(memory.store.all_edges())
-        assert_right(memory.store, 3, 2)
 
 
 @given(collections, st.integers(1, 4), st.integers(1, 4), st.data())

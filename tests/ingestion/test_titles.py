@@ -10,7 +10,6 @@ from neurogated.ingestion.titles import find_names, find_title
 from tests.golden import rows
 
 
-
 @pytest.mark.parametrize(
     ("text", "title"),
     rows(__file__, "titles"),

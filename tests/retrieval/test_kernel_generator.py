@@ -7,13 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from neurogated import EdgeType, Kernel, MemoryConfig
-from neurogated.analysis import extract_causal_edges, generate_kernel
 from neurogated.config.groups import RetrievalSettings
 from neurogated.core.judgements import QuestionJudgement, QuestionKind
-from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import LLMError
 from neurogated.retrieval.kernel_generator import DEFAULT_KERNELS, KernelGenerator
-from neurogated.retrieval.question_kinds import OfflineQuestionJudge
 
 
 class Fixed:
@@ -59,14 +56,3 @@ def test_a_failing_judge_is_replaced_and_the_kernel_says_so() -> None:
     kernel = generator.generate("when?")
     assert kernel.tags["time"] == 1.0
     assert "no answer to 'when?'" in kernel.note
-
-
-def test_the_specifications_functions_agree_with_its_examples() -> None:
-    generator = KernelGenerator(MemoryConfig(), judge=OfflineQuestionJudge(HashEmbedder()))
-    kernel = generate_kernel("Why did the dam break?", source=generator)
-    assert set(kernel) == {"weights", "justification"}
-    assert kernel["weights"][EdgeType.CAUSE] > 1.5
-    linked = extract_causal_edges("The dam broke at dawn.", "Because of this, the fields were flooded.")
-    assert linked[0]
-    assert 0 < linked[1] <= 1
-    assert extract_causal_edges("The dam broke at dawn.", "Bread is baked at four.") == (False, 0.0)

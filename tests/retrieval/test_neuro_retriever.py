@@ -1,7 +1,6 @@
 """Ranking: the memories of a recall, their order, and their reasons."""
 
 import math
-import threading
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from hypothesis import given
 from numpy.typing import NDArray
 
-from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryNode, NeuroGraphMemory, Recall
+from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryNode, Recall
 from neurogated.core.found import Found
 from neurogated.core.rendering import TIME
 from neurogated.errors import InputError
@@ -175,31 +174,6 @@ def test_contributions_add_up_to_the_score_and_flows_to_the_activation(
         if memory.path:
             last = max(memory.path[-1:], key=lambda step: step.flow)
             assert any(flow.edge == last.edge and flow.flow >= last.flow * (1 - 1e-9) for flow in memory.flows)
-
-
-@pytest.mark.parametrize("mode", ["classic", "gated"])
-def test_recall_while_another_thread_adds_and_removes(mode: str) -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash", ACTIVATION=mode)
-    failures: list[BaseException] = []
-    with NeuroGraphMemory(config) as memory:
-        memory.add_document("The heron stood by the stone.", title="Heron")
-
-        def add() -> None:
-            try:
-                for number in range(30):
-                    memory.add_document(f"Heron number {number} met heron {number - 1}.", title=f"Heron {number}")
-            except BaseException as error:
-                failures.append(error)
-                raise
-
-        thread = threading.Thread(target=add)
-        thread.start()
-        while thread.is_alive():
-            recall = memory.recall("Which heron stood by the stone?", top_n=5)
-            assert len(set(recall.ids)) == len(recall) > 0
-        thread.join()
-        assert not failures
-        assert len(memory.recall("heron", top_n=31)) == 31
 
 
 def test_a_recall_leaves_out_named_memories_and_no_activation_flows_through_them(store: GraphStore) -> None:
