@@ -20,7 +20,6 @@ from tests.knowledge.model_server import erased
 from tests.knowledge.stated import lives, only, opened, timed, values_at, year, years
 
 
-
 @pytest.fixture
 def memory() -> Iterator[NeuroGraphMemory]:
     with opened() as memory:
