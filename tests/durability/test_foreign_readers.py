@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated import MemoryNode
 from neurogated.errors import StorageError
 from neurogated.storage.log.sqlite.schema import check_format
 from neurogated.storage.log.sqlite.snapshot import restore_snapshot
@@ -158,15 +158,3 @@ def test_a_write_during_which_the_log_was_deleted_is_not_acknowledged(path: Path
     before = path.read_bytes()
     store.close()
     assert path.read_bytes() == before, "an old log was mixed into a file that others may have written"
-
-
-def test_a_reader_beside_the_writer_costs_no_write_in_the_documented_example(config: MemoryConfig) -> None:
-    path = Path(config.save_dir) / "memory" / "memory.db"
-    with NeuroGraphMemory(config) as memory:
-        memory.add_document("Rain fell.")
-        with NeuroGraphMemory(config.replace(read_only=True)) as reader:
-            assert reader.retrieve("What fell?") == ["Rain fell."]
-        _foreign_count(path)
-        memory.add_documents([f"Dam {number} broke." for number in range(20)], progress=False)
-    with NeuroGraphMemory(config) as memory:
-        assert len(memory.store.view().live_nodes()) == 21

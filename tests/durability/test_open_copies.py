@@ -3,7 +3,6 @@
 from pathlib import Path
 
 import apsw
-import numpy as np
 import pytest
 
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
@@ -39,24 +38,21 @@ def _check(config: MemoryConfig) -> int:
         return len(store)
 
 
-def test_a_snapshot_of_an_open_memory_with_a_long_log_is_restored(tmp_path: Path) -> None:
-    with SqliteStore.open(tmp_path / "memory.db") as store:
-        _fill(store)
-        assert (tmp_path / "memory.db-wal").stat().st_size > BIGGER_THAN_THE_CACHE
-        store.snapshot(tmp_path / "taken")
-        count = len(store)
+def test_a_snapshot_an_export_and_the_folder_of_a_killed_process_with_a_long_log_are_restored(tmp_path: Path) -> None:
+    path = tmp_path / "alive" / "memory" / "memory.db"
+    with NeuroGraphMemory(_config(tmp_path / "alive")) as memory:
+        assert isinstance(memory.store, SqliteStore)
+        _fill(memory.store)
+        assert path.with_name("memory.db-wal").stat().st_size > BIGGER_THAN_THE_CACHE
+        memory.store.snapshot(tmp_path / "taken")
+        killed = killed_copy(path, tmp_path / "killed" / "memory")
+        memory.admin.export(tmp_path / "out", progress=False)
+        count = len(memory.store)
     restore_snapshot(_config(tmp_path / "restored"), tmp_path / "taken")
-    assert _check(_config(tmp_path / "restored")) == count
-
-
-def test_the_folder_of_a_killed_process_with_a_long_log_is_restored(tmp_path: Path) -> None:
-    with SqliteStore.open(tmp_path / "alive" / "memory.db") as store:
-        _fill(store)
-        killed = killed_copy(tmp_path / "alive" / "memory.db", tmp_path / "killed" / "memory")
-        count = len(store)
-    restore_snapshot(_config(tmp_path / "restored"), killed)
-    assert _check(_config(tmp_path / "restored")) == count
-    assert _check(_config(tmp_path / "killed")) == count
+    restore_snapshot(_config(tmp_path / "revived"), killed)
+    import_memory(_config(tmp_path / "imported"), tmp_path / "out", progress=False)
+    for name in ("restored", "revived", "killed", "imported"):
+        assert _check(_config(tmp_path / name)) == count
 
 
 def test_a_damaged_copy_is_never_called_a_snapshot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,32 +70,3 @@ def test_a_damaged_copy_is_never_called_a_snapshot(tmp_path: Path, monkeypatch: 
         with pytest.raises(CorruptMemoryError):
             store.snapshot(tmp_path / "taken")
         assert not list(tmp_path.glob("taken*"))
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(3600)
-@pytest.mark.parametrize(("texts", "copies"), [(600, 4), pytest.param(10_000, 13, marks=pytest.mark.nightly)])
-def test_snapshots_and_exports_of_a_growing_memory_restore(tmp_path: Path, texts: int, copies: int) -> None:
-    step = texts // copies
-    vectors = np.random.default_rng(0).normal(size=(texts, 64)).astype(np.float32)
-    with NeuroGraphMemory(_config(tmp_path / "source")) as memory:
-        for number in range(texts):
-            text = f"Sett {number} lies {number % 97} paces north of the old oak number {number * 7 % 1009}."
-            memory.store.apply(GraphDelta(nodes=(MemoryNode(f"{number}", text, vectors[number]),), at=utc_now()))
-            if number % step == step - 1 and number // step < copies:
-                memory.admin.snapshot(tmp_path / f"{number // step}.taken")
-                memory.admin.export(tmp_path / f"{number // step}.export", progress=False)
-    for number in range(copies):
-        restored, imported = tmp_path / f"{number}.restored", tmp_path / f"{number}.imported"
-        restore_snapshot(_config(restored), tmp_path / f"{number}.taken")
-        import_memory(_config(imported), tmp_path / f"{number}.export", progress=False)
-        assert [_check(_config(folder)) for folder in (restored, imported)] == 2 * [(number + 1) * step]
-
-
-def test_an_export_of_an_open_memory_with_a_long_log_is_imported(tmp_path: Path) -> None:
-    with NeuroGraphMemory(_config(tmp_path / "source")) as memory:
-        _fill(memory.store)  # type: ignore[arg-type]
-        memory.admin.export(tmp_path / "out", progress=False)
-        count = len(memory.store)  # type: ignore[arg-type]
-    import_memory(_config(tmp_path / "target"), tmp_path / "out", progress=False)
-    assert _check(_config(tmp_path / "target")) == count

@@ -2,7 +2,6 @@
 
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 import pytest
@@ -57,31 +56,3 @@ def test_readers_never_see_half_a_change(tmp_path: Path, pairs: int) -> None:
         with SqliteStore.open(snapshot, read_only=True) as copy:
             assert copy.check() == []
             assert look(copy) > 0
-
-
-def test_a_snapshot_while_another_thread_writes_is_a_state_that_was(tmp_path: Path) -> None:
-    with SqliteStore.open(tmp_path / "memory.db") as store:
-        store.apply(pair(0))
-        enough = threading.Event()
-
-        def write() -> None:
-            number = 1
-            while not enough.is_set():
-                store.apply(pair(number))
-                number += 1
-
-        thread = threading.Thread(target=write)
-        thread.start()
-        try:
-            for number in range(8):
-                store.snapshot(tmp_path / f"{number}.snapshot")
-                assert store.namespaces() == ["default"]
-        finally:
-            enough.set()
-            thread.join()
-        for number in range(8):
-            with SqliteStore.open(tmp_path / f"{number}.snapshot") as copy:
-                assert copy.check() == []
-                then = store.as_of(copy.view().sequence)
-                assert list(copy.all_nodes()) == list(then.all_nodes())
-                assert list(copy.all_edges()) == list(then.all_edges())

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from neurogated import MemoryNode
-from neurogated.errors import CorruptMemoryError, StorageError
+from neurogated.errors import StorageError
 from neurogated.storage.sqlite_store import SqliteStore
 from tests.durability.kill_rounds import run_child
 
@@ -68,12 +68,3 @@ def test_a_process_that_only_reads_names_the_remedy(path: Path) -> None:
     SqliteStore.open(path).close()
     with SqliteStore.open(path, read_only=True) as reader:
         assert len(reader) == len(NAMES)
-
-
-def test_damage_is_still_damage(path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    # The type of the second page, here a tree node.
-    content[4096] ^= 0xFF
-    path.write_bytes(content)
-    with pytest.raises(CorruptMemoryError):
-        SqliteStore.open(path)

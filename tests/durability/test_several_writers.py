@@ -6,15 +6,15 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory, runtime
 from neurogated.config.groups import IndexingSettings
-from neurogated.errors import EmbedderMismatchError, MemoryClosedError, MemoryLockedError
+from neurogated.errors import EmbedderMismatchError, MemoryLockedError
 from neurogated.storage.sqlite_store import SqliteStore
+from tests.knowledge.model_server import erased
 
 COMPANION = Path(__file__).with_name("companion.py")
 WRITERS = 4
@@ -94,7 +94,9 @@ def _watch(folder: Path, stop: threading.Event) -> int:
 CHUNKS = 3
 
 
-def _write_at_once(folder: Path, count: int) -> None:
+@pytest.mark.parametrize("count", [10, pytest.param(150, marks=LONG)])
+def test_processes_write_and_learn_at_once_and_nothing_acknowledged_is_lost(tmp_path: Path, count: int) -> None:
+    folder = tmp_path
     with NeuroGraphMemory(MemoryConfig(save_dir=str(folder), embedding_name="hash")) as memory:
         # The trained judge of questions is saved beside the memory. Otherwise each process would train it.
         memory.recall("Who met heron 1?")
@@ -119,11 +121,6 @@ def _write_at_once(folder: Path, count: int) -> None:
     with NeuroGraphMemory(MemoryConfig(save_dir=str(folder), embedding_name="hash")) as memory:
         assert {node.id for node in memory.store.all_nodes()} == stored
         assert memory.admin.check() == []
-
-
-@pytest.mark.parametrize("count", [10, pytest.param(150, marks=LONG)])
-def test_processes_write_and_learn_at_once_and_nothing_acknowledged_is_lost(tmp_path: Path, count: int) -> None:
-    _write_at_once(tmp_path, count)
 
 
 HOLD = """
@@ -183,21 +180,6 @@ def test_two_memories_of_one_folder_in_one_process_write_and_see_each_other(conf
         assert ids[0] not in two.recall("Where did heron 19 stand?").ids
 
 
-def test_threads_with_memories_of_their_own_lose_nothing(config: MemoryConfig) -> None:
-    def work(name: str) -> list[str]:
-        with NeuroGraphMemory(config) as memory:
-            ids = [node for number in range(25) for node in memory.add_document(f"{name} saw bird {number}.")]
-            memory.feedback(memory.recall(f"What did {name} see?").ids)
-            return ids
-
-    with ThreadPoolExecutor(4) as pool:
-        stored = [node for ids in pool.map(work, ("Ada", "Bo", "Cy", "Di")) for node in ids]
-    with NeuroGraphMemory(config) as memory:
-        assert {node.id for node in memory.store.all_nodes()} == set(stored)
-        assert len(stored) == 100
-        assert memory.admin.check() == []
-
-
 def test_the_same_text_given_to_two_memories_is_stored_once(config: MemoryConfig) -> None:
     text = "Ada planted barley. Bo watered it. Cy sold it."
     with NeuroGraphMemory(config) as one, NeuroGraphMemory(config) as two, ThreadPoolExecutor(2) as pool:
@@ -217,44 +199,6 @@ def test_a_thread_in_a_transaction_may_add_while_another_adds(config: MemoryConf
         assert len(list(memory.store.all_nodes())) == 2
 
 
-def test_a_compaction_beside_another_memory_leaves_both_sound(config: MemoryConfig) -> None:
-    config = config.replace(runtime={"checkpoint_changes": 1})
-    with NeuroGraphMemory(config) as one, NeuroGraphMemory(config) as two:
-        secret = one.add_document("The password is swordfish.")
-        two.add_document("Barley was sown.")
-        one.delete(secret)
-        assert two.admin.compact() == 1
-        one.add_document("Barley was sold.")
-        assert len(list(one.store.all_nodes())) == len(list(two.store.all_nodes())) == 2
-        assert one.admin.check() == two.admin.check() == []
-    for file in Path(config.save_dir).rglob("*"):
-        assert not file.is_file() or b"swordfish" not in file.read_bytes(), file
-
-
-def test_a_namespace_that_another_memory_dropped_says_so(tmp_path: Path) -> None:
-    path = tmp_path / "memory.db"
-    with SqliteStore.open(path) as one, SqliteStore.open(path) as two:
-        theirs = two.in_namespace("guests")
-        theirs.add_node(_node("a"))
-        assert one.namespaces() == ["default", "guests"]
-        one.drop_namespace("guests")
-        with pytest.raises(MemoryClosedError):
-            theirs.add_node(_node("b"))
-        two.in_namespace("guests").add_node(_node("c"))
-        assert [node.id for node in one.in_namespace("guests").all_nodes()] == ["c"]
-
-
-def test_a_memory_that_is_open_elsewhere_is_not_replaced(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as memory:
-        memory.add_document("Barley was sown.")
-        with pytest.raises(MemoryLockedError):
-            NeuroGraphMemory(config.replace(force_index_from_scratch=True))
-        memory.add_document("Barley was sold.")
-        assert memory.admin.check() == []
-    with NeuroGraphMemory(config.replace(force_index_from_scratch=True)) as memory:
-        assert not list(memory.store.all_nodes())
-
-
 def test_the_embedder_that_two_memories_record_is_one(tmp_path: Path) -> None:
     path = tmp_path / "memory.db"
     with SqliteStore.open(path) as one, SqliteStore.open(path) as two:
@@ -263,18 +207,6 @@ def test_the_embedder_that_two_memories_record_is_one(tmp_path: Path) -> None:
             two.bind_embedder("second", 2)
         two.bind_embedder("first", 2)
         assert two.embedder == ("first", 2)
-
-
-def test_a_block_that_was_taken_back_is_never_seen_by_the_other(tmp_path: Path) -> None:
-    path = tmp_path / "memory.db"
-    with SqliteStore.open(path) as one, SqliteStore.open(path) as two:
-        one.add_node(_node("a"))
-        with suppress(ZeroDivisionError), one.transaction():
-            one.add_node(_node("phantom"))
-            assert not two.has_node("phantom")
-            raise ZeroDivisionError
-        two.add_node(_node("b"))
-        assert [node.id for node in one.all_nodes()] == [node.id for node in two.all_nodes()] == ["a", "b"]
 
 
 def test_the_note_of_who_has_it_open_is_no_lock_once_the_process_died(tmp_path: Path) -> None:
@@ -301,7 +233,7 @@ def test_a_memory_that_only_asked_brings_nothing_back_that_another_erased(config
         one.delete(secret)
         one.admin.compact()
     asks.close()
-    assert not [file for file in _files(config) if b"swordfish" in file.read_bytes()]
+    assert erased(config.save_dir, b"swordfish")
     with NeuroGraphMemory(config) as memory:
         assert memory.retrieve("What is the password?") == ["Barley was sown."]
         assert memory.admin.check() == []
@@ -320,39 +252,6 @@ def test_a_checkpoint_of_erased_content_is_not_started(config: MemoryConfig) -> 
         assert two.store.engine.checkpoints.write(frozen, two.store.follower.is_current) is None
         with two.store.graph.lock:
             assert two.store.follower.freeze() is None
-
-
-def _files(config: MemoryConfig) -> list[Path]:
-    return [file for file in Path(config.save_dir).rglob("*") if file.is_file()]
-
-
-def test_a_process_that_writes_all_the_time_lets_others_have_their_turn(tmp_path: Path) -> None:
-    path, stop, writing = tmp_path / "memory.db", threading.Event(), threading.Event()
-
-    def write() -> int:
-        count = 0
-        with SqliteStore.open(path) as store:
-            while not stop.is_set():
-                with store.transaction():
-                    store.add_node(_node(f"busy {count}"))
-                    time.sleep(0.05)
-                count += 1
-                writing.set()
-        return count
-
-    with ThreadPoolExecutor(1) as pool:
-        busy = pool.submit(write)
-        try:
-            assert writing.wait(60)
-            with SqliteStore.open(path) as store:
-                before = len(store)
-                for number in range(5):
-                    store.add_node(_node(f"patient {number}"))
-                # Each write waits for one or two writes of the other store.
-                assert len(store) - before <= 5 + 2 * 5 + 1
-        finally:
-            stop.set()
-        assert busy.result() > 0
 
 
 def test_a_memory_under_two_names_has_one_lock(tmp_path: Path) -> None:

@@ -19,16 +19,12 @@ class _Bench:
         self.jobs: list[Job] = []
         self.done: list[object] = []
         self.failed: list[BaseException] = []
-        self.refused: BaseException | None = None
         self.worker = BackgroundWorker(self)
 
     def next_job(self) -> Job | None:
         return self.jobs[0] if self.jobs else None
 
     def finish_job(self, result: object) -> None:
-        if self.refused is not None:
-            refused, self.refused = self.refused, None
-            raise refused
         self.jobs.pop(0)
         self.done.append(result)
 

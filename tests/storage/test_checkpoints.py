@@ -119,21 +119,6 @@ def test_damage_to_a_checkpoint_is_noticed_and_harms_nothing(
         assert {one: one.read_bytes() for one in files} == contents
 
 
-def test_a_failed_transaction_falls_back_to_the_checkpoint(path: Path, clock: ManualClock) -> None:
-    said = _kept(path, clock)
-    with SqliteStore.open(path, clock=clock, config=OFTEN) as store:
-
-        def fail() -> None:
-            with store.transaction():
-                _change(store, clock)
-                raise ZeroDivisionError
-
-        with pytest.raises(ZeroDivisionError):
-            fail()
-        assert everything(store) == said
-        assert store.check() == []
-
-
 def test_a_place_that_cannot_be_written_to_costs_time_and_nothing_else(
     path: Path, clock: ManualClock, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -219,17 +219,9 @@ def assert_survives(path: Path, action: Callable[[SqliteStore], None], error: Ba
         assert store.check() == []
 
 
+@pytest.mark.parametrize("share", [53, pytest.param(11, marks=[pytest.mark.slow, pytest.mark.nightly])])
 @pytest.mark.parametrize("action", ACTIONS)
 def test_an_interrupt_at_any_line_leaves_the_stored_state(
-    tmp_path: Path, action: Callable[[SqliteStore], None]
+    tmp_path: Path, action: Callable[[SqliteStore], None], share: int
 ) -> None:
-    assert_survives(tmp_path / "memory.db", action, KeyboardInterrupt(), share=53)
-
-
-@pytest.mark.slow
-@pytest.mark.nightly
-@pytest.mark.parametrize("action", ACTIONS)
-def test_an_interrupt_at_many_lines_leaves_the_stored_state(
-    tmp_path: Path, action: Callable[[SqliteStore], None]
-) -> None:
-    assert_survives(tmp_path / "memory.db", action, KeyboardInterrupt(), share=11)
+    assert_survives(tmp_path / "memory.db", action, KeyboardInterrupt(), share)

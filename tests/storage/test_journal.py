@@ -1,16 +1,14 @@
 """The journal during reads, transactions, and readers beside the writer, step by step."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from neurogated import EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
-from neurogated.core.abilities import VersionKey
 from neurogated.core.delta import PendingTask
-from neurogated.core.model import Vector
-from neurogated.errors import InputError, MemoryClosedError, StorageError, UnknownIdError
+from neurogated.errors import InputError, MemoryClosedError, StorageError
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 
@@ -26,9 +24,6 @@ def _node(name: str, text: str | None = None) -> MemoryNode:
 
 def _ids(store: GraphStore) -> list[str]:
     return [node.id for node in store.all_nodes()]
-
-
-# The journal
 
 
 # The past
@@ -128,33 +123,6 @@ def test_an_inner_transaction_that_raises_is_taken_back_alone(store: GraphStore)
     assert _ids(store) == ["a", "c"]
 
 
-def test_new_vectors_come_whole_or_not_at_all(path: Path) -> None:
-    with SqliteStore.open(path) as store:
-        store.bind_embedder("old", 2)
-        store.apply(GraphDelta(nodes=(_node("a"), _node("bb"))))
-        before = store.nearest([1.0, 2.0], 2), store.embedder
-        keys = [version.key for version in store.embedded_versions()]
-
-        def vectors() -> Iterator[tuple[VersionKey, Vector]]:
-            yield keys[0], [1.0, 0.0, 0.0]
-            raise _FailureError
-
-        with pytest.raises(_FailureError):
-            store.replace_vectors("new", 3, vectors(), GraphDelta())
-        assert (store.nearest([1.0, 2.0], 2), store.embedder) == before
-        with pytest.raises(InputError):
-            store.replace_vectors("new", 3, [(keys[0], [1.0, 0.0, 0.0])], GraphDelta())
-        assert (store.nearest([1.0, 2.0], 2), store.embedder) == before
-        unknown = GraphDelta(removed_nodes=("nobody",))
-        with pytest.raises(UnknownIdError):
-            store.replace_vectors("new", 3, [(key, [1.0, 0.0, 0.0]) for key in keys], unknown)
-        assert (store.nearest([1.0, 2.0], 2), store.embedder) == before
-        past = store.as_of(1)
-        store.replace_vectors("new", 3, [(key, [1.0, 0.0, 0.0]) for key in keys], GraphDelta())
-        assert store.embedder == past.embedder == ("new", 3)
-        assert past.nearest([1.0, 0.0, 0.0], 1) == [("a", 1.0)]
-
-
 # Readers
 
 
@@ -207,20 +175,3 @@ def test_a_reader_opens_the_file_that_replaced_its_own(path: Path, tmp_path: Pat
         path.unlink()
         with pytest.raises(StorageError):
             reader.view()
-
-
-def test_a_reader_changes_nothing(path: Path) -> None:
-    with SqliteStore.open(path) as store:
-        store.add_node(_node("a"))
-    with SqliteStore.open(path, read_only=True) as reader:
-        writes: list[Callable[[], object]] = [
-            lambda: reader.add_node(_node("b")),
-            reader.compact,
-            lambda: reader.in_namespace("other").add_node(_node("b")),
-            lambda: reader.bind_embedder("hash", 2),
-        ]
-        for write in writes:
-            with pytest.raises(StorageError):
-                write()
-        assert _ids(reader) == ["a"]
-        assert reader.namespaces() == ["default"]

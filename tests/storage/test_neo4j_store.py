@@ -3,10 +3,8 @@
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
@@ -67,58 +65,21 @@ def _writer(url: str, name: str, count: int) -> Iterator[subprocess.Popen[str]]:
         yield process
 
 
-def test_two_processes_write_to_one_graph_and_lose_nothing(url: str) -> None:
-    with _writer(url, "a", _ADDS) as first, _writer(url, "b", _ADDS) as second:
-        assert (first.wait(), second.wait()) == (0, 0)
-    with Neo4jStore.open(url) as store:
-        assert {node.id for node in store.all_nodes()} == {f"{name}-{n}" for name in "ab" for n in range(_ADDS)}
-        assert [entry.sequence for entry in store.journal()] == list(range(1, 2 * _ADDS + 1))
-        assert store.check() == []
-
-
-def test_a_killed_writer_loses_nothing_acknowledged_and_blocks_nobody_for_long(url: str) -> None:
-    with _writer(url, "a", 10_000) as writer:
+def test_writers_beside_each_other_lose_nothing_acknowledged_and_a_killed_one_blocks_nobody_for_long(url: str) -> None:
+    with _writer(url, "a", 10_000) as writer, _writer(url, "b", _ADDS) as other:
         assert writer.stdout is not None
         while writer.stdout.readline() != "9\n":
             pass
         writer.send_signal(signal.SIGKILL)
         acknowledged = 10 + len(writer.stdout.readlines())
+        assert other.wait() == 0
     with Neo4jStore.open(url) as store:
         store.add_node(MemoryNode("later", "text"))
-        assert acknowledged <= len(store) - 1 <= acknowledged + 1
+        ids = {node.id for node in store.all_nodes()}
+        assert ids >= {f"b-{n}" for n in range(_ADDS)} | {f"a-{n}" for n in range(acknowledged)}
+        assert len(ids) - 1 - _ADDS <= acknowledged + 1
+        assert [entry.sequence for entry in store.journal()] == list(range(1, len(ids) + 1))
         assert store.check() == []
-
-
-def test_a_writer_that_writes_again_and_again_lets_others_write(url: str) -> None:
-    stop = threading.Event()
-
-    def write(store: Neo4jStore) -> None:
-        while not stop.is_set():
-            store.add_node(MemoryNode("busy", "text"))
-
-    # A machine that is shared may need long for a turn; a writer that never gets one fails in any case.
-    patient = MemoryConfig(runtime=RuntimeSettings(write_lock_seconds=60))
-    with Neo4jStore.open(url) as busy, Neo4jStore.open(url, config=patient) as other, ThreadPoolExecutor() as pool:
-        done = pool.submit(write, busy)
-        try:
-            for number in range(5):
-                other.add_node(MemoryNode(f"other-{number}", "text"))
-        finally:
-            stop.set()
-        done.result()
-        assert len(busy) == len(other) == 6
-
-
-def test_a_reader_sees_what_others_wrote_while_its_own_process_waits_to_write(url: str) -> None:
-    with Neo4jStore.open(url) as store, Neo4jStore.open(url) as other, ThreadPoolExecutor() as pool:
-        with other.exclusively():
-            waiting = pool.submit(store.add_node, MemoryNode("late", "text"))
-            for name in ("a", "b"):
-                other.add_node(MemoryNode(name, "text"))
-                assert store.has_node(name)
-            assert not waiting.done()
-        waiting.result()
-        assert other.has_node("late")
 
 
 def test_a_writer_that_lost_its_turn_writes_nothing(url: str, ask: Ask) -> None:
@@ -189,24 +150,6 @@ def test_a_compaction_erases_texts_from_checkpoints_too(url: str, ask: Ask) -> N
     for label in ("NeurogatedDelta", "NeurogatedCheckpoint"):
         stored = ask(f"MATCH (d:{label} {{memory: $memory}}) RETURN d.body AS body")
         assert not any(node.content == "secret" for one in stored for node in decode(one["body"]).nodes)
-
-
-def test_vectors_of_another_model_replace_all_versions_or_none(url: str) -> None:
-    with Neo4jStore.open(url) as store, Neo4jStore.open(url) as other:
-        store.bind_embedder("one", 2)
-        store.apply(GraphDelta(nodes=(MemoryNode("a", "x", [1.0, 0.0]), MemoryNode("b", "y"))))
-        store.in_namespace("tenant").add_node(MemoryNode("a", "x", [1.0, 0.0]))
-        store.remove_node("a")
-        fresh = [(version.key, [1.0, 2.0, 3.0]) for version in store.embedded_versions()]
-        for wrong in (fresh[1:], [*fresh, ((99, 99), [1.0, 2.0, 3.0])]):
-            with pytest.raises(InputError):
-                store.replace_vectors("two", 3, wrong, GraphDelta())
-        assert same_vector(other.as_of(1).get_node("a").embedding, [1.0, 0.0])
-        store.replace_vectors("two", 3, fresh, GraphDelta(nodes=(MemoryNode("c", "z", [4.0, 5.0, 6.0]),)))
-        assert other.embedder == ("two", 3)
-        assert same_vector(other.as_of(1).get_node("a").embedding, [1.0, 2.0, 3.0])
-        assert same_vector(other.in_namespace("tenant").get_node("a").embedding, [1.0, 2.0, 3.0])
-        assert other.check() == []
 
 
 def test_vectors_reach_no_graph_that_was_made_after_their_texts_were_read(url: str) -> None:

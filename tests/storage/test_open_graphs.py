@@ -149,18 +149,8 @@ def test_threads_share_more_namespaces_than_may_be_open(store: SqliteStore) -> N
 # State that the handles of a memory share
 
 
-@pytest.fixture(params=["sqlite", "memory"])
-def config(request: pytest.FixtureRequest, tmp_path: Path) -> MemoryConfig:
-    return MemoryConfig(
-        storage=request.param,
-        save_dir=str(tmp_path / "out"),
-        embedding_name="hash",
-        runtime=RuntimeSettings(max_open_namespaces=MOST),
-    )
-
-
 def test_closing_a_memory_writes_accesses_of_all_namespaces(config: MemoryConfig) -> None:
-    config = config.replace(storage="sqlite")
+    config = config.replace(runtime={"max_open_namespaces": MOST})
     with NeuroGraphMemory(config) as memory:
         for name in NAMES[:2]:
             memory.in_namespace(name).add_document("A heron.")

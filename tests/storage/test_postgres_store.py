@@ -16,12 +16,9 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.config.groups import RuntimeSettings
 from neurogated.core.codec import decode
 from neurogated.core.delta import GraphDelta
-from neurogated.core.model import same_vector
 from neurogated.errors import (
     CorruptMemoryError,
     ForkedMemoryError,
-    InputError,
-    MemoryClosedError,
     MemoryLockedError,
     StorageError,
 )
@@ -64,19 +61,6 @@ def test_writers_of_one_graph_wait_and_those_of_others_do_not(store: PostgresSto
     with PostgresStore.open(url) as other:
         assert names(other) == ["a", "d"]
         assert names(other.in_namespace("tenant")) == ["b"]
-
-
-def test_a_read_sees_the_writes_of_others_while_a_write_of_its_process_waits(store: PostgresStore, url: str) -> None:
-    with PostgresStore.open(url) as other, ThreadPoolExecutor() as pool:
-        tenant = store.in_namespace("tenant")
-        with other.exclusively():
-            waiting = pool.submit(put, store, "mine")
-            for name in "abcdef":
-                put(other, name), put(other.in_namespace("tenant"), name)
-                assert names(store)[-1] == names(tenant)[-1] == name
-            assert not waiting.done()
-        waiting.result()
-        assert names(store)[-1] == "mine"
 
 
 def test_one_call_asks_once_whether_others_have_written(
@@ -122,31 +106,6 @@ def test_transactions_that_wait_for_each_other_do_not_wait_for_ever(store: Postg
         expected = [order for order, is_made in zip("xy", made, strict=True) if is_made]
         for name in "xy":
             assert sorted(names(store.in_namespace(name))) == expected
-
-
-def test_a_graph_that_another_process_dropped_is_closed(store: PostgresStore, url: str) -> None:
-    with PostgresStore.open(url) as other:
-        graph = other.in_namespace("tenant")
-        put(graph, "a")
-        store.drop_namespace("tenant")
-        for use in (graph.view, lambda: put(graph, "b")):
-            with pytest.raises(MemoryClosedError):
-                use()
-        assert names(other.in_namespace("tenant")) == []
-
-
-def test_a_compaction_reaches_other_processes(store: PostgresStore, url: str) -> None:
-    with PostgresStore.open(url) as other:
-        store.apply(GraphDelta(nodes=(node("a", metadata={"secret": "x" * 3000}), node("b"))))
-        assert len(names(other)) == 2
-        store.remove_node("a")
-        journal = other.journal()
-        assert store.compact() == 1
-        with pytest.raises(StorageError):
-            list(journal)
-        assert names(other) == ["b"]
-        assert all(one.id == "b" for entry in other.journal() for one in entry.delta.nodes)
-        assert other.check() == store.check() == []
 
 
 def test_an_export_reads_one_state_while_others_write(store: PostgresStore, url: str) -> None:
@@ -228,27 +187,6 @@ def test_a_write_that_fails_in_a_transaction_cannot_be_ignored(store: PostgresSt
     assert names(store) == ["c"]
 
 
-def test_vectors_of_another_model_replace_all_versions_or_none(store: PostgresStore, url: str) -> None:
-    tenant = store.in_namespace("tenant")
-    store.bind_embedder("one", 2)
-    store.apply(GraphDelta(nodes=(node("a"), node("b"), node("c", embedding=None))))
-    put(tenant, "a")
-    store.remove_node("a")
-    fresh = [(version.key, [1.0, 2.0, 3.0]) for version in store.embedded_versions()]
-    assert len(fresh) == 3
-    with PostgresStore.open(url) as other:
-        for wrong in (fresh[1:], [*fresh[1:], (fresh[0][0], [1.0])], [*fresh, ((99, 99), [1.0, 2.0, 3.0])]):
-            with pytest.raises(InputError):
-                store.replace_vectors("two", 3, wrong, GraphDelta())
-            assert same_vector(other.as_of(1).get_node("b").embedding, [1.0, 0.0])
-        store.replace_vectors("two", 3, fresh, GraphDelta(nodes=(node("d", 4.0, 5.0, 6.0),)))
-        assert other.embedder == ("two", 3)
-        for one in (*other.all_nodes(), *other.as_of(1).all_nodes(), *other.in_namespace("tenant").all_nodes()):
-            expected = {"c": None, "d": [4.0, 5.0, 6.0]}.get(one.id, [1.0, 2.0, 3.0])
-            assert same_vector(one.embedding, expected)
-        assert other.check() == []
-
-
 # Faults
 
 
@@ -270,23 +208,6 @@ def test_damage_is_found(store: PostgresStore, url: str) -> None:
     change(url, "UPDATE deltas SET body = set_byte(body, 40, 255 - get_byte(body, 40))")
     with pytest.raises(CorruptMemoryError):
         PostgresStore.open(url)
-
-
-def test_a_read_only_memory_follows_and_never_writes(url: str) -> None:
-    assert not PostgresStore.exists(url)
-    with pytest.raises(StorageError):
-        PostgresStore.open(url, read_only=True)
-    with PostgresStore.open(url) as writer, PostgresStore.open(url, read_only=True) as reader:
-        put(writer, "a")
-        assert names(reader) == ["a"]
-        with pytest.raises(StorageError):
-            put(reader, "b")
-        assert names(reader) == names(writer) == ["a"]
-        later = reader.in_namespace("later")
-        assert names(later) == []
-        put(writer.in_namespace("later"), "c")
-        assert names(later) == ["c"]
-    assert PostgresStore.exists(url)
 
 
 def test_starting_from_scratch_leaves_foreign_tables(store: PostgresStore, url: str) -> None:
