@@ -224,7 +224,8 @@ def test_a_memory_that_changes_while_the_model_answers_is_judged_again(
 
 def test_the_model_judges_and_reads_without_a_lock(config: MemoryConfig, model: ModelServer) -> None:
     model.claims = plainly_read
-    with NeuroGraphMemory(config.replace(metabolism={"knowledge": "claims, slots, pairs"}, llm={"wait": False})) as memory:
+    config = config.replace(metabolism={"knowledge": "claims, slots, pairs"}, llm={"wait": False})
+    with NeuroGraphMemory(config) as memory:
         said(memory, EARLIER)
         said(memory, "I live in Leeds.")
 
