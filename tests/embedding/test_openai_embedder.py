@@ -2,7 +2,7 @@ import json
 import math
 import threading
 from collections.abc import Callable, Iterator
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import HTTPServer
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import pytest
 
 from neurogated.embedding.openai_embedder import OpenAIEmbedder
 from neurogated.errors import EmbeddingError
+from tests.chat_handler import ChatHandler
 
 Answer = Callable[[list[str]], tuple[int, object]]
 
@@ -33,28 +34,20 @@ def shuffled_answer(texts: list[str]) -> tuple[int, object]:
 
 
 class Server:
-    """Serves `POST /v1/embeddings` on this machine and records its requests."""
+    """Serves `POST /v1/embeddings` on this machine."""
 
     def __init__(self) -> None:
         self.answer: Answer = shuffled_answer
-        self.content_type = "application/json"
         self.drip = 0.0
         self.released = threading.Event()
-        self.requests: list[dict[str, Any]] = []
-        self.paths: list[str] = []
-        self.authorization: list[str | None] = []
         server = self
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-                server.requests.append(asked)
-                server.paths.append(self.path)
-                server.authorization.append(self.headers["Authorization"])
-                status, content = server.answer(asked["input"])
+        class Handler(ChatHandler):
+            def answer(self, request: dict[str, Any]) -> None:
+                status, content = server.answer(request["input"])
                 payload = content.encode() if isinstance(content, str) else json.dumps(content).encode()
                 self.send_response(status)
-                self.send_header("Content-Type", server.content_type)
+                self.send_header("Content-Type", "application/json")
                 self.send_header("Content-Length", str(len(payload)))
                 self.send_header("x-should-retry", "false")
                 self.end_headers()
@@ -63,9 +56,6 @@ class Server:
                         return
                     self.wfile.write(bytes([byte]))
                 self.wfile.write(b"" if server.drip else payload)
-
-            def log_message(self, *_: object) -> None:
-                pass
 
         self.http = HTTPServer(("127.0.0.1", 0), Handler)
         self.url = f"http://127.0.0.1:{self.http.server_port}/v1"
@@ -117,20 +107,10 @@ def test_a_server_that_sends_its_answer_byte_by_byte_is_given_up(server: Server)
     embedder.close()
 
 
-@pytest.mark.parametrize("status", [400, 401, 404, 429, 500])
-def test_a_refusal_names_model_and_address(server: Server, embedder: OpenAIEmbedder, status: int) -> None:
-    server.answer = lambda _: (status, {"error": {"message": "the server's complaint"}})
-
-    with pytest.raises(EmbeddingError) as caught:
-        embedder.embed_documents(["a"])
-
-    assert "'test-model'" in str(caught.value)
-    assert server.url in str(caught.value)
-
-
 @pytest.mark.parametrize(
     "content",
     [
+        *(pytest.param(status, id=f"refused with {status}") for status in (400, 401, 404, 429, 500)),
         pytest.param("{not json", id="no JSON"),
         pytest.param({}, id="no data"),
         pytest.param(body("text"), id="data is text"),
@@ -143,10 +123,11 @@ def test_a_refusal_names_model_and_address(server: Server, embedder: OpenAIEmbed
         pytest.param(body([item(0, []), item(1, [])]), id="empty vectors"),
     ],
 )
-def test_an_answer_that_is_no_vectors_names_model_and_address(
+def test_a_refusal_or_an_answer_that_is_no_vectors_names_model_and_address(
     server: Server, embedder: OpenAIEmbedder, content: object
 ) -> None:
-    server.answer = lambda _: (200, content)
+    refusal = {"error": {"message": "the server's complaint"}}
+    server.answer = lambda _: (content, refusal) if isinstance(content, int) else (200, content)
 
     with pytest.raises(EmbeddingError) as caught:
         embedder.embed_documents(["a", "b"])

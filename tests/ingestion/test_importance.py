@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.core.energy import DORMANT_IMPORTANCE
 from neurogated.ingestion.importance import OfflineImportanceJudge, Remark
+from tests.golden import rows
 
 FACTS = {
     "en": "I moved to Bristol in April and started at a small architecture firm there.",
@@ -43,35 +44,6 @@ def test_a_fact_is_more_important_than_small_talk(language: str) -> None:
     assert judged(FACTS[language], "user", None) > judged(SMALL_TALK[language], "user", None)
 
 
-TOLD = [
-    *FACTS.values(),
-    "I'm allergic to peanuts.",
-    "My mother has Alzheimer's.",
-    "I got a job offer from the hospital in Basel.",
-    "We are getting married on 14 June.",
-    "Always answer in short sentences.",
-    "I put salt in my coffee by mistake.",
-    "Meine Tochter heißt Frieda.",
-    "Je travaille comme infirmière à Lille.",
-    "Soy alérgica a los cacahuetes.",
-    "我对花生过敏。",
-]
-UNTOLD = [
-    "ok",
-    "lol",
-    "thanks",
-    "Thanks a lot!",
-    "OK, got it.",
-    "haha",
-    "What a day!",
-    "danke",
-    "d'accord",
-    "vale",
-    "好的",
-    "哈哈",
-]
-
-
 @pytest.mark.parametrize("role", ["assistant", "system", "tool"])
 def test_only_the_user_gives_lasting_instructions_and_speaks_of_herself(role: str) -> None:
     for text in ("Always answer me in French.", "I am allergic to nuts, and my sister is, too."):
@@ -80,10 +52,9 @@ def test_only_the_user_gives_lasting_instructions_and_speaks_of_herself(role: st
 
 @pytest.mark.parametrize("role", [None, "user"])
 def test_facts_about_a_person_and_standing_instructions_count_and_small_talk_does_not(role: str | None) -> None:
-    told = {text: judged(text, role, None) for text in TOLD}
-    untold = {text: judged(text, role, None) for text in UNTOLD}
-    assert min(told.values()) > 0.4, told
-    assert max(untold.values()) < 0.3, untold
+    said = [*((text, True) for text in FACTS.values()), *rows(__file__, "important")]
+    values = {text: judged(text, role, None) for text, _ in said}
+    assert all(values[text] > 0.4 if is_told else values[text] < 0.3 for text, is_told in said), values
 
 
 @given(

@@ -80,23 +80,6 @@ def graph(bench: Bench) -> tuple[object, ...]:
     return nodes, {(edge.key, edge.weight) for edge in bench.store.all_edges()}
 
 
-def test_a_long_document_is_written_in_parts_and_compared_within_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    bench = Bench({"indexing.chunk_size": 8}, batch=8)
-    sizes: list[int] = []
-    apply = bench.store.apply
-
-    def counting(delta: GraphDelta) -> int:
-        sizes.append(len(delta.nodes))
-        return apply(delta)
-
-    monkeypatch.setattr(bench.store, "apply", counting)
-
-    (ids,) = bench.add(chat(20))
-
-    assert sizes == [8, 8, 4]
-    assert [node.content for node in bench.store.get_nodes(ids)] == [f"Ada saw ship {turn}." for turn in range(20)]
-
-
 @pytest.mark.parametrize("part", [0, 1, 2])
 def test_an_interruption_keeps_the_parts_before_it_and_the_rest_is_added_by_adding_again(
     part: int, monkeypatch: pytest.MonkeyPatch

@@ -42,25 +42,19 @@ def test_the_next_turn_of_a_conversation_reads_no_stored_turn(monkeypatch: pytes
         assert _equal_pairs(memory) == {frozenset((first[3], last))}
 
 
-def _update(memory: NeuroGraphMemory, name: str) -> None:
-    memory.update(name, content="The key hangs in the hall.")
+OTHER = "The key hangs in the hall."
+CHANGES: dict[str, Callable[[NeuroGraphMemory, str], object]] = {
+    "update": lambda memory, name: memory.update(name, content=OTHER),
+    "delete": lambda memory, name: memory.delete([name]),
+    "undo": lambda memory, _: memory.undo(user_id="ana"),
+    "apply": lambda memory, name: memory.store.apply(
+        GraphDelta(nodes=(memory.store.get_node(name).changed(content=OTHER),))
+    ),
+}
 
 
-def _delete(memory: NeuroGraphMemory, name: str) -> None:
-    memory.delete([name])
-
-
-def _undo(memory: NeuroGraphMemory, name: str) -> None:  # noqa: ARG001 - as the other changes
-    memory.undo(user_id="ana")
-
-
-def _apply(memory: NeuroGraphMemory, name: str) -> None:
-    node = memory.store.get_node(name).changed(content="The key hangs in the hall.")
-    memory.store.apply(GraphDelta(nodes=(node,)))
-
-
-@pytest.mark.parametrize("change", [_update, _delete, _undo, _apply])
-def test_a_text_is_compared_with_what_is_stored_now(change: Callable[[NeuroGraphMemory, str], None]) -> None:
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_text_is_compared_with_what_is_stored_now(change: Callable[[NeuroGraphMemory, str], object]) -> None:
     with NeuroGraphMemory(CONFIG) as memory:
         _turn(memory, "I am home.")
         change(memory, _turn(memory, _TEXT))
