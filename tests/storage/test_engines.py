@@ -144,6 +144,9 @@ def test_vectors_of_another_model_replace_those_of_all_versions_or_none(opened: 
                 store.replace_vectors("two", 3, wrong, delta)
             assert other.embedder == ("one", 2)
             assert same_vector(other.as_of(1).get_node("b").embedding, [1.0, 0.0])
+        if not isinstance(store, SqliteStore):
+            with pytest.raises(InputError, match="for no version"):
+                store.replace_vectors("two", 3, [*fresh, ((99, 99), [1.0, 2.0, 3.0])], GraphDelta())
         store.replace_vectors("two", 3, fresh, GraphDelta(nodes=(node("d", 4.0, 5.0, 6.0),)))
         assert other.embedder == ("two", 3)
         for one in (*other.all_nodes(), *other.as_of(1).all_nodes(), *other.in_namespace("tenant").all_nodes()):
