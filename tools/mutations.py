@@ -51,7 +51,7 @@ MUTATIONS: list[tuple[str, str, str, str]] = [
     # Learning and recalling
     ("plasticity/energy.py", "values * (1 + _FAIL_LOSS * outcome)", "values * (1 - _FAIL_LOSS * outcome)", "plasticity/test_energy.py"),
     ("plasticity/energy.py", "for _ in range(count - wakes):", "for _ in range(count):", "plasticity/test_energy.py"),
-    ("plasticity/access_log.py", "mark.without(shared) if is_of_user and shared", "mark if False", "plasticity/test_uses_of_users.py"),
+    ("plasticity/access_log.py", "mark.without(shared) if is_of_user and shared", "mark if False", "plasticity/test_plasticity_engine.py"),
     ("plasticity/plasticity_engine.py", "share = min(1.0, MAX_OUT_WEIGHT / total)", "share = 1.0", "plasticity/test_plasticity_engine.py"),
     ("plasticity/plasticity_engine.py", "lowered >= self._config.MIN_EDGE_WEIGHT", "lowered >= 0", "plasticity/test_plasticity_engine.py"),
     ("plasticity/plasticity_engine.py", "idle_before - begin < _SHORTEST_DECAY", "False", "test_interface.py::test_forgetting_counts_time_and_not_calls"),

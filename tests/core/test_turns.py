@@ -1,10 +1,13 @@
-"""The traits that are read from a turn of a conversation."""
+"""Traits of turns, and when two texts are the same."""
+
+from __future__ import annotations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryNode
+from neurogated.core.equal_text import are_equal, equal_key
 from neurogated.core.found import Found
 from neurogated.core.turns import (
     LENGTH_TAGS,
@@ -13,6 +16,9 @@ from neurogated.core.turns import (
     length_level,
     turn_tags,
 )
+from tests.golden import rows
+
+# The traits that are read from a turn of a conversation
 
 
 @pytest.mark.parametrize(
@@ -53,3 +59,20 @@ def test_a_level_is_a_doubling_of_the_length(words: int) -> None:
 )
 def test_a_piece_tells_its_place_and_the_length_of_its_message(place: int, words: int, expected: set[str]) -> None:
     assert set(turn_tags(MemoryNode("n", "Text.", position=0, found=Found(part=(place, words))))) == expected
+
+
+# When two texts are the same text: courtesies, marks, contractions and free order make no difference
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    rows(__file__, "different"),
+)
+def test_near_misses_differ(one: str, other: str) -> None:
+    assert not are_equal([one, other])
+
+
+@given(st.text(max_size=80))
+def test_any_text_is_equal_to_itself_and_has_a_key(text: str) -> None:
+    assert are_equal([text, text])
+    assert bool(equal_key(text)) == bool(text.strip())

@@ -1,4 +1,4 @@
-"""kill -9 at random moments: every acknowledged write is there, and every other write is complete or absent."""
+"""kill -9 at random moments, processes that start together, and those that open memories all the time."""
 
 import json
 import subprocess
@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from neurogated import MemoryConfig, NeuroGraphMemory
 from tests.durability.contents import environment
+
+# kill -9 at random moments: every acknowledged write is there, and every other write is complete or absent
+
 
 HERE = Path(__file__).parent
 
@@ -32,3 +36,55 @@ def test_kills_while_a_memory_is_made_leave_it_whole_or_absent(tmp_path: Path, c
     done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert sum(json.loads(done.stdout).values()) == rounds
+
+
+# A process that opens and closes memories all the time keeps nothing of them
+
+
+_SCRIPT = Path(__file__).with_name("cycles.py")
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the memory and the files as Linux lists them")
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [pytest.param(80, 120, marks=pytest.mark.slow), pytest.param(500, 2500, marks=pytest.mark.nightly)],
+)
+def test_a_closed_memory_leaves_no_object_file_or_thread(tmp_path: Path, first: int, last: int) -> None:
+    words = [sys.executable, str(_SCRIPT), str(tmp_path), str(first), str(last)]
+    done = subprocess.run(words, env=environment(), capture_output=True, text=True, check=True)
+    before, after = map(json.loads, done.stdout.splitlines())
+    assert after["objects"] - before["objects"] < last - first, "at least one object stays of each memory"
+    assert after["files"] <= before["files"]
+    assert after["threads"] <= before["threads"]
+
+
+# Processes that start to write at the same time: nobody holds the lock while patterns compile or a model loads
+
+
+_WRITER = Path(__file__).with_name("cold_writer.py")
+
+
+def _started(folder: Path, number: int, turns: int, embedder: str) -> subprocess.Popen[str]:
+    command = [sys.executable, str(_WRITER), str(folder), str(number), str(turns), embedder]
+    return subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def _result(process: subprocess.Popen[str]) -> tuple[int, str]:
+    out, error = process.communicate()
+    return process.returncode or 0, out.strip() or error.strip()
+
+
+def test_the_first_write_of_a_process_compiles_loads_and_embeds_nothing_under_the_lock(tmp_path: Path) -> None:
+    assert _result(_started(tmp_path, 0, 2, "all-MiniLM-L6-v2")) == (0, "")
+    # The vectors of these texts are in the cache, so nothing loads the model before the lock is taken.
+    assert _result(_started(tmp_path, 0, 2, "all-MiniLM-L6-v2")) == (0, "")
+
+
+@pytest.mark.slow
+def test_eight_processes_that_start_together_store_all_their_turns(tmp_path: Path) -> None:
+    processes = [_started(tmp_path, number, 10, "hash") for number in range(8)]
+    assert [_result(process)[0] for process in processes] == [0] * 8
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
+        turns = memory.find(user_id="ana")
+        assert len(turns) == 80
+        assert len({turn.position for turn in turns}) == 80

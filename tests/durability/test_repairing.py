@@ -1,13 +1,22 @@
-"""A memory file that another program rewrote has pages without checksums; `repair` gives them, and hides no damage."""
+"""A memory file that another program rewrote, or into which it copied the log after its writer was killed."""
 
+import logging
+import os
+import signal
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory, repair_memory
+from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory, repair_memory
 from neurogated.cli import main
 from neurogated.errors import ConfigError, CorruptMemoryError, MemoryLockedError, StorageError
+from neurogated.storage.sqlite_store import SqliteStore
+from tests.durability.kill_rounds import run_child
+
+# A memory file that another program rewrote has pages without checksums; `repair` gives them, and hides no damage
+
 
 TEXTS = [f"The pump {number} stands beside mill {number % 7}." for number in range(40)]
 
@@ -64,3 +73,62 @@ def test_only_a_memory_in_a_file_is_repaired(tmp_path: Path) -> None:
         repair_memory(MemoryConfig(storage="memory"))
     with pytest.raises(StorageError, match="no memory"):
         repair_memory(MemoryConfig(save_dir=str(tmp_path)))
+
+
+# A memory whose writer was killed and whose log another program copied into the file
+
+
+NAMES = [f"n{number}" for number in range(40)]
+
+
+def write(path: Path, names: list[str], _: int) -> None:
+    store = SqliteStore.open(path)
+    for name in names:
+        store.add_node(MemoryNode(name, f"a heron, {name}, stood in the reeds", embedding=[1.0, 2.0]))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def in_child(work: Callable[[int], None]) -> None:
+    child, pipe = run_child(work)
+    os.waitpid(child, 0)
+    os.close(pipe)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Return a memory file whose log plain SQLite copied after its writer was killed."""
+    path = tmp_path / "memory.db"
+    in_child(lambda pipe: write(path, NAMES, pipe))
+    visit(path)
+    assert not path.with_name("memory.db-wal").exists()
+    return path
+
+
+def visit(path: Path) -> None:
+    connection = sqlite3.connect(path)
+    assert connection.execute("SELECT count(*) FROM nodes").fetchone()[0] >= len(NAMES)
+    connection.close()
+
+
+def test_it_is_sound_and_all_of_it_is_there(path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    for name in ("later", "later still"):
+        with caplog.at_level(logging.WARNING), SqliteStore.open(path) as store:
+            assert "another program wrote" in caplog.text
+            assert {node.id for node in store.all_nodes()} >= set(NAMES)
+            assert store.check() == []
+        caplog.clear()
+        with caplog.at_level(logging.WARNING), SqliteStore.open(path, read_only=True) as reader:
+            assert reader.check() == []
+        assert "another program" not in caplog.text
+        in_child(lambda pipe, name=name: write(path, [name], pipe))  # type: ignore[misc]
+        visit(path)
+
+
+def test_a_process_that_only_reads_names_the_remedy(path: Path) -> None:
+    before = path.read_bytes()
+    with pytest.raises(StorageError):
+        SqliteStore.open(path, read_only=True)
+    assert path.read_bytes() == before
+    SqliteStore.open(path).close()
+    with SqliteStore.open(path, read_only=True) as reader:
+        assert len(reader) == len(NAMES)

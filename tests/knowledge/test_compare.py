@@ -1,15 +1,20 @@
-"""`compare`: the relation of two texts or facts, and the same verdict as a write."""
+"""How values of an attribute, facts and texts relate, and the same verdict as a write."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.errors import InputError
+from neurogated.slots.values import attribute_named, compare_values
 from tests.golden import rows
 from tests.knowledge.model_server import EARLIER, LATER, serving
+
+# `compare`: the relation of two texts or facts, and the same verdict as a write
 
 
 @pytest.fixture
@@ -72,3 +77,29 @@ def test_what_is_neither_a_text_nor_a_mapping_is_refused(memory: NeuroGraphMemor
     for pair in ((content, "I live in Ghent."), ("I live in Ghent.", content)):
         with pytest.raises(InputError, match="mapping"):
             memory.conflicts.compare(*pair)
+
+
+# How two values of an attribute relate
+
+
+OPPOSITE = {"narrower": "wider", "wider": "narrower"}
+
+
+@pytest.mark.parametrize(
+    ("attribute", "one", "other", "relation"),
+    rows(__file__, "values"),
+)
+def test_values_relate_by_their_type(attribute: str, one: str, other: str, relation: str) -> None:
+    own = attribute_named(attribute)
+    assert compare_values(own, one, other) == relation
+    assert compare_values(own, other, one) == OPPOSITE.get(relation, relation)
+
+
+ATTRIBUTES = st.sampled_from(["home", "manager", "rent", "birthday", "phone_number", "like"])
+
+
+@given(ATTRIBUTES, st.text(max_size=20), st.text(max_size=20))
+def test_the_relation_of_any_two_values_is_symmetric(attribute: str, one: str, other: str) -> None:
+    own = attribute_named(attribute)
+    relation = compare_values(own, one, other)
+    assert compare_values(own, other, one) == OPPOSITE.get(relation, relation)

@@ -1,16 +1,34 @@
-"""LTP and LTD: growth, fading, and constants."""
+"""LTP and LTD, and that uses by one user change nothing that another recalls."""
 
+from __future__ import annotations
+
+import random
 from contextlib import AbstractContextManager
+from datetime import timedelta
 from unittest.mock import patch
 
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from neurogated import EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode
+from neurogated import (
+    EdgeKey,
+    EdgeType,
+    GraphDelta,
+    GraphStore,
+    MemoryConfig,
+    MemoryEdge,
+    MemoryNode,
+    NeuroGraphMemory,
+    Recall,
+)
+from neurogated.compose import build
 from neurogated.plasticity import plasticity_engine
 from neurogated.plasticity.plasticity_engine import ASSOC_WEIGHT, PlasticityEngine
 from neurogated.testing import ManualClock
+
+# LTP and LTD: growth, fading, and constants
+
 
 pytestmark = pytest.mark.usefixtures("small_overlay")
 
@@ -101,3 +119,44 @@ def test_strengthening_alone_cannot_blow_up(uses: list[list[str]]) -> None:
         for name in set(used):
             total = sum(edge.weight for _, edge in store.get_neighbors(name) if edge.type.plastic)
             assert total <= 2.0 + 1e-9
+
+
+# Uses by one user change nothing that another user recalls
+
+
+TEXTS = [f"The {place} opens at {hour}." for place in ("pool", "museum", "bakery", "library") for hour in (7, 9)]
+QUESTIONS = ["When does the pool open?", "museum", "What opens at 9?", "Is the bakery open?"]
+
+
+def scores(recall: Recall) -> list[tuple[str, float, dict[str, float]]]:
+    return [(memory.id, memory.score, dict(memory.parts)) for memory in recall]
+
+
+def history(seed: int, *, ben: bool) -> list[object]:
+    """Return what Ana recalls in a random history, with or without the calls of Ben."""
+    chance, clock, seen = random.Random(seed), ManualClock(), list[object]()
+    config = MemoryConfig(storage="memory", embedding_name="hash", RECENCY_WEIGHT=0.2)
+    with NeuroGraphMemory(config, parts=build(config, clock=clock)) as memory:
+        for place, text in enumerate(TEXTS):
+            memory.add(text, user_id=(None, "ana", None, "ben")[place % 4], id=f"m{place}")
+        for _ in range(12):
+            user, question = chance.choice(("ana", "ben")), chance.choice(QUESTIONS)
+            call = chance.choice((memory.recall, memory.get_context))
+            clock.advance(timedelta(days=chance.choice((0, 1, 40))))
+            if chance.random() < 0.3:
+                memory.maintenance()
+            # The log is also written when it is due, by any recall.
+            memory.learning.flush()
+            if user == "ana":
+                seen.append(scores(memory.recall(question, user_id=user)))
+                call(question, user_id=user)
+            elif ben:
+                call(question, user_id=user)
+        memory.learning.flush()
+        seen += [(node.id, node.uses, node.charge, node.base_energy) for node in memory.list(user_id="ana")]
+    return seen
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_uses_of_one_user_change_no_score_of_another(seed: int) -> None:
+    assert history(seed, ben=True) == history(seed, ben=False)

@@ -1,13 +1,29 @@
-"""The trust in the graph matches plain Python and changes the ranking."""
+"""The order of ranked memories, the trust in the graph, and what a recall waits for."""
+
+import math
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
 
 import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
+from numpy.typing import NDArray
 
-from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated.core.judgements import QuestionJudgement, QuestionKind
+from neurogated.core.view import best_places
+from neurogated.errors import LLMError
+from neurogated.retrieval import neuro_retriever, turns
+from neurogated.retrieval.dormancy import Scored
 from neurogated.retrieval.formula import Formula
+from neurogated.retrieval.queries import started
+from neurogated.retrieval.question_kinds import PromptJudge
 from neurogated.retrieval.ranking import BEST_MARGIN, FULL_TRUST_LEAD, lifted_scores, trust_in_graph
+
+# The trust in the graph matches plain Python and changes the ranking
+
 
 quarters = st.integers(-16, 32).map(lambda n: n / 16)
 shares = st.integers(0, 4).map(lambda n: n / 4)
@@ -63,3 +79,67 @@ def test_an_exact_repeat_scores_about_1_beside_any_other_memory() -> None:
         recall = memory.recall("Ada Quill", top_n=9)
         assert all(one.score - one.contributions["energy"] <= 1.0 + 1e-9 for one in recall)
         assert memory.recall("Which lorry came?")[0].score < 0.6
+
+
+# The order of ranked memories
+
+
+NAMES = [f"n{number}" for number in range(12)]
+STORE = GraphStore()
+STORE.apply(GraphDelta(nodes=tuple(MemoryNode(name, name) for name in reversed(NAMES))))
+
+
+@given(st.lists(st.sampled_from([-1.0, -0.0, 0.0, 0.25, 0.5, 1.0]), max_size=len(NAMES)), st.integers(0, 14))
+def test_the_best_come_first_and_equal_ones_in_order_of_id(scores: list[float], count: int) -> None:
+    view = STORE.view()
+    rows, values = np.arange(len(scores)), np.array(scores)
+    expected = sorted(range(len(scores)), key=lambda place: (-scores[place], view.ids[place]))[:count]
+    assert best_places(view, rows, values, count) == expected
+
+
+# The threads of recalls
+
+
+@pytest.mark.parametrize(("slow", "threads"), [(math.inf, 0), (-1.0, 2)])
+def test_a_thread_searches_only_beside_a_slow_embedder(
+    slow: float, threads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = []
+
+    def begin(search: Callable[[], list[Scored]]) -> Future[list[Scored]]:
+        begun.append(search)
+        return started(search)
+
+    # A memory of few texts is measured as a whole, without a search.
+    monkeypatch.setattr(turns, "_FEW_NODES", 0)
+    monkeypatch.setattr(neuro_retriever, "_SLOW_EMBEDDING", slow)
+    monkeypatch.setattr(neuro_retriever, "started", begin)
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        memory.add("Ann lives in Bergen.")
+        found = [memory.recall("Where does Ann live?").ids for _ in range(3)]
+    # The first recall measures the embedder.
+    assert len(begun) == threads
+    assert found[0]
+    assert found == found[:1] * 3
+
+
+# A model that judges questions has a deadline
+
+
+class Fixed:
+    """Gives one judgement when the test allows it."""
+
+    def __init__(self) -> None:
+        self.may_answer = threading.Event()
+
+    def judge(self, query: str, vector: NDArray[np.float32] | None = None) -> QuestionJudgement:  # noqa: ARG002
+        self.may_answer.wait(30)
+        return QuestionJudgement(QuestionKind.WHEN, 1.0, "fixed")
+
+
+def test_a_model_that_is_late_is_not_waited_for_and_one_in_time_judges() -> None:
+    model = Fixed()
+    with pytest.raises(LLMError):
+        PromptJudge(model, deadline=0.01).judge("Why?")
+    model.may_answer.set()
+    assert PromptJudge(model, deadline=30).judge("Why?").kind is QuestionKind.WHEN

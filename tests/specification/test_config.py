@@ -1,13 +1,26 @@
-"""`MemoryConfig` as the specification writes it."""
+"""Settings, plasticity, prompts and utilities as the specification writes them."""
 
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import importlib
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from neurogated.config.memory_config import MemoryConfig
+from neurogated import MemoryConfig
+from neurogated.core.edge_type import EdgeType
+from neurogated.plasticity.plasticity_engine import PlasticityEngine
+from neurogated.prompts.prompt_manager import PromptTemplateManager
+from neurogated.storage.graph_store import GraphStore
+from neurogated.utils.hash_utils import compute_mdhash_id
+from neurogated.utils.vector_utils import cosine_similarity, retrieve_knn
+
+# `MemoryConfig` as the specification writes it
+
 
 PARAMETERS = {
     "TOP_K_ANCHORS": 5,
@@ -43,3 +56,76 @@ def test_it_is_a_dataclass() -> None:
 
 def test_a_path_is_a_folder_too(tmp_path: Path) -> None:
     assert MemoryConfig(save_dir=tmp_path).save_dir == str(tmp_path)  # type: ignore[arg-type]
+
+
+# `PlasticityEngine`: LTP and LTD
+
+
+def test_a_path_of_nodes_or_ids_is_strengthened(graph: GraphStore) -> None:
+    engine = PlasticityEngine(store=graph, config=MemoryConfig(HEBBIAN_LEARNING_RATE=0.2))
+    engine.reinforce_path(retrieved_nodes=["b", "c"])
+    engine.reinforce_path([graph.get_node("b"), graph.get_node("c")])
+
+    assert graph.get_edge("b", "c").weight == pytest.approx(0.9)
+
+
+def test_unused_edges_decay_but_not_similarity(graph: GraphStore) -> None:
+    graph.add_edge("a", "b", EdgeType.SIM, weight=0.6)
+    engine = PlasticityEngine(graph, MemoryConfig())
+    engine.decay_unused()
+    engine.decay_unused(datetime.now(UTC) + timedelta(days=3))
+
+    assert graph.get_edge("a", "b", EdgeType.SIM).weight == 0.6
+    assert graph.get_edge("a", "b", EdgeType.SEQ).weight == pytest.approx(0.99**2, rel=1e-3)
+    assert graph.get_edge("a", "c", EdgeType.CAUSE).weight == pytest.approx(0.8 * 0.99**2, rel=1e-3)
+
+
+def test_edges_that_have_decayed_are_removed(graph: GraphStore) -> None:
+    config = MemoryConfig(TIME_DECAY_FACTOR=0.5, MIN_EDGE_WEIGHT=0.1)
+    PlasticityEngine(graph, config).decay_unused(datetime.now(UTC) + timedelta(days=365))
+
+    assert list(graph.all_edges()) == []
+
+
+# Prompts, hashes and vectors
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "values"),
+    [
+        ("causal_extraction", "CAUSAL_EXTRACTION_TEMPLATE", {"first": "A.", "second": "B."}),
+        ("kernel_generation", "KERNEL_GENERATION_TEMPLATE", {"query": "Why?"}),
+        ("ner", "NER_TEMPLATE", {"text": "Ada lived in London."}),
+    ],
+)
+def test_every_template_of_the_tree_is_there(module: str, name: str, values: dict[str, str]) -> None:
+    template = getattr(importlib.import_module(f"neurogated.prompts.templates.{module}"), name)
+    rendered = PromptTemplateManager().render(module, **values)
+
+    assert [(role, text.format(**values)) for role, text in template] == [
+        (message["role"], message["content"]) for message in (rendered[0], rendered[-1])
+    ]
+
+
+def test_an_id_is_a_prefix_and_a_hash() -> None:
+    digest = hashlib.md5(b"some text", usedforsecurity=False).hexdigest()
+
+    assert compute_mdhash_id("some text") == digest
+    assert compute_mdhash_id("some text", prefix="chunk-") == f"chunk-{digest}"
+    assert compute_mdhash_id(content="some text", prefix="doc-") == f"doc-{digest}"
+
+
+def test_a_vector_has_a_cosine_with_each_row() -> None:
+    assert float(cosine_similarity([1.0, 0.0], [0.6, 0.8])) == pytest.approx(0.6)
+    similarities = cosine_similarity([1.0, 0.0], [[1.0, 0.0], [0.6, 0.8], [0.0, 1.0]])
+
+    assert similarities == pytest.approx([1.0, 0.6, 0.0])
+    assert np.argsort(similarities)[::-1].tolist() == [0, 1, 2]
+    assert np.argsort(cosine_similarity([1.0, 0.0], []))[::-1][:5].tolist() == []
+
+
+def test_the_nearest_rows_are_found() -> None:
+    positions, cosines = retrieve_knn([[1.0, 0.0]], [[0.0, 1.0], [1.0, 0.0]], k=1)
+
+    assert (positions.tolist(), cosines.tolist()) == ([[1]], [[1.0]])
+    assert retrieve_knn([1.0, 0.0], [[0.0, 1.0], [1.0, 0.0]], 1)[0].tolist() == [[1]]

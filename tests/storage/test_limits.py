@@ -1,4 +1,4 @@
-"""The limits of a store. It refuses the rest before it commits anything."""
+"""The limits of a store, which refuses the rest before it commits anything, and those of names in addresses."""
 
 import tempfile
 from collections.abc import Callable
@@ -12,8 +12,13 @@ from hypothesis import given, settings
 
 from neurogated import Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
 from neurogated.core.delta import PendingTask
-from neurogated.errors import InputError
+from neurogated.errors import ConfigError, InputError
+from neurogated.storage.log.neo4j.connection import BoltAddress
+from neurogated.storage.log.postgres.server import PostgresAddress
 from neurogated.storage.sqlite_store import SqliteStore
+
+# The limits of a store. It refuses the rest before it commits anything
+
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 SEQ = EdgeKey("a", "b", EdgeType.SEQ)
@@ -128,3 +133,31 @@ def test_any_accepted_value_is_read_back(given_nodes: list[tuple[str, str, str |
         store.apply(GraphDelta(nodes=tuple(nodes.values())))
         assert list(store.all_nodes()) == list(nodes.values())
         assert_opens_as_it_is(store, path)
+
+
+# Names in the addresses of databases: none that a server would cut, since two of them could be one memory
+
+
+LONG = "tenant_" + "x" * 57
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"postgresql://host/database?schema={LONG}",
+        f"postgresql://host/database?schema={'é' * 32}",
+        f"postgresql://host/database?options=-c%20search_path%3D{LONG}",
+        f"postgresql://host/{LONG}",
+        f"postgresql://{LONG}@host/database",
+    ],
+)
+def test_postgresql_refuses_a_name_that_the_server_would_cut(url: str) -> None:
+    with pytest.raises(ConfigError, match=r"63 bytes of a name.*shorten it"):
+        PostgresAddress(url)
+
+
+def test_neo4j_refuses_a_database_that_no_server_can_have() -> None:
+    with pytest.raises(ConfigError, match="shorten it"):
+        BoltAddress.of(f"bolt://host/{LONG}", {})
+    # The name of a memory is a value, which no server cuts.
+    assert BoltAddress.of(f"bolt://host/d?memory={LONG}", {}).memory == LONG

@@ -1,17 +1,34 @@
-"""Only the owner of a memory may read its files, whatever the umask allows."""
+"""Only the owner may read the files of a memory, and they grow with its content, not with its recalls."""
 
+import json
 import os
 import stat
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated import (
+    Access,
+    EdgeKey,
+    EdgeType,
+    GraphDelta,
+    MemoryConfig,
+    MemoryEdge,
+    MemoryNode,
+    NeuroGraphMemory,
+    compose,
+)
 from neurogated.config.groups import RuntimeSettings
+from neurogated.core.ports import GraphStorePort
+from neurogated.storage.log.sqlite.connection import fetch
+from neurogated.storage.sqlite_store import SqliteStore
+from neurogated.testing import ManualClock
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
+# Only the owner of a memory may read its files, whatever the umask allows
 
 
 def modes(folder: Path) -> dict[str, int]:
@@ -29,6 +46,7 @@ def open_to_all() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("open_to_all")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
 def test_new_files_and_folders_are_private_and_existing_ones_keep_their_mode(tmp_path: Path) -> None:
     shared = tmp_path / "shared"
     shared.mkdir(0o755)
@@ -49,3 +67,80 @@ def test_new_files_and_folders_are_private_and_existing_ones_keep_their_mode(tmp
         assert any("checkpoint" in name or "index" in name for name in modes(folder)), modes(folder).keys()
     assert stat.S_IMODE(shared.stat().st_mode) == 0o755
     assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+
+
+# A memory grows with its content, not with the number of its recalls
+
+
+NAMES = [f"n{number}" for number in range(12)]
+KEYS = [EdgeKey(one, other, EdgeType.SEQ) for one, other in pairwise(NAMES)]
+
+
+@pytest.fixture
+def store(tmp_path: Path, clock: ManualClock) -> Iterator[SqliteStore]:
+    with SqliteStore.open(tmp_path / "memory.db", clock=clock) as opened:
+        made = [MemoryEdge(*key, 0.9, created_at=clock()) for key in KEYS]
+        nodes = [MemoryNode(name, f"text of {name}", created_at=clock()) for name in NAMES]
+        opened.apply(GraphDelta(nodes=tuple(nodes), edges=tuple(made), at=clock()))
+        yield opened
+
+
+def use(store: SqliteStore, clock: ManualClock, first: int, count: int = 5) -> GraphDelta:
+    keys = [KEYS[place % len(KEYS)] for place in range(first, first + count)]
+    delta = GraphDelta(touch=Access.of(frozenset(NAMES[:3]), frozenset(keys)), reason="touch", at=clock())
+    store.apply(delta)
+    return delta
+
+
+def rows(store: GraphStorePort, statement: str) -> list[tuple[int, ...]]:
+    assert isinstance(store, SqliteStore)
+    return fetch(store.engine.file.connection, statement)
+
+
+def counted(store: GraphStorePort, *tables: str) -> list[int]:
+    return [rows(store, f"SELECT count(*) FROM {table}")[0][0] for table in tables]  # noqa: S608
+
+
+def test_uses_add_no_rows(store: SqliteStore, clock: ManualClock) -> None:
+    tables = "edges", "edge_weights", "accesses", "deltas", "edge_uses", "daily_uses"
+    for place in range(len(KEYS)):
+        use(store, clock, place)
+    before = counted(store, *tables)
+    for place in range(200):
+        clock.advance(timedelta(minutes=1))
+        use(store, clock, place)
+    assert counted(store, *tables) == before
+    assert [before[0], before[3:]] == [len(KEYS), [2, len(KEYS), 1]]
+
+
+TERMS = [f"word{number}" for number in range(40)]
+
+
+def _texts(count: int) -> list[str]:
+    return [" ".join(TERMS[(7 * number + step * step) % len(TERMS)] for step in range(6)) for number in range(count)]
+
+
+def test_compaction_with_history_leaves_the_content_of_a_new_memory(clock: ManualClock, tmp_path: Path) -> None:
+    config = MemoryConfig(save_dir=str(tmp_path / "out"), embedding_name="hash")
+    with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
+        ids = [memory.add_document(text)[0] for text in _texts(25)]
+        for one, other in pairwise(ids):
+            memory.feedback([one, other])
+            clock.advance(timedelta(days=1))
+            memory.maintenance()
+        memory.delete(ids[-5:])
+        edges, story = list(memory.store.all_edges()), len(memory.history.list())
+        memory.admin.compact(history=True)
+        assert list(memory.store.all_edges()) == edges
+        stored = [edge for edge in edges if edge.type is not EdgeType.TERM]
+        assert counted(memory.store, "edges", "edge_weights", "edge_uses") == [len(stored), 0, 0]
+        assert len(memory.history.list()) == story
+        assert memory.admin.check() == []
+        clock.advance(timedelta(days=9))
+        memory.maintenance()
+        faded = list(memory.store.all_edges())
+        assert faded != edges
+    with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
+        assert list(memory.store.all_edges()) == faded
+        assert memory.admin.check() == []
+        assert json.dumps(memory.admin.stats())
