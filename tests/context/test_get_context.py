@@ -131,14 +131,6 @@ def test_only_the_owner_finds_her_memories(memory: NeuroGraphMemory) -> None:
     assert len(memory.get_context("bees", user_id="ana", session_id="day 1")) == 2
 
 
-def test_a_context_from_the_past_has_the_memories_of_that_time(memory: NeuroGraphMemory) -> None:
-    (first,) = memory.add("The bees are in the barn.")
-    then = memory.history.list()[-1].sequence
-    memory.delete(first)
-    assert memory.get_context("bees", as_of=then).ids == (first,)
-    assert not memory.get_context("bees").ids
-
-
 def test_a_context_from_the_past_has_the_texts_and_echoes_of_that_time(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config) as memory:
         first, second, *_ = memory.add([f"The bees of hive {number} are well." for number in (3, 1, 2)], timestamp=MAY)

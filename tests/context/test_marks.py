@@ -127,10 +127,3 @@ def test_no_way_of_writing_the_end_of_the_frame_ends_it(text: str) -> None:
 def test_no_text_is_more_work_than_its_length(parts: list[str]) -> None:
     text = "".join(parts) * 50
     assert calls_of(lambda: quoted(text * 2)) <= 2.6 * calls_of(lambda: quoted(text)) + 50
-
-
-@given(_TEXTS)
-def test_a_memory_of_several_lines_is_one_line_and_its_continuations(text: str) -> None:
-    first, *later = quoted_memories([(MemoryNode("a", text), ())], None, prompt_tokens).splitlines()[1:-1]
-    assert first.startswith("- ")
-    assert all(line.startswith("  | ") for line in later)

@@ -34,19 +34,6 @@ def _texts(store: PostgresStore) -> Counter[str]:
     return Counter(node.content for node in store.all_nodes())
 
 
-def test_two_processes_write_to_one_graph(postgres: Postgres, tmp_path: Path) -> None:
-    url = postgres.database()
-    PostgresStore.open(url).close()
-    writers = [_started(url, name, tmp_path) for name in ("ana", "bob")]
-    for writer in writers:
-        writer.communicate()
-        assert writer.returncode == 0
-    with PostgresStore.open(url) as store:
-        expected = {f"{name} {number}" for name in ("ana", "bob") for number in range(EACH)}
-        assert _texts(store) == Counter(expected)
-        assert store.check() == []
-
-
 def test_a_killed_worker_loses_nothing_that_it_acknowledged(postgres: Postgres, tmp_path: Path) -> None:
     url = postgres.database()
     chance = random.Random(7)

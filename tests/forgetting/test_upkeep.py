@@ -4,13 +4,10 @@ from datetime import timedelta
 
 import pytest
 
-from neurogated import EdgeType, GraphStore, MemoryConfig, NeuroGraphMemory
+from neurogated import EdgeType, GraphStore, NeuroGraphMemory
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.model import MemoryNode
-from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import InputError, UnknownIdError
-from neurogated.parts import Parts
-from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.testing import ManualClock
 
 
@@ -93,19 +90,3 @@ def test_asking_the_past_leaves_no_mark(memory: NeuroGraphMemory, clock: ManualC
 
 
 # Upkeep
-
-
-def test_compacting_empties_every_cache(settings_used: MemoryConfig) -> None:
-    class Cache:
-        cleared = 0
-
-        def clear(self) -> None:
-            self.cleared += 1
-
-    caches = Cache(), Cache()
-    parts = Parts(GraphStore(), HashEmbedder(), UniformKernelSource(), caches=caches)
-    with NeuroGraphMemory(settings_used, parts=parts) as memory:
-        memory.delete(memory.add_document("A heron."))
-        assert memory.admin.compact() == 1
-        assert [cache.cleared for cache in caches] == [1, 1]
-        memory.add_document("A stone.")

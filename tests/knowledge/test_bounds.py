@@ -89,15 +89,6 @@ def test_a_fact_is_as_much_work_however_many_values_its_slot_had() -> None:
     assert many[1] < 1.3 * few[1]
 
 
-def test_values_between_which_all_others_are_wrong_replace_each_other() -> None:
-    with opened() as memory:
-        ids = [lives(memory, f"Town{n}", 1900 + n) for n in range(4)]
-        sides = {frozenset(one.sides): one.id for one in memory.conflicts.list(None, user_id="ana")}
-        for right, wrong in ((ids[3], ids[2]), (ids[0], ids[1])):
-            memory.conflicts.resolve(sides[frozenset((right, wrong))], right)
-        assert memory.get(ids[0]).valid_to == year(1900 + 3)
-
-
 def test_a_sentence_is_in_conflict_with_the_latest_only(memory: NeuroGraphMemory) -> None:
     for n in range(FEW):
         memory.add(f"I live in Town{n}.", user_id="ana", timestamp=year(1900 + n))

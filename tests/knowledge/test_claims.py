@@ -159,14 +159,6 @@ def test_an_update_reads_a_memory_again(memory: NeuroGraphMemory) -> None:
     assert {one.timestamp for one in known(memory)} == {START + 2 * DAY}
 
 
-def test_deleting_what_says_a_change_lets_the_earlier_value_stand(memory: NeuroGraphMemory) -> None:
-    said(memory, "I live in Ghent.")
-    new = said(memory, "I moved to Antwerp.", 3)
-    memory.delete(new)
-    (home,) = known(memory)
-    assert (home.value, home.valid_to) == ("Ghent", None)
-
-
 def test_claims_expire_with_their_memories(config: MemoryConfig) -> None:
     clock = ManualClock()
     with NeuroGraphMemory(config, parts=build(config, clock=clock)) as memory:

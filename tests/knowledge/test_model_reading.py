@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from neurogated import Fact, MemoryConfig, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.slots.values import attributes
 from tests.knowledge.model_server import ModelServer, Pair, both_said, found, said, waiting
 
@@ -33,19 +33,6 @@ def hobby(message: Pair) -> list[dict[str, Any]]:
 
 def facts(memory: NeuroGraphMemory, user: str = "ana") -> list[str]:
     return [f"{one.subject}|{one.attribute}|{one.value}" for one in memory.facts.list(user_id=user)]
-
-
-def test_what_the_model_reads_becomes_facts_with_their_sources(reading: MemoryConfig, model: ModelServer) -> None:
-    model.claims = hobby
-    with NeuroGraphMemory(reading) as memory:
-        source = said(memory, BEEKEEPER)
-        (fact,) = [one for one in memory.facts.list(user_id="ana") if one.attribute == "hobby"]
-        assert (fact.subject, fact.value, fact.sources) == ("user", "bees", (source,))
-        assert fact.valid_from is not None
-        assert (fact.valid_from.year, fact.valid_from.month) == (2023, 5)
-        assert waiting(memory) == 0
-        memory.delete(source)
-        assert facts(memory) == []
 
 
 @pytest.mark.parametrize(
@@ -75,17 +62,6 @@ def test_the_prompt_names_the_attributes_of_the_table(reading: MemoryConfig, mod
     with NeuroGraphMemory(reading) as memory:
         said(memory, BEEKEEPER)
     assert ", ".join(attributes()) in model.prompts[0]
-
-
-def test_several_messages_share_a_call(reading: MemoryConfig, model: ModelServer) -> None:
-    texts = [f"The hive number {number} is full of honey." for number in range(10)]
-    config = reading.replace(llm={"wait": False})
-    with NeuroGraphMemory(config) as memory:
-        memory.add([{"role": "user", "content": text} for text in texts], user_id="ana", session_id="day")
-        memory.flush()
-        assert waiting(memory) == 0
-    assert [[line["text"] for line in lines] for lines in model.read] == [texts[:8], texts[8:]]
-    assert [line["message"] for line in model.read[1]] == [1, 2]
 
 
 @pytest.mark.parametrize(
@@ -126,23 +102,6 @@ def test_a_value_may_have_another_form_than_in_the_text(
         assert f"user|note|{value}" in facts(memory)
 
 
-def test_a_change_that_the_model_reads_ends_the_earlier_value(reading: MemoryConfig, model: ModelServer) -> None:
-    def read(message: Pair) -> list[dict[str, Any]]:
-        town, state = ("Bern", "holds") if "Bern" in message["text"] else ("Basel", "begins")
-        return [claim(message, "user|home", town, message["text"], state=state)]
-
-    model.claims = read
-    with NeuroGraphMemory(reading) as memory:
-        said(memory, "Bern has had me as a citizen and lodger.")
-        said(memory, "From today on, Basel has me as one instead.", 9)
-        values: dict[str, Fact] = {str(one.value): one for one in memory.facts.list(user_id="ana")}
-        assert values["Bern"].valid_to is not None
-        assert values["Basel"].valid_to is None
-        assert [one.status for one in memory.conflicts.list(None, user_id="ana")] == ["resolved"]
-        memory.undo(user_id="ana")
-        assert [one.status for one in memory.conflicts.list(None, user_id="ana")] == []
-
-
 def test_a_memory_that_changes_or_goes_while_the_model_reads_gets_no_old_claims(
     reading: MemoryConfig, model: ModelServer
 ) -> None:
@@ -176,15 +135,6 @@ def test_speakers_are_the_subjects_of_what_they_say(reading: MemoryConfig, model
         said(memory, BEEKEEPER, name="Nora")
         assert "Nora|hobby|bees" in facts(memory)
     assert model.read[0][0]["speaker"] == "Nora"
-
-
-def test_an_assistant_and_a_document_of_nobody_make_no_claims(reading: MemoryConfig, model: ModelServer) -> None:
-    model.claims = hobby
-    with NeuroGraphMemory(reading) as memory:
-        said(memory, BEEKEEPER, role="assistant")
-        memory.add_document(BEEKEEPER)
-        assert (facts(memory), waiting(memory)) == ([], 0)
-    assert all(line["document"] for lines in model.read for line in lines)
 
 
 @pytest.mark.parametrize("answer", [None, "both"])

@@ -135,24 +135,6 @@ def test_a_wrong_answer_is_shown_to_the_model_with_its_error(server: Server, tex
     assert json.dumps(SCHEMA) in second[-1]["content"]
 
 
-def test_wrong_twice_is_an_error_that_tells_model_answer_and_remedy(server: Server) -> None:
-    server.says(BAD)
-
-    with pytest.raises(LLMError) as caught:
-        StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA)
-
-    assert all(part in str(caught.value) for part in ("'test-model'", "'because'", "$.kind", "llm_name"))
-    assert len(server.requests) == 2
-
-
-def test_an_answer_cut_off_says_to_raise_the_limit_and_is_not_repaired(server: Server) -> None:
-    server.says('<think>and then, and then</think>{"kind": "why", "rea', finish="length")
-
-    with pytest.raises(LLMError):
-        StructuredLLM(server.llm()).infer_json(ASKED, SCHEMA)
-    assert len(server.requests) == 1
-
-
 def test_answers_of_no_use_do_not_stay_in_the_cache(server: Server, tmp_path: Path) -> None:
     server.says(BAD)
     server.says(BAD)

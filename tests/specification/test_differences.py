@@ -19,13 +19,6 @@ def test_settings_are_replaced_and_not_assigned() -> None:
     assert config.replace(TOP_K_ANCHORS=10).TOP_K_ANCHORS == 10
 
 
-def test_settings_are_given_by_name() -> None:
-    with pytest.raises(TypeError):
-        MemoryConfig(5, 3)  # type: ignore[call-arg, arg-type]
-
-    assert MemoryConfig(TOP_K_ANCHORS=5, TOP_N_RETRIEVAL=3).TOP_N_RETRIEVAL == 3
-
-
 def test_nodes_and_weights_are_written_to_the_store_and_not_assigned(graph: GraphStore) -> None:
     node, edge = graph.get_node("a"), graph.get_edge("b", "c")
     with pytest.raises(dataclasses.FrozenInstanceError):

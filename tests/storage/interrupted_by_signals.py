@@ -1,4 +1,4 @@
-"""Interrupt one action on a store again and again: `python interrupted_by_signals.py FILE ACTION ROUNDS`."""
+"""Interrupt each action on a store again and again: `python interrupted_by_signals.py FILE ROUNDS`."""
 
 import signal
 import sys
@@ -26,17 +26,12 @@ def _put(store: SqliteStore) -> None:
     store.add_node(MemoryNode("a", "word", [1.0, 0.5]))
 
 
-ACTIONS: dict[str, Callable[[SqliteStore], object]] = {
-    "view": SqliteStore.view,
-    "history": SqliteStore.history,
-    "exclude": _exclude,
-    "put": _put,
-}
+_ACTIONS: tuple[Callable[[SqliteStore], object], ...] = SqliteStore.view, SqliteStore.history, _exclude, _put
 
 
 def main() -> None:
     """Run the rounds of the command line. After each, another thread must be able to take the lock."""
-    path, action, rounds = Path(sys.argv[1]), ACTIONS[sys.argv[2]], int(sys.argv[3])
+    path, rounds = Path(sys.argv[1]), int(sys.argv[2])
     random, struck = Random(0), threading.Event()
 
     def interrupt(_: int, __: FrameType | None) -> None:
@@ -47,7 +42,7 @@ def main() -> None:
     with SqliteStore.open(path) as store, ThreadPoolExecutor(1) as another_thread:
         store.bind_embedder("model", 2)
         _put(store)
-        for _ in range(rounds):
+        for action in [one for one in _ACTIONS for _ in range(rounds)]:
             struck.clear()
             with suppress(KeyboardInterrupt):
                 signal.setitimer(signal.ITIMER_REAL, random.uniform(_SHORTEST, _LONGEST))
