@@ -187,6 +187,7 @@ def test_processes_that_share_a_file_keep_it_within_the_bound(path: Path) -> Non
     pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     writers = [subprocess.Popen([*command, name], **pipes) for name in ("one", "two")]
     for writer in writers:
+        assert writer.stdout is not None
         assert writer.stdout.readline() == "ready\n"
     with closing(CacheFile(path, BOUND)) as cache:
         for writer in writers:

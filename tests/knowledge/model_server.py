@@ -28,9 +28,9 @@ def said(memory: NeuroGraphMemory, text: str, day: int = 0, user: str = "ana", *
     return memory.add(content, user_id=user, session_id=f"day {day}")[0]
 
 
-def both_said(memory: NeuroGraphMemory, **message: str) -> tuple[str, str]:
+def both_said(memory: NeuroGraphMemory) -> tuple[str, str]:
     """Let Ana say two messages that are in conflict; return their ids."""
-    return said(memory, EARLIER, **message), said(memory, LATER, 3, **message)
+    return said(memory, EARLIER), said(memory, LATER, 3)
 
 
 def erased(folder: str, word: bytes) -> bool:

@@ -38,8 +38,11 @@ def only(memory: NeuroGraphMemory) -> Conflict:
 
 def years(memory: NeuroGraphMemory, *ids: str) -> list[tuple[int | None, int | None]]:
     """Return the years in which memories begin and end to be valid."""
-    nodes = list(map(memory.get, ids))
-    return [(one.valid_from and one.valid_from.year, one.valid_to and one.valid_to.year) for one in nodes]
+
+    def of(moment: datetime | None) -> int | None:
+        return None if moment is None else moment.year
+
+    return [(of(one.valid_from), of(one.valid_to)) for one in map(memory.get, ids)]
 
 
 def values_at(memory: NeuroGraphMemory, moment: datetime) -> list[str | None]:

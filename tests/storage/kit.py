@@ -40,14 +40,14 @@ def suite(
         return opened(new_place(folder), clock)
 
     def reopen(store: GraphStorePort) -> GraphStorePort:
-        store.close()  # type: ignore[attr-defined]
+        store.close()
         return opened(*places[store])
 
     def killed(store: GraphStorePort) -> GraphStorePort:
         place, clock = places[store]
         left = kill(store, place)
         other = opened(left, clock)
-        store.close()  # type: ignore[attr-defined]
+        store.close()
         return other
 
     hooks = {"open_store": staticmethod(open_store), "reopen": staticmethod(reopen), "kill": staticmethod(killed)}
