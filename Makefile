@@ -94,9 +94,10 @@ bench: $(STAMP) ## measure the speed at NODES nodes, and write docs/measurements
 findings: ## run the findings about other packages, and print those that changed
 	@findings/run.sh
 
-lint: $(STAMP) ## check style, types and layers
+lint: $(STAMP) ## check style, spelling, types and layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell *.md docs examples plugins
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
