@@ -9,11 +9,29 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+import httpx
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.session import MessageHandlerFnT
 from mcp.client.stdio import stdio_client
 
 from neurogated.integrations.mcp.server import MemoryServer
+
+ACCEPTED = {"Accept": "application/json, text/event-stream"}
+INITIALIZE = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}},
+}
+INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+
+
+def opened(by: httpx.Client) -> dict[str, str]:
+    """Open a session by HTTP, and return the headers of its requests."""
+    session = by.post("/mcp", json=INITIALIZE, headers=ACCEPTED).headers["mcp-session-id"]
+    headers = ACCEPTED | {"Mcp-Session-Id": session}
+    by.post("/mcp", json=INITIALIZED, headers=headers)
+    return headers
 
 
 @contextlib.asynccontextmanager

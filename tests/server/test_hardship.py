@@ -1,6 +1,7 @@
-"""Slow clients, too many requests, and processes that are killed."""
+"""Slow clients, too many requests, greedy users, writers elsewhere, and processes that are killed."""
 
 import contextlib
+import json
 import signal
 import socket
 import threading
@@ -12,6 +13,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
+from neurogated import MemoryConfig, NeuroGraphMemory
+from tests.integrations.mcp_clients import opened
+from tests.postgres_server import Postgres
 from tests.served import Servers, client
 
 HALF = b"POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{"
@@ -94,7 +98,7 @@ def test_more_requests_at_once_than_allowed_are_refused_until_some_are_done(tmp_
             assert quick.get("/v1/memories").status_code == httpx.codes.OK
 
 
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_what_was_acknowledged_is_there_after_a_stop_during_writes(how: signal.Signals, tmp_path: Path) -> None:
     with Servers(tmp_path) as servers:
         url, known, enough = servers.start(), list[str](), threading.Event()
@@ -121,3 +125,114 @@ def test_what_was_acknowledged_is_there_after_a_stop_during_writes(how: signal.S
             found = {one["id"] for one in reader.get("/v1/memories?limit=1000").json()["memories"]}
             assert set(known) <= found
             assert reader.post("/v1/memories", json={"content": "A note after it."}).status_code == 201
+
+
+MANY = 40
+TASK = {"query": "write to the neighbours who collect stamps of the town"}
+LONG = {"query": "a" * 20_000}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("asked")
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(folder), embedding_name="hash")) as memory:
+        memory.add([f"Neighbour {one} collects {one % 97} stamps of town {one % 53}." for one in range(500)])
+    return folder
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["keys", "users behind one key"])
+def test_a_user_waits_for_one_turn_of_another_who_asks_for_much(folder: Path, *, shared: bool) -> None:
+    with Servers(folder) as servers:
+        names = ("ana", "ben")
+        keys = [servers.key()] * 2 if shared else [servers.key("--user_id", name) for name in names]
+        url, done, asking = servers.start(), list[int](), threading.Barrier(MANY + 1)
+
+        def ask() -> None:
+            with client(url, keys[0], user_id=names[0]) as one:
+                one.get("/v1/memories?limit=1")
+                asking.wait()
+                assert one.post("/v1/context", json=TASK).status_code == 200
+                done.append(1)
+
+        threads = [threading.Thread(target=ask) for _ in range(MANY)]
+        for one in threads:
+            one.start()
+        with client(url, keys[1], user_id=names[1]) as quick:
+            quick.get("/v1/memories?limit=1")
+            asking.wait()
+            while len(done) < 3:
+                pass
+            assert quick.post("/v1/context", json=TASK).status_code == 200
+            assert len(done) < MANY // 2
+        for one in threads:
+            one.join()
+
+
+def test_requests_whose_clients_are_gone_are_not_answered(folder: Path) -> None:
+    with Servers(folder) as servers:
+        key = servers.key()
+        url, body = servers.start(), json.dumps(TASK)
+        head = f"POST /v1/context HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n"
+        request = f"{head}Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode()
+        at = urlsplit(url)
+        with client(url, key) as present:
+            for _ in range(MANY):
+                with socket.create_connection((at.hostname or "", at.port or 0)) as impatient:
+                    impatient.sendall(request)
+            assert present.post("/v1/context", json=TASK).status_code == 200
+            counts = [line for line in present.get("/metrics").text.splitlines() if "_count" in line]
+        assert any('route="/context",status="408"' in line for line in counts), counts
+        assert servers.stop()[1].count("\n") < 5
+
+
+def test_questions_have_a_longest_length(folder: Path) -> None:
+    with Servers(folder) as servers:
+        key = servers.key()
+        with client(servers.start(), key) as asking:
+            assert asking.post("/v1/recall", json=LONG).status_code == 422
+            assert asking.post("/v1/context", json={"query": LONG["query"]}).status_code == 422
+            call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "recall", "arguments": LONG}}
+            assert '"isError":true' in asking.post("/mcp", json=call, headers=opened(asking)).text
+
+
+ROUNDS = 20
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def storage(request: pytest.FixtureRequest) -> str:
+    if request.param == "sqlite":
+        return "sqlite"
+    postgres: Postgres = request.getfixturevalue("postgres")
+    return postgres.database()
+
+
+def test_a_read_sees_the_writes_of_another_process_while_a_write_waits(tmp_path: Path, storage: str) -> None:
+    with (
+        NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), storage=storage, embedding_name="hash")) as other,
+        Servers(tmp_path) as servers,
+        client(servers.start("--storage", storage)) as rest,
+    ):
+        ids = opened(rest)
+
+        def write() -> None:
+            with client(str(rest.base_url)) as one:
+                assert one.post("/v1/memories", json={"content": "A parrot is green."}).status_code == 201
+
+        # The first recall builds the index of words, which needs the lock of the graph.
+        rest.post("/v1/recall", json={"query": "Where was Ana?"})
+        writer = threading.Thread(target=write)
+        with other.session.exclusively():
+            writer.start()
+            for number in range(ROUNDS):
+                text = f"Ana saw parrot {number} in Lyon."
+                (stored,) = other.add(text)
+                assert rest.get(f"/v1/memories/{stored}").json()["content"] == text
+                assert [one["id"] for one in rest.get("/v1/memories?limit=1000").json()["memories"]][-1] == stored
+                answer = rest.post("/v1/recall", json={"query": text})
+                assert stored in {one["node"]["id"] for one in answer.json()["memories"]}
+                call = {"name": "recall", "arguments": {"query": text}}
+                asked = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call}
+                assert stored in rest.post("/mcp", json=asked, headers=ids).text
+            assert writer.is_alive()
+        writer.join()
+        assert len(other.find()) == ROUNDS + 1

@@ -22,16 +22,9 @@ import neurogated.server.mcp
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.server import Grant, Keys, create_app
 from neurogated.server.guard import Limits
-from tests.integrations.mcp_clients import call
+from tests.integrations.mcp_clients import ACCEPTED, INITIALIZE, call, opened
 from tests.served import Servers, client
 
-ACCEPTED = {"Accept": "application/json, text/event-stream"}
-INITIALIZE = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "a", "version": "1"}},
-}
 PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
 
 
@@ -66,10 +59,7 @@ def test_a_key_shows_its_user_by_mcp_as_by_rest(keyed: tuple[str, dict[str, str]
 def test_a_session_is_unknown_to_another_key(keyed: tuple[str, dict[str, str]]) -> None:
     url, keys = keyed
     with client(url, keys["ana"]) as ana, client(url, keys["ben"]) as ben:
-        opened = ana.post("/mcp", json=INITIALIZE, headers=ACCEPTED)
-        ids = ACCEPTED | {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
-        tools = {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
-        ana.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=ids)
+        ids, tools = opened(ana), {"jsonrpc": "2.0", "id": 2, "method": "tools/list"}
         assert ana.post("/mcp", json=tools, headers=ids).status_code == 200
         assert ben.post("/mcp", json=tools, headers=ids).status_code == 404
         assert ben.post("/mcp?user_id=ana", json=INITIALIZE, headers=ACCEPTED).status_code == 403
@@ -90,14 +80,14 @@ def serving(folder: Path, limits: Limits | None = None) -> Iterator[tuple[str, l
             thread.join()
 
 
-def opened(url: str, key: str, user_id: str) -> Callable[[], int]:
+def session_of(url: str, key: str, user_id: str) -> Callable[[], int]:
     """Open a session; return a function that uses it, and returns the status."""
     with client(url, key, user_id=user_id) as one:
-        session = one.post("/mcp", json=INITIALIZE, headers=ACCEPTED).headers["mcp-session-id"]
+        headers = opened(one)
 
     def use() -> int:
         with client(url, key, user_id=user_id) as one:
-            return one.post("/mcp", json=PING, headers=ACCEPTED | {"Mcp-Session-Id": session}).status_code
+            return one.post("/mcp", json=PING, headers=headers).status_code
 
     return use
 
@@ -105,8 +95,8 @@ def opened(url: str, key: str, user_id: str) -> Callable[[], int]:
 def test_users_named_by_one_key_end_no_session_of_another_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(neurogated.server.mcp, "_MOST", 3)
     with serving(tmp_path) as (url, (first, second)):
-        use = opened(url, first, "ana")
-        others = [opened(url, second, user_id) for user_id in ("ana", "ben", "cleo", "dan")]
+        use = session_of(url, first, "ana")
+        others = [session_of(url, second, user_id) for user_id in ("ana", "ben", "cleo", "dan")]
         assert use() == 200
         assert [one() for one in reversed(others)] == [200, 200, 200, 404]
 
@@ -114,10 +104,10 @@ def test_users_named_by_one_key_end_no_session_of_another_key(monkeypatch: pytes
 def test_sessions_that_nobody_uses_end(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(neurogated.server.mcp, "_IDLE", 0.5)
     with serving(tmp_path) as (url, (key, _)):
-        use = opened(url, key, "ana")
+        use = session_of(url, key, "ana")
         while use() == 200:
             time.sleep(0.6)
-        assert opened(url, key, "ana")() == 200
+        assert session_of(url, key, "ana")() == 200
 
 
 @pytest.mark.parametrize(
@@ -157,9 +147,7 @@ def test_sessions_that_end_leave_no_task_thread_or_file(count: int, at_once: int
     with serving(tmp_path, limits) as (url, (key, _)), client(url, key, user_id="ana") as one:
 
         def session(number: int) -> None:
-            opened = one.post("/mcp", json=INITIALIZE, headers=ACCEPTED)
-            headers = ACCEPTED | {"Mcp-Session-Id": opened.headers["mcp-session-id"]}
-            one.post("/mcp", json={"jsonrpc": "2.0", "method": "notifications/initialized"}, headers=headers)
+            headers = opened(one)
             name, arguments = (
                 ("recall", {"query": "pier"}) if number % 10 else ("remember", {"text": f"Pier {number}."})
             )

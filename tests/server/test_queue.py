@@ -72,25 +72,18 @@ def test_very_long_calls_block_no_others_and_a_cancelled_call_takes_no_turn() ->
     asyncio.run(run())
 
 
-def test_keys_take_turns() -> None:
+@pytest.mark.parametrize("shared", [False, True], ids=["keys", "users behind one key"])
+def test_keys_and_users_take_turns(*, shared: bool) -> None:
     async def order() -> list[str]:
         queue, done = CallQueue(), list[str]()
         asked = ["ana"] * 20 + ["ben"] * 3
-        await asyncio.gather(*(queue.run(key, "same", lasting(0.001, done, key)) for key in asked))
+        calls = (queue.run("key" if shared else one, "same", lasting(0.001, done, one), user=one) for one in asked)
+        await asyncio.gather(*calls)
         return done
 
-    assert "ana" in asyncio.run(order())[-10:]
-    assert asyncio.run(order())[:10].count("ben") == 3
-
-
-def test_users_behind_one_key_take_turns() -> None:
-    async def order() -> list[str]:
-        queue, done = CallQueue(), list[str]()
-        asked = ["ana"] * 20 + ["ben"] * 3
-        await asyncio.gather(*(queue.run("key", "same", lasting(0.001, done, user), user=user) for user in asked))
-        return done
-
-    assert asyncio.run(order())[:10].count("ben") == 3
+    done = asyncio.run(order())
+    assert done[:10].count("ben") == 3
+    assert "ana" in done[-10:]
 
 
 def test_long_calls_of_one_user_leave_places_to_others_behind_the_key_but_not_all_to_the_key() -> None:

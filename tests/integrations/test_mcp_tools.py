@@ -1,0 +1,257 @@
+"""Tools within this process: arguments of odd forms, and what a server says of its memory before a model asks."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import anyio
+import pytest
+from mcp import ClientSession
+from mcp.client.session import MessageHandlerFnT
+from mcp.shared.exceptions import MCPError
+from mcp.types import INVALID_PARAMS, TextResourceContents
+
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.integrations.mcp.prepared import INSTRUCTIONS, saved_manifest, with_manifest
+from neurogated.integrations.mcp.server import build
+from neurogated.integrations.mcp.tools import ServedOwner
+from tests.integrations.mcp_clients import INITIALIZE, call, client_within, refused
+
+JSON = ['{"theme": "dark"}', '["tea", "milk"]', "null", "[1, 2]", "12", "true", '"quoted"', "{"]
+
+
+def with_client(memory: NeuroGraphMemory, use: Callable[[ClientSession], Awaitable[None]]) -> None:
+    async def run() -> None:
+        async with client_within(build(memory, ServedOwner("ana"), memory_tool=True)) as client:
+            await use(client)
+
+    anyio.run(run)
+
+
+def test_texts_that_look_like_json_are_stored_and_corrected_as_they_are(memory: NeuroGraphMemory) -> None:
+    async def use(client: ClientSession) -> None:
+        for text in JSON:
+            (found,) = (await call(client, "remember", text="An earlier text."))["ids"]
+            await call(client, "correct", id=found, action="update", text=text)
+            assert memory.list(user_id="ana")[-1].content == text
+            await call(client, "correct", id=memory.list(user_id="ana")[-1].id, action="forget")
+            (found,) = (await call(client, "remember", text=text))["ids"]
+            assert memory.get(found).content == text
+            await call(client, "correct", id=found, action="forget")
+
+    with_client(memory, use)
+
+
+def test_a_client_names_the_zone_of_its_user(memory: NeuroGraphMemory) -> None:
+    memory.add("Ana met Ben.", timestamp="2026-05-03T23:30:00Z", user_id="ana")
+
+    async def use(client: ClientSession) -> None:
+        for zone, day in (("Asia/Tokyo", "4 May 2026"), ("America/Lima", "3 May 2026")):
+            assert day in (await call(client, "context", query="meet Ben", timezone=zone))["text"]
+            await call(client, "recall", query="Whom did Ana meet on 4 May?", timezone=zone)
+        assert "Atlantis" in await refused(client, "recall", query="Ben", timezone="Atlantis")
+
+    with_client(memory, use)
+
+
+@pytest.mark.parametrize(
+    ("given", "tags"),
+    [
+        ("tea, plum jam", ["plum jam", "tea"]),
+        ('["tea", "jam"]', ["jam", "tea"]),
+        ('"tea"', ["tea"]),
+        ("tea", ["tea"]),
+        ("", []),
+        (["a, b"], ["a, b"]),
+    ],
+)
+def test_a_text_is_read_as_a_list_where_one_is_wanted(memory: NeuroGraphMemory, given: object, tags: list[str]) -> None:
+    async def use(client: ClientSession) -> None:
+        (found,) = (await call(client, "remember", text="Ana likes tea.", tags=given))["ids"]
+        assert sorted(memory.get(found).tags) == tags
+
+    with_client(memory, use)
+
+
+def test_a_crash_tells_the_client_nothing_of_its_reason(
+    memory: NeuroGraphMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def crash(*_: object, **__: object) -> None:
+        raise RuntimeError("a secret path")
+
+    monkeypatch.setattr(memory, "add", crash)
+
+    async def use(client: ClientSession) -> None:
+        assert await refused(client, "remember", text="a") == "remember failed; the log of the server has the reason"
+
+    with_client(memory, use)
+
+
+def test_a_prompt_that_is_not_known_or_lacks_an_argument_is_an_error_of_the_protocol(memory: NeuroGraphMemory) -> None:
+    async def use(client: ClientSession) -> None:
+        with pytest.raises(MCPError, match="there is no prompt 'nothing'; known are ask_memory") as refused:
+            await client.get_prompt("nothing")
+        assert refused.value.error.code == INVALID_PARAMS
+        with pytest.raises(MCPError, match="question") as refused:
+            await client.get_prompt("ask_memory", {})
+        assert refused.value.error.code == INVALID_PARAMS
+
+    with_client(memory, use)
+
+
+def test_what_was_repaired_is_told_to_the_model(memory: NeuroGraphMemory) -> None:
+    async def use(client: ClientSession) -> None:
+        stored = await call(client, "remember", text="Ana likes\0tea.")
+        assert stored["notes"] == ["1 of the texts is with NUL or half characters, which are now U+FFFD"]
+        assert "notes" not in await call(client, "remember", text="Ana likes jam.")
+
+    with_client(memory, use)
+
+
+def _first_answer(words: list[str]) -> str:
+    """Return the instructions that a server gives before it has opened the memory."""
+    command = [sys.executable, "-m", "neurogated", *words]
+    done = subprocess.run(command, input=json.dumps(INITIALIZE) + "\n", capture_output=True, text=True, check=True)
+    return str(json.loads(done.stdout)["result"]["instructions"])
+
+
+async def _description(client: ClientSession) -> str:
+    tools = {tool.name: tool.description for tool in (await client.list_tools()).tools}
+    return str(tools["recall"])
+
+
+async def _manifest(client: ClientSession) -> str:
+    (content,) = (await client.read_resource("memory://manifest")).contents
+    assert isinstance(content, TextResourceContents)
+    return content.text
+
+
+def test_the_manifest_is_in_the_description_a_resource_and_the_next_first_answer(tmp_path: Path) -> None:
+    words = ["mcp", "--save_dir", str(tmp_path), "--user_id", "ana"]
+
+    async def look() -> str:
+        with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+            server = build(memory, ServedOwner("ana"), saved=saved_manifest(words))
+            async with client_within(server) as client:
+                shown = await _manifest(client)
+                assert shown in await _description(client)
+                await call(client, "remember", text="Ana bought honey glasses.")
+                await call(client, "recall", query="Ana bees")
+                assert await _manifest(client) == shown
+            return shown
+
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+        memory.add([f"Ana keeps {number} bees in Lyon." for number in range(40)], user_id="ana")
+        memory.add([f"Bob has {number} submarines." for number in range(40)], user_id="bob")
+        memory.add("The office door is red.")
+    shown = anyio.run(look)
+    assert "bees" in shown
+    assert "submarines" not in shown
+    # A few more memories change nothing, in no later process.
+    assert anyio.run(look) == shown
+    assert _first_answer(words) == with_manifest(INSTRUCTIONS, shown)
+    assert _first_answer([*words[:-1], "bob"]) == INSTRUCTIONS
+
+
+def _noting(heard: list[str], told: anyio.Event) -> MessageHandlerFnT:
+    """Return what a client does with a message: it notes the kind, and tells that one came."""
+
+    async def hear(message: object) -> None:
+        heard.append(type(message).__name__)
+        told.set()
+
+    return hear
+
+
+def test_clients_hear_once_that_the_list_of_tools_has_changed(tmp_path: Path) -> None:
+    config = MemoryConfig(save_dir=str(tmp_path)).replace(manifest={"update_threshold": 3})
+    with NeuroGraphMemory(config) as memory:
+        memory.add([f"Ana keeps {number} bees in Lyon." for number in range(8)])
+        heard, told = list[str](), anyio.Event()
+
+        async def talk() -> None:
+            async with client_within(build(memory), _noting(heard, told)) as client:
+                before = await _description(client)
+                for number in range(2):
+                    await call(client, "remember", text=f"Ana reads book {number} about submarines.")
+                assert await _description(client) == before
+                for number in range(2, 5):
+                    await call(client, "remember", text=f"Ana reads book {number} about submarines.")
+                with anyio.fail_after(30):
+                    await told.wait()
+                assert "submarines" in await _description(client)
+                await client.send_ping()
+
+        anyio.run(talk)
+    assert heard == ["ToolListChangedNotification"]
+
+
+def test_a_client_that_fails_does_not_keep_the_others_from_news() -> None:
+    class Gone:
+        async def send_tool_list_changed(self) -> None:
+            raise RuntimeError("this client is gone")
+
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        heard, told = list[str](), anyio.Event()
+
+        async def talk() -> None:
+            server = build(memory)
+            server._sessions.append(Gone())  # type: ignore[arg-type]
+            async with client_within(server, _noting(heard, told)):
+                server.overview.text()
+                memory.add([f"Ana keeps {number} bees in Lyon." for number in range(80)])
+                await server._refresh()
+                with anyio.fail_after(30):
+                    await told.wait()
+
+        anyio.run(talk)
+    assert set(heard) == {"ToolListChangedNotification"}
+
+
+def test_an_expression_runs_within_the_scope(tmp_path: Path) -> None:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+        (hidden,) = memory.add("Bob keeps the key under the stone.", user_id="bob")
+        (own,) = memory.add("Ana keeps bees.", user_id="ana")
+
+        async def run() -> None:
+            async with client_within(build(memory, ServedOwner("ana"))) as client:
+                assert [one["id"] for one in (await call(client, "memory", expression="(query)"))["result"]] == [own]
+                assert hidden in await refused(client, "memory", expression=f'(trace "{hidden}" 1)')
+                assert "line" in await refused(client, "memory", expression="(query")
+                made = (await call(client, "memory", expression='(remember "Ana sold honey.")'))["result"]
+                assert (await call(client, "recall", query="honey"))["memories"][0]["id"] == made
+            async with client_within(build(memory, ServedOwner("ana"), read_only=True)) as client:
+                await refused(client, "memory", expression='(remember "Ana sold honey.")')
+                assert len((await call(client, "memory", expression="(query)"))["result"]) == 2
+
+        anyio.run(run)
+
+
+def test_compacting_removes_the_saved_manifests(tmp_path: Path) -> None:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+        memory.add("Ana keeps bees.")
+        anyio.run(build(memory, saved=saved_manifest(["--save_dir", str(tmp_path)])).list_tools)
+        assert "bees" in saved_manifest(["--save_dir", str(tmp_path)]).text
+        memory.admin.compact()
+    assert list((tmp_path / "manifests").iterdir()) == []
+
+
+def test_words_of_others_and_of_deleted_memories_are_not_shown(tmp_path: Path) -> None:
+    words = ["mcp", "--save_dir", str(tmp_path)]
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+        memory.add(["Ana keeps bees.", "Ana sells honey."], user_id="ana")
+        ids = memory.add(["The office door is red.", "The office has a garden."])
+        shown = build(memory, saved=saved_manifest(words)).overview.text()
+        assert "office" in shown
+        assert not {"bees", "honey", "Ana"}.intersection(shown.split())
+        assert "office" not in build(memory, ServedOwner(path=("house",))).overview.text()
+        running, starting = build(memory, saved=saved_manifest(words)), build(memory, saved=saved_manifest(words))
+        assert running.overview.text() == shown
+        with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as other:
+            other.delete(ids)
+        assert running.overview.text() == starting.overview.text() == ""
+    assert "office" not in saved_manifest(words).text
