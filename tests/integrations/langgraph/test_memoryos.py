@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import runpy
 import sys
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
@@ -15,18 +16,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from langgraph.store.base import BaseStore, Op, PutOp, Result
+from langgraph.store.base import Op, PutOp, Result
 from langgraph.store.memory import InMemoryStore
-from langgraph.store.postgres import PostgresStore
 
 from neurogated.dialogue.model import DialoguePage
-from neurogated.errors import ConfigError, InputError
+from neurogated.errors import ConfigError, InputError, LLMError
 from neurogated.integrations.langgraph.dialogue import StoreRecords
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import NeuroStore
-from tests.integrations.langgraph.conversations import Open, all_pages, exported, talk
+from tests.integrations.langgraph.conversations import TOPICS, Open, all_pages, exported, talk
 from tests.integrations.langgraph.plain_chat import plain_chat
-from tests.integrations.langgraph.words import ScriptedChat, WordEmbeddings
+from tests.integrations.langgraph.words import ScriptedChat, WordEmbeddings, lines
 
 EXAMPLE = """
 from langchain.chat_models import init_chat_model
@@ -56,17 +56,6 @@ results = mem.search_memory(user_id="user123", query="French geography", top_k=5
 """
 
 
-class CountingStore(InMemoryStore):
-    """Counts its writes."""
-
-    puts = 0
-
-    def batch(self, ops: Iterable[Op]) -> list[Result]:
-        given = list(ops)
-        self.puts += sum(isinstance(op, PutOp) for op in given)
-        return super().batch(given)
-
-
 def test_the_example_of_its_readme_runs_to_the_letter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     huggingface = ModuleType("langchain_huggingface")
     huggingface.HuggingFaceEmbeddings = lambda **_: WordEmbeddings()  # type: ignore[attr-defined]
@@ -86,15 +75,6 @@ def test_an_overflow_loses_no_pair_and_doubles_none(opened: Open, tmp_path: Path
     memory.flush()
     assert [page["key"] for page in all_pages(memory, tmp_path)] == keys
     assert [page["key"] for page in exported(memory, tmp_path, "short_term")["pages"]] == keys[-3:]
-
-
-def test_the_short_term_memory_is_the_last_pairs_in_order(opened: Open) -> None:
-    memory = opened(short_term_max_capacity=2)
-    for word in ("one", "two", "three"):
-        memory.save_memory("ana", "s", word, "")
-    told = memory.search_memory("ana", "numbers")["short_term_memory"]
-    assert "one" not in told
-    assert told.index("two") < told.index("three")
 
 
 def test_texts_come_back_exactly(opened: Open, tmp_path: Path) -> None:
@@ -155,14 +135,14 @@ def test_of_pairs_with_one_name_that_are_stored_at_once_the_first_stays(opened: 
 
 
 def test_a_search_writes_nothing() -> None:
-    store = CountingStore()
+    store = InMemoryStore()
     with MemoryOS(embedding=WordEmbeddings(), store=store, short_term_max_capacity=1) as memory:
         talk(memory, 5)
         memory.flush()
-        before = store.puts
+        before = [item.dict() for item in store.search((), limit=1000)]
         for _ in range(20):
             memory.search_memory("ana", "tomato")
-        assert store.puts == before
+        assert [item.dict() for item in store.search((), limit=1000)] == before
 
 
 def test_each_tier_gives_at_most_its_number_and_all_together_top_k(opened: Open) -> None:
@@ -245,19 +225,6 @@ def test_a_neuro_store_brings_its_memory_and_embedder() -> None:
         assert recall.memories[0].metadata["page"] == key
 
 
-@pytest.mark.nightly
-def test_it_runs_on_a_real_postgres(tmp_path: Path) -> None:
-    from tests.postgres_server import Postgres
-
-    server = Postgres(tmp_path / "server")
-    try:
-        with PostgresStore.from_conn_string(server.database()) as store:
-            store.setup()
-            _runs_on(store, tmp_path)
-    finally:
-        server.stop()
-
-
 def _indexed() -> InMemoryStore:
     return InMemoryStore(index={"dims": 64, "embed": WordEmbeddings(), "fields": ["text"]})
 
@@ -294,14 +261,272 @@ def test_the_blank_text_of_a_silent_side_is_not_in_an_index() -> None:
     assert embedded == ["The garden pump broke."]
 
 
-def _runs_on(store: BaseStore, folder: Path) -> None:
-    with MemoryOS(
-        plain_chat(), WordEmbeddings(), store=store, short_term_max_capacity=2, mid_term_heat_threshold=1.5
-    ) as one:
-        keys = talk(one, 8)
-        one.save_memory("ana", "s", "I live in Lyon.", "")
-        keys += talk(one, 2, topic="trip")
-        one.flush()
-        assert one.search_memory("ana", "Where do I live?", 3).hits
-        assert one.profile("ana")["Living environment"]["value"] == "Lyon"
-        assert len(all_pages(one, folder)) == 11
+def test_pages_gather_in_segments_by_topic(opened: Open, tmp_path: Path) -> None:
+    memory = opened(short_term_max_capacity=1)
+    for topic in (*TOPICS, *TOPICS):
+        talk(memory, 3, topic=topic)
+    memory.flush()
+    segments = exported(memory, tmp_path, "mid_term")["segments"].values()
+    told = [{topic for topic in TOPICS for page in one["pages"] if topic in page["user"]} for one in segments]
+    assert all(len(topics) <= 1 for topics in told)
+    assert len(segments) < 6
+    assert all(one["summary"] and one["keywords"] for one in segments)
+
+
+def test_pages_that_continue_each_other_are_chained_within_their_session(opened: Open, tmp_path: Path) -> None:
+    memory = opened(short_term_max_capacity=1)
+    first, second, _ = talk(memory, 3)
+    (other,) = talk(memory, 1, session="another")
+    memory.save_memory("ana", "s", "Which planet is the largest?", "Jupiter.")
+    memory.flush()
+    pages = {page["key"]: page for page in all_pages(memory, tmp_path)}
+    assert (pages[first]["previous"], pages[first]["next"]) == (None, second)
+    assert pages[second]["previous"] == first
+    assert pages[other]["previous"] is None
+
+
+def test_work_that_a_closed_memory_left_is_done_by_the_next(opened: Open, tmp_path: Path) -> None:
+    memory = opened(short_term_max_capacity=50)
+    keys = talk(memory, 30)
+    memory.close()
+    memory = opened(short_term_max_capacity=1)
+    keys.append(memory.save_memory("ana", "s", "Bye", ""))
+    memory.flush()
+    assert [page["key"] for page in all_pages(memory, tmp_path)] == keys
+
+
+def test_a_search_continues_the_work_of_a_closed_memory(opened: Open, tmp_path: Path) -> None:
+    memory = opened(short_term_max_capacity=50)
+    talk(memory, 6)
+    memory.close()
+    memory = opened(short_term_max_capacity=1)
+    memory.search_memory("ana", "tomato plants")
+    memory.flush()
+    (segment,) = exported(memory, tmp_path, "mid_term")["segments"].values()
+    assert len(segment["pages"]) == 5
+
+
+def test_a_hot_segment_teaches_the_long_term_memory_and_cools(opened: Open, tmp_path: Path) -> None:
+    memory = opened(llm=plain_chat(), short_term_max_capacity=1, mid_term_heat_threshold=1.5)
+    memory.save_memory("ana", "s", "I live in Lyon.", "The capital of France is Paris.")
+    memory.save_memory("ana", "s", "Bye", "")
+    memory.flush()
+    (segment,) = exported(memory, tmp_path, "mid_term")["segments"].values()
+    assert segment["heat"] < 1.5
+    known = memory.knowledge("ana")
+    assert [one["fact"] for one in known["user_knowledge"]] == ["user home: Lyon"]
+    assert [one["fact"] for one in known["assistant_knowledge"]] == ["France capital: Paris"]
+    profile = memory.profile("ana")
+    assert profile["Living environment"]["value"] == "Lyon"
+    assert profile["Living environment"]["evidence"] == [segment["pages"][0]["key"]]
+    answer = memory.search_memory("ana", "Who lives in Lyon?")
+    assert "Lyon" in answer["user_background_context"]
+
+
+def test_without_a_model_nothing_is_learned_and_pages_are_found(opened: Open) -> None:
+    memory = opened(short_term_max_capacity=1, mid_term_heat_threshold=1.5)
+    memory.save_memory("ana", "s", "I live in Lyon.", "The capital of France is Paris.")
+    memory.save_memory("ana", "s", "Bye", "")
+    memory.flush()
+    assert memory.profile("ana") == {}
+    assert memory.knowledge("ana") == {"user_knowledge": [], "assistant_knowledge": []}
+    answer = memory.search_memory("ana", "Who lives in Lyon?")
+    assert (answer["user_background_context"], answer["assistant_knowledge"]) == ("", "")
+    assert "I live in Lyon." in answer["mid_term_memory"]
+
+
+def test_the_user_corrects_and_erases_the_profile(opened: Open) -> None:
+    memory = opened(llm=plain_chat(), short_term_max_capacity=1, mid_term_heat_threshold=1.5)
+    for text in ("I live in Lyon.", "I am 34 years old.", "Bye"):
+        memory.save_memory("ana", "s", text, "")
+    memory.flush()
+    memory.set_profile("ana", "Living environment", "Ghent")
+    memory.set_profile("ana", "Age group", "")
+    assert {name: one["value"] for name, one in memory.profile("ana").items()} == {"Living environment": "Ghent"}
+    memory.save_memory("ana", "s", "I moved to Bern.", "")
+    memory.save_memory("ana", "s", "Bye", "")
+    memory.flush()
+    assert memory.profile("ana")["Living environment"]["value"] == "Ghent"
+
+
+def test_what_a_topic_makes_sensitive_stays_out_of_the_profile(opened: Open) -> None:
+    for sensitive, found in (((), False), (("health",), True)):
+        memory = opened(llm=plain_chat(), short_term_max_capacity=1, mid_term_heat_threshold=1.5, sensitive=sensitive)
+        user = f"ana {found}"
+        memory.save_memory(user, "s", "I am allergic to nuts.", "")
+        memory.save_memory(user, "s", "Bye", "")
+        memory.flush()
+        assert ("Health" in memory.profile(user)) is found
+
+
+def test_beyond_the_capacity_segments_sleep_and_are_still_found(opened: Open) -> None:
+    memory = opened(short_term_max_capacity=1, mid_term_max_capacity=1, mid_term_heat_threshold=50.0)
+    keys = {topic: talk(memory, 1, topic=topic) for topic in TOPICS}
+    memory.save_memory("ana", "s", "Bye", "")
+    memory.flush()
+    for topic, (key,) in keys.items():
+        assert key in [hit.key for hit in memory.search_memory("ana", TOPICS[topic]).hits]
+
+
+def _page(prompt: str) -> dict[str, Any]:
+    before, _, page = prompt.partition("\n\nExchange:\n")
+    both = "tomato" in before and "tomato" in page
+    return {"continues": both, "summary": f"About {page.split()[0]}", "keywords": ["tomato"] if both else ["other"]}
+
+
+def _traits(prompt: str) -> dict[str, Any]:
+    found = [
+        {"dimension": name, "value": value, "confidence": 0.8, "message": one["message"], "quote": quote}
+        for one in lines(prompt)
+        for name, value, quote in (("Pets", "a cat", "cat"), ("Neuroticism", "high", "cat"), ("Cars", "two", "cars"))
+    ]
+    return {"traits": found}
+
+
+def _claims(prompt: str) -> dict[str, Any]:
+    return {
+        "claims": [
+            {"message": one["message"], "subject": "user", "attribute": "pet", "value": "cat", "state": "holds",
+             "since": "", "until": "", "quote": "my cat"}
+            for one in lines(prompt)
+        ]
+    }  # fmt: skip
+
+
+ANSWERS: dict[str, Callable[[str], Any]] = {"continues": _page, "dimension": _traits, "claim": _claims}
+
+
+def test_a_model_describes_pages_and_reads_traits_and_knowledge(opened: Open, tmp_path: Path) -> None:
+    chat = ScriptedChat(answers=ANSWERS)
+    memory = opened(llm=chat, short_term_max_capacity=1, mid_term_heat_threshold=1.5)
+    first = memory.save_memory("ana", "s", "A tomato, and my cat ate it.", "Poor cat.")
+    second = memory.save_memory("ana", "s", "The tomato is gone.", "")
+    memory.save_memory("ana", "s", "Bye", "")
+    memory.flush()
+    pages = {page["key"]: page for page in all_pages(memory, tmp_path)}
+    assert pages[second]["previous"] == first
+    assert pages[first]["summary"] == "About A"
+    # What no message says, and what is sensitive, is dropped.
+    assert {name: (one["value"], one["evidence"]) for name, one in memory.profile("ana").items()} == {
+        "Pets": ("a cat", [first])
+    }
+    known = memory.knowledge("ana")
+    assert [(one["fact"], one["evidence"]) for one in known["user_knowledge"]] == [("user pet: cat", [first])]
+    assert known["assistant_knowledge"] == []
+
+
+def test_a_model_that_fails_leaves_the_work_to_the_next_save(opened: Open, tmp_path: Path) -> None:
+    broken = threading.Event()
+    broken.set()
+
+    def page(prompt: str) -> dict[str, Any]:
+        if broken.is_set():
+            raise ConnectionResetError("no network")
+        return _page(prompt)
+
+    memory = opened(llm=ScriptedChat(answers={**ANSWERS, "continues": page}), short_term_max_capacity=1)
+    keys = talk(memory, 4)
+    with pytest.raises(LLMError, match="no network"):
+        memory.flush()
+    assert memory.search_memory("ana", "tomato plants", 9).hits
+    broken.clear()
+    keys += talk(memory, 1)
+    memory.flush()
+    assert [page["key"] for page in all_pages(memory, tmp_path)] == keys
+
+
+def test_the_budget_bounds_the_calls_and_the_next_opening_goes_on(opened: Open, tmp_path: Path) -> None:
+    chat = ScriptedChat(answers=ANSWERS)
+    memory = opened(llm=chat, short_term_max_capacity=1, max_llm_calls=2)
+    keys = talk(memory, 6)
+    with pytest.raises(LLMError, match="calls"):
+        memory.flush()
+    assert len(chat.asked) == 2
+    memory.close()
+    memory = opened(llm=chat, short_term_max_capacity=1)
+    keys += talk(memory, 1)
+    memory.flush()
+    assert [page["key"] for page in all_pages(memory, tmp_path)] == keys
+
+
+class DriverError(Exception):
+    """An error that only the driver of a store knows."""
+
+
+class DisconnectedStore(InMemoryStore):
+    """A store whose batches of records fail while it is disconnected."""
+
+    connected = True
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        given = list(ops)
+        if not self.connected and any(isinstance(op, PutOp) and op.namespace[-1] == "page" for op in given):
+            raise DriverError("the server is gone")
+        return super().batch(given)
+
+
+def test_flush_raises_the_error_of_a_driver_and_the_work_goes_on_later(tmp_path: Path) -> None:
+    store = DisconnectedStore()
+    with MemoryOS(embedding=WordEmbeddings(), store=store, short_term_max_capacity=1) as memory:
+        store.connected = False
+        keys = [key for user in ("ana", "bob") for key in talk(memory, 3, user=user)]
+        with pytest.raises(DriverError, match="gone"):
+            memory.flush()
+        store.connected = True
+        keys += [key for user in ("ana", "bob") for key in talk(memory, 1, user=user)]
+        memory.flush()
+        memory.export(tmp_path)
+    placed = [
+        page["key"]
+        for file in (tmp_path / "mid_term").iterdir()
+        for segment in json.loads(file.read_text())["segments"].values()
+        for page in segment["pages"]
+    ]
+    assert sorted(placed) == sorted(keys[:6])
+
+
+def test_an_unknown_dimension_is_refused_with_the_nearest_names() -> None:
+    with (
+        MemoryOS(embedding=WordEmbeddings()) as memory,
+        pytest.raises(InputError, match="Living environment") as refused,
+    ):
+        memory.set_profile("ana", "living enviroment", "Ghent")
+    assert len(str(refused.value)) < 200
+
+
+def test_a_sensitive_dimension_is_set_only_if_its_topic_is_allowed() -> None:
+    store = InMemoryStore()
+    with MemoryOS(embedding=WordEmbeddings(), store=store, sensitive=["health"]) as memory:
+        memory.set_profile("ana", "Sleep preference", "eight hours")
+        assert memory.profile("ana")["Sleep preference"]["value"] == "eight hours"
+    with MemoryOS(embedding=WordEmbeddings(), store=store) as memory:
+        with pytest.raises(InputError, match=r"sensitive=\['health'\]"):
+            memory.set_profile("ana", "Sleep preference", "nine hours")
+        memory.set_profile("ana", "Sleep preference", "")
+    with MemoryOS(embedding=WordEmbeddings(), store=store, sensitive=["health"]) as memory:
+        assert "Sleep preference" not in memory.profile("ana")
+
+
+def test_a_segment_has_the_keywords_of_all_its_pages_whoever_placed_them(tmp_path: Path) -> None:
+    store = InMemoryStore()
+    words = ("zucchini", "cucumber", "pumpkin")
+
+    def say(memory: MemoryOS, word: str) -> None:
+        memory.save_memory("ana", "s", f"My garden has tomato plants and {word}.", "")
+        memory.save_memory("ana", "s", "Bye.", "")
+        memory.flush()
+
+    def opened() -> MemoryOS:
+        return MemoryOS(
+            embedding=WordEmbeddings(), store=store, short_term_max_capacity=1, topic_similarity_threshold=0.3
+        )
+
+    with opened() as one, opened() as two:
+        for memory, word in zip((one, two, one), words, strict=True):
+            say(memory, word)
+    with opened() as memory:
+        segments = exported(memory, tmp_path, "mid_term")["segments"].values()
+    for segment in segments:
+        told = {word for page in segment["pages"] for word in words if word in page["user"]}
+        assert told <= set(segment["keywords"])
+    assert max(len(segment["pages"]) for segment in segments) >= len(words)

@@ -1,26 +1,30 @@
-"""Nothing that MemoryOS derives from a page outlives the page."""
+"""Nothing that MemoryOS derives from a page outlives the page, and users see nothing of each other."""
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
+from numpy.typing import NDArray
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
+from neurogated.dialogue.model import DialoguePage
+from neurogated.integrations.langgraph.dialogue import StorePages
 from neurogated.integrations.langgraph.memoryos import MemoryOS
-from neurogated.integrations.langgraph.store import NeuroStore
+from neurogated.integrations.langgraph.store import AsyncNeuroStore, NeuroStore
 from neurogated.testing import ManualClock
 from tests.integrations.langgraph.plain_chat import plain_chat
 from tests.integrations.langgraph.words import WordEmbeddings
-from tests.repeating import Repeating
 
 WORD = "zanzibar"
 TOLD = f"I live in Lyon near the {WORD} bakery. I like {WORD} jazz."
@@ -34,16 +38,12 @@ TALK = [
 Erase = Callable[[MemoryOS, list[str]], None]
 
 
-def _files_with(folder: Path) -> set[str]:
-    return {path.name for path in folder.rglob("*") if path.is_file() and WORD.encode() in path.read_bytes()}
-
-
-def _opened(store: BaseStore) -> MemoryOS:
+def _opened(store: BaseStore, *, year: int = 2026) -> MemoryOS:
     return MemoryOS(
         plain_chat(),
         store=store,
-        embedding=None if isinstance(store, NeuroStore) else WordEmbeddings(),
-        clock=lambda: datetime(2026, 5, 1, tzinfo=UTC),
+        embedding=None if isinstance(store, NeuroStore | AsyncNeuroStore) else WordEmbeddings(),
+        clock=lambda: datetime(year, 5, 1, tzinfo=UTC),
         short_term_max_capacity=1,
         mid_term_heat_threshold=1.5,
         topic_similarity_threshold=0.1,
@@ -200,39 +200,68 @@ def test_half_of_a_page_goes_alone(tmp_path: Path) -> None:
         assert "It opens at seven." in left
 
 
-def test_no_file_has_a_deleted_item_after_compaction_though_its_key_is_in_use_again(tmp_path: Path) -> None:
-    with NeuroStore.from_conn_string(str(tmp_path)) as store:
-        for value in (f"old {WORD}", WORD, "new"):
-            if value == "new":
-                store.delete(("notes",), "key")
-            store.put(("notes",), "key", {"text": value})
-        store.memory.admin.compact()
-        assert store.memory.admin.check() == []
-        assert [item.value for item in store.search(("notes",))] == [{"text": "new"}]
-    assert not [file for file in tmp_path.rglob("*") if file.is_file() and WORD.encode() in file.read_bytes()]
+def _talk(memory: MemoryOS, user: str, text: str) -> None:
+    for answer in ("Fine.", "Good.", "Bye."):
+        memory.save_memory(user, "s", text, answer)
+    memory.flush()
 
 
-def test_no_file_has_deleted_words_after_compaction_with_a_models_cache_canvases_contexts_and_conversations(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "memory"
-    config = MemoryConfig(save_dir=str(folder), embedding_name="hash").replace(llm={"use": "auto"})
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    monkeypatch.setattr("neurogated.compose.get_llm", lambda *_, **__: Repeating(WORD))
-    with closing(NeuroGraphMemory(config)) as graph, NeuroStore(graph) as store, _opened(store) as memory:
-        _told(memory, TALK)
-        said = graph.add(
-            [{"role": "user", "content": f"I keep the {WORD} in Bern."}], user_id="ana", session_id="monday"
-        )
-        found = graph.recall(f"Where is the {WORD}?", user_id="ana", session_id="monday")
-        assert WORD in str(graph.answer(found))
-        graph.context.build(f"find the {WORD}", user_id="ana")
-        assert graph.energy.canvas(user_id="ana", session_id="monday")
-        assert {"llm_cache.db-wal", "memory.db-wal"} <= _files_with(folder)
-        memory.delete_session("ana", "monday")
-        graph.delete(list(said))
-        memory.flush()
-        graph.admin.compact()
-        assert graph.admin.check() == []
-        assert _files_with(folder) == set()
-    assert _files_with(folder) == set()
+@pytest.mark.parametrize("kind", [NeuroStore, InMemoryStore])
+@pytest.mark.parametrize("what", ["user", "session"])
+def test_a_deleted_user_leaves_nothing_and_does_not_come_back(kind: type[BaseStore], what: str, tmp_path: Path) -> None:
+    store = kind()
+    with _opened(store) as memory:
+        _talk(memory, "ana", TOLD)
+        _talk(memory, "bob", "I live in Bern near the river.")
+        if what == "user":
+            memory.delete_user("ana")
+        else:
+            memory.delete_session("ana", "s")
+        assert memory.profile("ana") == {}
+        assert memory.search_memory("ana", "bakery").hits == ()
+        _talk(memory, "ana", "I live in Lyon near the bakery.")
+        assert WORD not in _kept(memory, tmp_path)
+        assert memory.profile("bob")
+    if isinstance(store, NeuroStore):
+        store.close()
+
+
+def test_an_asynchronous_store_of_ours_is_taken_as_the_store_below_it() -> None:
+    async def known() -> tuple[int, list[str]]:
+        async with AsyncNeuroStore() as store:
+            memory = await asyncio.to_thread(_opened, store)
+            await asyncio.to_thread(_talk, memory, "ana", TOLD)
+            learned = await asyncio.to_thread(memory.knowledge, "ana")
+            found = store.store.memory.recall("Who lives near the bakery in Lyon?", user_id="bob")
+            await asyncio.to_thread(memory.close)
+            return len(learned["user_knowledge"]), [one.content for one in found]
+
+    learned, of_bob = asyncio.run(known())
+    assert learned
+    assert of_bob == []
+
+
+def test_the_vectors_of_erased_pages_are_forgotten() -> None:
+    embedded: list[str] = []
+
+    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+        embedded.extend(texts)
+        return np.ones((len(texts), 2), np.float32)
+
+    pages = StorePages(InMemoryStore(), embed)
+    page = DialoguePage("p", f"{1:016d}-x", "s", TOLD, "", datetime(2026, 5, 1, tzinfo=UTC))
+    for times in (1, 2):
+        pages.add("ana", page)
+        for _ in range(2):
+            assert pages.search("ana", WORD, 5, None)
+        assert embedded.count(TOLD) == times
+        pages.erase("ana")
+
+
+def test_pairs_keep_their_order_when_the_clock_went_back() -> None:
+    store = InMemoryStore()
+    with _opened(store) as memory:
+        memory.save_memory("ana", "s", "The first pair", "")
+    with _opened(store, year=2020) as memory:
+        memory.save_memory("ana", "s", "The second pair", "")
+        assert "second" in memory.search_memory("ana", "pair")["short_term_memory"]

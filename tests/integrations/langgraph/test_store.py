@@ -1,22 +1,35 @@
-"""The store of LangGraph over a memory."""
+"""The stores of LangGraph over a memory: items, their table and lifetimes, and the asynchronous store."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+import gc
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
 
 import pytest
-from langgraph.store.base import GetOp, Op, PutOp, SearchOp
+import pytest_asyncio
+from langgraph.store.base import GetOp, Op, PutOp, SearchOp, TTLConfig
 
-from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory, compose
 from neurogated.core.node_kind import ITEM
-from neurogated.core.ports import GraphReader
+from neurogated.core.ports import GraphReader, GraphStorePort
 from neurogated.core.scope import ANY_USER
+from neurogated.core.view import GraphView
 from neurogated.errors import InputError
-from neurogated.integrations.langgraph import NeuroStore
-from neurogated.integrations.langgraph.table import Order
+from neurogated.integrations.langgraph import AsyncNeuroStore, NeuroStore
+from neurogated.integrations.langgraph.items import ItemEntry
+from neurogated.integrations.langgraph.table import ItemTable, Lifetimes
+from neurogated.testing import ManualClock
 
 CONFIG = MemoryConfig(embedding_name="hash")
 NOTES = ("ana", "notes")
+IN_RAM = CONFIG.replace(storage="memory")
 
 
 @pytest.fixture
@@ -57,27 +70,13 @@ def test_a_search_has_the_scores_of_a_recall(store: NeuroStore, query: str) -> N
 
 
 def test_a_store_shares_a_memory_with_other_memories() -> None:
-    with NeuroGraphMemory(CONFIG.replace(storage="memory")) as memory:
+    with NeuroGraphMemory(IN_RAM) as memory:
         memory.add("Tea grows in Assam.")
         store = NeuroStore(memory)
         store.put(NOTES, "k", {"text": "I like tea."})
         assert [item.key for item in store.search((), query="tea")] == ["k"]
         store.close()
         assert memory.count() == 2
-
-
-@pytest.mark.parametrize("order", ["activation", "cosine"])
-def test_pages_of_a_query_neither_repeat_nor_miss_an_item(order: Order) -> None:
-    with NeuroStore.from_conn_string(":memory:", config=CONFIG, order=order) as store:
-        texts = [f"tea number {number} from {number % 7} hills" for number in range(150)]
-        store.batch([PutOp(NOTES, text, {"text": text, "cup": text[::-1]}, ["text", "cup"]) for text in texts])
-        store.batch([PutOp(NOTES, f"bare {number}", {"n": number}, index=False) for number in range(5)])
-        pages = [store.search(NOTES, query="tea from 3 hills", limit=11, offset=at) for at in range(0, 165, 11)]
-        keys = [item.key for page in pages for item in page]
-        assert len(keys) == len(set(keys)) == 155
-        assert sorted(keys[150:]) == [f"bare {number}" for number in range(5)]
-        scores = [item.score for page in pages for item in page if item.score is not None]
-        assert scores == sorted(scores, reverse=True)
 
 
 def test_the_keys_of_a_value_are_no_words_of_it(store: NeuroStore) -> None:
@@ -93,7 +92,7 @@ def test_an_item_is_no_claim(store: NeuroStore) -> None:
 
 
 def test_nothing_connects_the_items_of_two_users() -> None:
-    with NeuroGraphMemory(CONFIG.replace(storage="memory")) as memory:
+    with NeuroGraphMemory(IN_RAM) as memory:
         store = NeuroStore(memory, user_label=1)
         for user in ("ana", "ben"):
             for number in range(3):
@@ -140,3 +139,218 @@ def test_a_namespace_without_the_label_of_its_user_is_refused() -> None:
             store.put(NOTES[:1], "k", {"text": "tea"})
         assert store.list_namespaces() == []
         store.delete(NOTES[:1], "k")
+
+
+class Gate:
+    """Embeds a text with the word "slow" only when it is open."""
+
+    def __init__(self) -> None:
+        self.open, self.waiting = threading.Event(), threading.Event()
+
+    def __call__(self, texts: Sequence[str]) -> list[list[float]]:
+        if any("slow" in text for text in texts):
+            self.waiting.set()
+            assert self.open.wait(30)
+        return [[1.0, float(len(text))] for text in texts]
+
+
+@pytest_asyncio.fixture
+async def async_store() -> AsyncIterator[AsyncNeuroStore]:
+    async with AsyncNeuroStore.from_conn_string(":memory:", config=CONFIG) as opened:
+        yield opened
+
+
+@pytest.mark.asyncio
+async def test_concurrent_puts_are_one_change(async_store: AsyncNeuroStore) -> None:
+    before = async_store.memory.view().sequence
+    await asyncio.gather(*(async_store.aput(NOTES, f"k{number}", {"n": number}) for number in range(50)))
+    assert async_store.memory.view().sequence == before + 1
+    assert len(await async_store.asearch(NOTES, limit=100)) == 50
+
+
+@pytest.mark.asyncio
+async def test_neither_reads_nor_searches_wait_for_a_slow_call() -> None:
+    gate = Gate()
+    async with AsyncNeuroStore.from_conn_string(":memory:", index={"dims": 2, "embed": gate}) as store:
+        await store.aput(NOTES, "k", {"text": "quick"})
+        putting = asyncio.create_task(store.aput(NOTES, "s", {"text": "slow"}))
+        searching = asyncio.create_task(store.asearch(NOTES, query="a slow question"))
+        await asyncio.to_thread(gate.waiting.wait, 30)
+        assert await store.aget(NOTES, "k") is not None
+        assert [item.key for item in await store.asearch(NOTES)] == ["k"]
+        assert [item.key for item in await store.asearch(NOTES, query="quick")] == ["k"]
+        assert await store.alist_namespaces() == [NOTES]
+        gate.open.set()
+        await asyncio.gather(putting, searching)
+
+
+@pytest.mark.asyncio
+async def test_threads_use_the_store_of_an_event_loop(async_store: AsyncNeuroStore) -> None:
+    await asyncio.to_thread(async_store.put, NOTES, "k", {"n": 1})
+    item = await asyncio.to_thread(async_store.get, NOTES, "k")
+    assert item is not None
+    with pytest.raises(asyncio.InvalidStateError):
+        async_store.get(NOTES, "k")
+
+
+@pytest.mark.asyncio
+async def test_a_sweeper_deletes_expired_items() -> None:
+    async with AsyncNeuroStore.from_conn_string(":memory:", ttl={"default_ttl": 0.0001}, config=CONFIG) as store:
+        await store.abatch([PutOp(NOTES, "k", {"n": 1}, ttl=0.0001)])
+        await store.start_ttl_sweeper(0.0005)
+        deadline = time.monotonic() + 30
+        while await store.alist_namespaces():
+            assert time.monotonic() < deadline
+            await asyncio.sleep(0.02)
+        assert await store.stop_ttl_sweeper()
+
+
+class Interrupted:
+    """A store of a graph of which one call is preceded by a write of another thread."""
+
+    def __init__(self, graph: GraphStorePort, method: str, call: int, write: Callable[[], object]) -> None:
+        self._graph, self._method, self._left, self._write = graph, method, call, write
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401
+        if name == self._method:
+            self._left -= 1
+            if self._left == 0:
+                self._write()
+        return getattr(self._graph, name)
+
+
+def _interrupted(store: NeuroStore, method: str, call: int, *ops: PutOp) -> ItemTable:
+    graph: Any = Interrupted(store.memory.session.store, method, call, lambda: store.batch(ops))
+    return ItemTable(graph, store.memory.session.now)
+
+
+@pytest.mark.parametrize("method", ["view", "get_nodes"])
+@pytest.mark.parametrize("call", [1, 2])
+def test_a_batch_that_is_written_meanwhile_is_read_whole(store: NeuroStore, method: str, call: int) -> None:
+    store.batch([PutOp(NOTES, name, {"n": 0}) for name in "ab"])
+    table = _interrupted(store, method, call, *(PutOp(NOTES, name, {"n": 2}) for name in "ab"))
+    table.under(())
+    store.put(NOTES, "a", {"n": 1})
+    found = {entry.key: entry.value["n"] for entry in table.page(NOTES, None, first=(), most=10, read=None)}
+    assert found in ({"a": 1, "b": 0}, {"a": 2, "b": 2}, {"a": 1, "b": 2})
+    assert {item.key: item.value["n"] for item in store.search(NOTES)} == {
+        entry.key: entry.value["n"] for entry in table.under(NOTES)
+    }
+
+
+def test_a_page_is_of_the_moment_that_was_searched_until_the_table_knows_a_later_one(store: NeuroStore) -> None:
+    def shown(read: GraphView | None) -> list[int]:
+        return [entry.value["n"] for entry in table.page(NOTES, None, first=(), most=10, read=read)]
+
+    table, graph = ItemTable(store.memory.store, store.memory.session.now), store.memory.store
+    store.put(NOTES, "a", {"n": 0})
+    before, first = graph.view(), shown(None)
+    store.put(NOTES, "a", {"n": 1})
+    assert [first, *map(shown, (before, graph.view(), before))] == [[0], [0], [1], [1]]
+
+
+def test_deletions_and_reads_do_not_wait_for_each_other(tmp_path: Path) -> None:
+    config = MemoryConfig(embedding_name="hash")
+    with NeuroStore.from_conn_string(str(tmp_path), ttl={"omit_expired": True}, config=config) as store:
+
+        def work(thread: int) -> None:
+            for number in range(30):
+                store.put(("kept", str(thread)), str(number), {"n": number})
+                store.put(("short", str(thread)), str(number), {"n": number}, ttl=0)
+                store.list_namespaces()
+                store.search(("short",))
+                if thread % 2:
+                    store.sweep_ttl()
+                else:
+                    store.delete_namespace(("short",))
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(work, range(4), timeout=60))
+        assert len(store.search(("kept",), limit=200)) == 120
+
+
+def test_an_erased_item_is_in_no_table_before_the_next_read(store: NeuroStore) -> None:
+    store.batch([PutOp(NOTES, name, {"secret": f"zanzibar {name}"}) for name in "ab"])
+    assert len(store.search(NOTES)) == 2
+    store.delete(NOTES, "a")
+    store.memory.admin.compact(history=True)
+    entries = [one for one in gc.get_objects() if type(one) is ItemEntry]
+    assert [one for one in entries if one.value.get("secret") == "zanzibar a"] == []
+    assert [item.key for item in store.search(NOTES)] == ["b"]
+
+
+Open = Callable[[TTLConfig], NeuroStore]
+
+
+@pytest.fixture
+def opened(clock: ManualClock) -> Iterator[Open]:
+    with NeuroGraphMemory(IN_RAM, parts=compose.build(IN_RAM, clock)) as memory:
+        yield lambda ttl: NeuroStore(memory, ttl=ttl)
+
+
+def test_only_reads_of_the_store_refresh(opened: Open, clock: ManualClock) -> None:
+    store = opened({"default_ttl": 60 * 24})
+    store.put(NOTES, "k", {"text": "tea"})
+    clock.advance(timedelta(hours=23))
+    assert store.memory.recall("tea").ids
+    store.memory.session.runtime.accesses.flush()
+    clock.advance(timedelta(hours=1))
+    assert store.sweep_ttl() == 1
+
+
+def test_no_call_of_the_memory_finds_or_revives_an_expired_item(opened: Open, clock: ManualClock) -> None:
+    store = opened({"default_ttl": 1})
+    memory = store.memory
+    store.put(NOTES, "k", {"text": "The secret blob of otters"})
+    (item,) = memory.list()
+    assert item.expires_at == clock() + timedelta(minutes=1)
+    clock.advance(timedelta(minutes=2))
+    assert memory.retrieve("secret blob of otters") == []
+    assert (list(memory.list()), memory.count(), store.get(NOTES, "k"), store.search(NOTES)) == ([], 0, None, [])
+    memory.session.runtime.accesses.flush()
+    memory.maintenance()
+    assert (store.get(NOTES, "k"), store.sweep_ttl()) == (None, 0)
+    store.put(NOTES, "k", {"text": "another"})
+    assert store.get(NOTES, "k") is not None
+
+
+@pytest.mark.slow
+def test_ten_thousand_refreshing_reads_write_at_most_ten_deltas(tmp_path: Path) -> None:
+    with NeuroStore.from_conn_string(str(tmp_path), ttl={"default_ttl": 60}, config=CONFIG) as store:
+        for number in range(10):
+            store.put(NOTES, str(number), {"n": number})
+        before = store.memory.view().sequence
+        for number in range(10_000):
+            assert store.get(NOTES, str(number % 10)) is not None
+        store.memory.session.runtime.accesses.flush()
+        assert 0 < store.memory.view().sequence - before <= 10
+
+
+def test_a_late_refresh_revives_nothing_and_moves_no_newer_end(opened: Open, clock: ManualClock) -> None:
+    store = opened({"default_ttl": 10})
+    lifetimes = Lifetimes(store.memory.session)
+    for key in ("expired", "newer"):
+        store.put(NOTES, key, {"n": 1})
+    entries = [ItemEntry.of(node) for node in store.memory.session.store.all_nodes()]
+    clock.advance(timedelta(minutes=5))
+    store.put(NOTES, "newer", {"n": 1}, ttl=60)
+    lifetimes.refresh(entries, wanted=True)
+    ends = {node.metadata["key"]: node.expires_at for node in store.memory.session.store.all_nodes()}
+    assert ends["newer"] == clock() + timedelta(minutes=60)
+    clock.advance(timedelta(minutes=11))
+    lifetimes.refresh([entry for entry in entries if entry.key == "expired"], wanted=True)
+    assert store.sweep_ttl() == 1
+
+
+def test_who_is_told_of_deleted_items_may_wait_for_another_writer(opened: Open) -> None:
+    store, added = opened({"default_ttl": 10}), list[str]()
+
+    def write(_: object) -> None:
+        thread = threading.Thread(target=lambda: added.extend(store.memory.add("The barn burned.")))
+        thread.start()
+        thread.join(20)
+
+    store.memory.on("deleted", write)
+    store.put(NOTES, "k", {"n": 1})
+    store.delete_namespace(NOTES)
+    assert len(added) == 1
