@@ -1,4 +1,4 @@
-"""`import(export(m))` is `m`."""
+"""`import(export(m))` is `m`, also from engine to engine, and a log is replayed in a graph of its own memories."""
 
 import threading
 from collections.abc import Callable
@@ -14,13 +14,19 @@ from hypothesis import HealthCheck, given, settings
 
 from graph_store_kit.contract.base import plain
 from graph_store_kit.contract.history import found_by, live_through
-from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated import EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
+from neurogated.administration import move_memory
 from neurogated.archive import export, importing
+from neurogated.archive.importing import replay
 from neurogated.archive.manifest import ExportManifest, open_export
+from neurogated.core.delta import Decay, WeightChange
+from neurogated.core.model import EdgeKey
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import StorageError
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
+from tests.bolt_server import BoltServer
+from tests.postgres_server import Postgres
 
 MICROSECOND = timedelta(microseconds=1)
 OpenStore = Callable[[ManualClock], GraphStore]
@@ -176,3 +182,100 @@ def test_namespaces_are_exported_as_they_were_at_one_moment(
             thread.join()
         assert len(store) == len(other) == 3
     assert [counts.nodes for counts in manifest.namespaces] == [1, 1]
+
+
+JOIN = EdgeKey("a", "b", EdgeType.SEQ)
+
+
+def _edge(weight: float, clock: ManualClock) -> MemoryEdge:
+    return MemoryEdge(*JOIN, weight, clock())
+
+
+@pytest.fixture
+def target(clock: ManualClock) -> GraphStore:
+    """A graph whose edge has learned and whose nodes have a text of their own."""
+    store = GraphStore(clock=clock)
+    store.apply(GraphDelta(nodes=(MemoryNode("a", "ours"), MemoryNode("b", "ours")), edges=(_edge(0.9, clock),)))
+    return store
+
+
+@pytest.fixture
+def source(clock: ManualClock) -> GraphStore:
+    store = GraphStore(clock=clock)
+    store.apply(GraphDelta(nodes=(MemoryNode("a", "theirs"), MemoryNode("b", "theirs")), edges=(_edge(0.2, clock),)))
+    return store
+
+
+def test_what_is_added_again_keeps_what_was_learned(source: GraphStore, target: GraphStore) -> None:
+    source.add_node(MemoryNode("c", "new"))
+    assert replay(source, target) == 2
+    assert target.get_edge("a", "b").weight == pytest.approx(0.9)
+    assert {node.id: node.content for node in target.all_nodes()} == {"a": "ours", "b": "ours", "c": "new"}
+
+
+def test_later_changes_count(source: GraphStore, target: GraphStore) -> None:
+    source.apply(GraphDelta(weights=(WeightChange(JOIN, 0.4),)))
+    source.add_node(MemoryNode("b", "theirs, corrected"))
+    replay(source, target)
+    assert target.get_edge("a", "b").weight == pytest.approx(0.4)
+    assert target.get_node("b").content == "theirs, corrected"
+
+
+def test_what_is_removed_and_added_again_is_there(clock: ManualClock, target: GraphStore) -> None:
+    source = GraphStore(clock=clock)
+    source.apply(GraphDelta(nodes=(MemoryNode("a", "theirs"), MemoryNode("b", "theirs"))))
+    source.remove_node("a")
+    source.apply(GraphDelta(nodes=(MemoryNode("a", "theirs"),), edges=(_edge(0.2, clock),)))
+    source.apply(GraphDelta(weights=(WeightChange(JOIN, 0.3),)))
+    replay(source, target)
+    assert target.get_node("a").content == "theirs"
+    assert target.get_edge("a", "b").weight == pytest.approx(0.3)
+
+
+def test_the_fading_of_one_graph_is_not_that_of_the_other(
+    clock: ManualClock, source: GraphStore, target: GraphStore
+) -> None:
+    source.apply(GraphDelta(operators=(Decay(0.5, clock() + timedelta(days=1)),)))
+    replay(source, target)
+    assert target.get_edge("a", "b").weight == pytest.approx(0.9)
+
+
+def _config(folder: Path, storage: str = "sqlite") -> MemoryConfig:
+    return MemoryConfig(storage=storage, save_dir=str(folder), embedding_name="hash")
+
+
+def _told(config: MemoryConfig) -> list[object]:
+    """Return everything that a memory tells of its graphs."""
+    told: list[object] = []
+    with NeuroGraphMemory(config.replace(read_only=True)) as memory:
+        for name in memory.admin.namespaces():
+            store = memory.in_namespace(name).store
+            told += [name, list(store.all_nodes()), list(store.all_edges()), store.pending()]
+            told += [
+                [entry.delta for entry in store.journal()],
+                list(store.as_of(store.history()[0].sequence).all_nodes()),
+            ]
+        told.append([(one.node.id, one.score) for one in memory.recall("Where does the heron stand?")])
+    return told
+
+
+@pytest.fixture(params=["postgres", "bolt_server"])
+def url(request: pytest.FixtureRequest) -> str:
+    """Return the address of a new memory in a database."""
+    server: Postgres | BoltServer = request.getfixturevalue(request.param)
+    return server.database() if isinstance(server, Postgres) else server.url()
+
+
+def test_a_memory_goes_to_a_database_and_comes_back(url: str, tmp_path: Path) -> None:
+    first, database, last = _config(tmp_path / "a"), _config(tmp_path / "a", url), _config(tmp_path / "b")
+    with NeuroGraphMemory(first) as memory:
+        memory.add(["The heron stands on a stone.", "Ana lives in Lyon."])
+        memory.facts.add("Ana", "city", "Lyon")
+        memory.facts.add("Ana", "city", "York")
+        memory.in_namespace("tenant").add("A stone fell.")
+        memory.delete(memory.add("A slip."))
+    move_memory(first, database.storage)
+    with pytest.raises(StorageError):
+        move_memory(first, database.storage)
+    move_memory(database.replace(save_dir=last.save_dir), "sqlite")
+    assert _told(first) == _told(database) == _told(last)

@@ -64,14 +64,6 @@ def test_an_added_text_is_remembered_the_next_time(chat: Chat) -> None:
     assert "nothing comes to mind" in chat("Where is the heron?", flags=("--dataset", "mine", "--user_id", "bob"))
 
 
-def test_what_it_is_told_is_remembered_and_a_question_is_not(chat: Chat) -> None:
-    flags = ("--dataset", "mine", "--user_id", "ana")
-    out = chat("The heron stands by the upper gate.", "Where is the heron?", flags=flags)
-    assert "remembered as " in out
-    assert " The heron stands by the upper gate.\n   score" in out
-    assert "1 memory. " in chat(flags=flags)
-
-
 def test_feedback_is_for_the_last_answer(chat: Chat) -> None:
     out = chat("/good", "/add The pump failed.", "/add The field is dry.", "Which pump failed?", "/good", "/bad",
                flags=("--user_id", "ana"))  # fmt: skip
@@ -113,12 +105,6 @@ def test_a_command_that_takes_nothing_says_so(chat: Chat, tmp_path: Path) -> Non
 def test_the_first_question_is_answered_with_how_a_question_is_remembered(chat: Chat) -> None:
     told = "a question is not remembered; /add TEXT remembers a text as it is"
     assert chat("Who keeps bees?", "Who keeps hens?", flags=ANA).count(told) == 1
-
-
-def test_the_last_change_is_taken_back(chat: Chat, tmp_path: Path) -> None:
-    out = chat("I keep bees.", "I keep hens.", "/undo", flags=ANA)
-    assert "taken back: " in out
-    assert _contents(tmp_path) == [("user", "I keep bees.")]
 
 
 def test_only_what_this_chat_has_changed_is_taken_back(chat: Chat, tmp_path: Path) -> None:
