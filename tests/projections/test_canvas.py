@@ -1,19 +1,27 @@
-"""The working canvas shows the memories that matter to a session now."""
+"""The working canvas shows the memories that matter to a session now, in a process and in Redis alike."""
 
+import contextlib
 import logging
+import socketserver
+import threading
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.core import outage
 from neurogated.core.clock import to_micros
+from neurogated.core.projections import CanvasKey, CanvasStorage
+from neurogated.errors import StorageError
+from neurogated.projections.redis_canvases import RedisCanvases
 from neurogated.testing import ManualClock
-from neurogated.tiers.canvas import CanvasOwner
+from neurogated.tiers.canvas import CanvasOwner, LocalCanvases
 
 if TYPE_CHECKING:
     from tests.projections.conftest import Redis
@@ -184,3 +192,91 @@ def test_erased_words_leave_the_server(shared: MemoryConfig, redis_server: "Redi
         memory.delete(user_id="xochitl")
         assert content() == b""
     client.close()
+
+
+if TYPE_CHECKING:
+    from tests.projections.conftest import Redis
+
+KEYS = [CanvasKey("g", "s"), CanvasKey("g", "t"), CanvasKey("h", "s")]
+SIZE = 4
+
+
+@pytest.fixture(params=["local", "redis"])
+def canvases(request: pytest.FixtureRequest) -> Iterator[CanvasStorage]:
+    if request.param == "local":
+        yield LocalCanvases(100)
+        return
+    server: Redis = request.getfixturevalue("redis_server")
+    server.start()
+    found = RedisCanvases(server.url, "memory", seconds=5.0, lifetime=100.0)
+    found.clear()
+    yield found
+    found.close()
+
+
+_KEY, _ID = st.sampled_from(KEYS), st.sampled_from(["a", "b", "c", "d", "e", "Ö", "\0"])
+_SCORE = st.sampled_from([-1000.0, 0.0, 0.5, 0.25, 495000.125, 495000.25])
+_ACTIONS = st.one_of(
+    st.tuples(st.just("enter"), _KEY, st.dictionaries(_ID, _SCORE, max_size=6), st.booleans()),
+    st.tuples(st.just("remove"), st.sampled_from(["g", "h"]), st.lists(_ID, min_size=1, max_size=3)),
+    st.tuples(st.just("clear")),
+)
+
+
+@given(actions=st.lists(_ACTIONS, max_size=12))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_canvas_holds_the_best(canvases: CanvasStorage, actions: list[tuple]) -> None:  # type: ignore[type-arg]
+    canvases.clear()
+    held: dict[CanvasKey, dict[str, float]] = {key: {} for key in KEYS}
+    complete: set[CanvasKey] = set()
+    for action in actions:
+        if action[0] == "enter":
+            _, key, scores, is_complete = action
+            canvases.enter(key, scores, SIZE, complete=is_complete)
+            merged = {name: max(scores.get(name, -1e9), held[key].get(name, -1e9)) for name in {*scores, *held[key]}}
+            best = sorted(merged, key=lambda name: (merged[name], name.encode()), reverse=True)
+            complete |= {key} if is_complete else set()
+            # A canvas that is not complete may hold one more; nobody reads it.
+            held[key] = {name: merged[name] for name in best[: SIZE + (key not in complete)]}
+        elif action[0] == "remove":
+            canvases.remove(action[1], action[2])
+            for key in KEYS:
+                if key.graph == action[1]:
+                    held[key] = {name: score for name, score in held[key].items() if name not in action[2]}
+        else:
+            canvases.clear()
+            held, complete = {key: {} for key in KEYS}, set()
+        for key in KEYS:
+            assert canvases.read(key, SIZE) == (held[key] if key in complete else None)
+
+
+class _NoRedis(socketserver.StreamRequestHandler):
+    """Answers each request as Redis would never do."""
+
+    def handle(self) -> None:
+        answer = self.server.answer  # type: ignore[attr-defined]
+        while self.request.recv(4096):
+            self.wfile.write(answer)
+
+
+NO_ANSWERS = [b"+OK\r\n", b":5\r\n", b"*-5\r\n", b"*1\r\n" * 3000, b"$3\r\nabc\r\n", b"nonsense\r\n"]
+
+
+@pytest.mark.parametrize("answer", NO_ANSWERS)
+def test_a_server_that_is_no_redis_is_an_outage(tmp_path: Path, answer: bytes) -> None:
+    with socketserver.UnixStreamServer(str(tmp_path / "socket"), _NoRedis) as server:
+        server.answer = answer  # type: ignore[attr-defined]
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        canvases = RedisCanvases(f"unix://{tmp_path}/socket", "memory", seconds=0.5, lifetime=100.0)
+        calls: list[Callable[[], object]] = [
+            lambda: canvases.enter(KEYS[0], {"a": 1.0}, SIZE),
+            lambda: canvases.read(KEYS[0], SIZE),
+            lambda: canvases.remove("g", ["a"]),
+            canvases.clear,
+        ]
+        for call in calls:
+            # Some calls take some of these answers for an empty canvas.
+            with contextlib.suppress(StorageError):
+                call()
+        canvases.close()
+        server.shutdown()

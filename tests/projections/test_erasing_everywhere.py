@@ -23,25 +23,25 @@ if TYPE_CHECKING:
     from tests.projections.conftest import Redis
 
 WORD = "swordfish"
-USER, SESSION = "ana", "monday"
+USER, SESSION = f"ana of {WORD}", "monday"
 
 
 def _live(memory: NeuroGraphMemory, clock: ManualClock) -> None:
     """Use every part of a memory for texts with the word."""
-    memory.energy.focus(f"Sell the {WORD}", user_id="ana")
+    memory.energy.focus(f"Sell the {WORD}", user_id=USER)
     for text in (f"I live in {WORD.title()}.", "I live in York.", f"The {WORD} is red.", f"The {WORD} is red!"):
         memory.add(
             {"role": "user", "content": text}, tags=[WORD], metadata={"place": WORD}, user_id=USER, session_id=SESSION
         )
-    memory.facts.add("Ana", "city", WORD.title(), user_id="ana")
-    memory.facts.add("Ana", "city", "Rome", user_id="ana")
+    memory.facts.add("Ana", "city", WORD.title(), user_id=USER)
+    memory.facts.add("Ana", "city", "Rome", user_id=USER)
     for _ in range(6):
         clock.advance(timedelta(hours=1))
         context = memory.get_context(f"Where does Ana live? What about the {WORD}?", user_id=USER, session_id=SESSION)
         memory.feedback(context, "success")
     memory.add({"role": "assistant", "content": f"“The {WORD} is red.”"}, user_id=USER, session_id=SESSION)
     memory.record_event(f"Sold the {WORD}.", outcome="success", used=context, user_id=USER, session_id=SESSION)
-    (conflict, *_) = memory.conflicts.list(user_id="ana")
+    (conflict, *_) = memory.conflicts.list(user_id=USER)
     memory.conflicts.resolve(conflict.id, "both", because=f"She said so of the {WORD}.")
     memory.learning.consolidate()
     memory.energy.canvas(user_id=USER, session_id=SESSION)
@@ -71,10 +71,10 @@ def test_erased_words_are_in_no_file_and_on_no_server(
         (kept,) = memory.add("Bob likes tea.", user_id="bob")
         _live(memory, clock)
         assert {"server"} < set(_words_in(tmp_path, server()))
-        memory.delete(user_id="ana")
+        memory.delete(user_id=USER)
         memory.admin.compact(history=True)
         assert _words_in(tmp_path, server()) == []
-        assert memory.conflicts.list(None, user_id="ana") == []
+        assert memory.conflicts.list(None, user_id=USER) == []
         assert memory.recall("tea", user_id="bob").ids == (kept,)
     client.close()
     assert _words_in(tmp_path, server=b"") == []

@@ -1,12 +1,20 @@
-"""The table of facts shows the facts of a graph, in every database, after any history."""
+"""The table of facts shows the facts of a graph in every database, after any history, loss, failure or interrupt."""
 
+import itertools
+import sqlite3
+import sys
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import create_engine, text
 
+from neurogated import MemoryConfig, NeuroGraphMemory, compose
 from neurogated.core.clock import utc_now
 from neurogated.core.delta import GraphDelta
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
@@ -81,3 +89,141 @@ def test_after_any_history_the_rows_are_those_of_the_graph(
         table.catch_up(store, "default")
         assert without_sequence(rows_in(url)) == without_sequence(reference(store))
         assert table.catch_up(store, "default") == 0
+
+
+def test_memories_and_namespaces_share_a_database(table: FactTable, url: str) -> None:
+    with GraphStore() as first, GraphStore() as second:
+        inner = first.in_namespace("inner")
+        for number, store in enumerate((first, inner, second)):
+            store.apply(put(fact("f", str(number))))
+        for store, namespace in ((first, "default"), (inner, "inner"), (second, "default")):
+            table.catch_up(store, namespace)
+        assert sorted(row["value"] for row in rows_in(url)) == ["0", "1", "2"]
+        table.forget(inner, "inner")
+        assert sorted(row["value"] for row in rows_in(url)) == ["0", "2"]
+        second.apply(GraphDelta(removed_nodes=("f",)))
+        table.catch_up(second, "default")
+        assert [row["value"] for row in rows_in(url)] == ["0"]
+
+
+@pytest.mark.parametrize(
+    "loss", ["DELETE FROM facts_progress", "DROP TABLE facts", "UPDATE facts_progress SET version = version + 1"]
+)
+def test_lost_or_foreign_rows_are_rebuilt(table: FactTable, url: str, store: GraphStore, loss: str) -> None:
+    store.apply(put(fact("f"), fact("g")))
+    table.catch_up(store, "default")
+    engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"))
+    with engine.begin() as connection:
+        connection.execute(text(loss))
+    engine.dispose()
+    assert table.catch_up(store, "default") == 2
+    assert rows_in(url) == reference(store)
+
+
+def test_a_failure_in_the_middle_changes_nothing(
+    table: FactTable, url: str, store: GraphStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.apply(put(fact("f")))
+    table.catch_up(store, "default")
+    before = rows_in(url)
+    store.apply(put(*(fact(f"f{number}") for number in range(30))))
+    store.apply(GraphDelta(removed_nodes=("f",)))
+    monkeypatch.setattr("neurogated.projections.fact_table._AT_ONCE", 7)
+    found = store.get_nodes
+    calls = itertools.count()
+
+    def failing(*args: Any, **options: Any) -> list[MemoryNode]:  # noqa: ANN401
+        if next(calls) == 2:
+            raise KeyboardInterrupt
+        return found(*args, **options)
+
+    monkeypatch.setattr(store, "get_nodes", failing)
+    with pytest.raises(KeyboardInterrupt):
+        table.catch_up(store, "default")
+    assert rows_in(url) == before
+    table.catch_up(store, "default")
+    assert rows_in(url) == reference(store)
+
+
+def test_the_statistics_of_a_server_have_no_words(request: pytest.FixtureRequest, store: GraphStore) -> None:
+    url = request.getfixturevalue("postgres").database()
+    store.apply(put(*(fact(f"f{place}", f"word{place}", scope=Scope("xochitl")) for place in range(20))))
+    FactTable(url, seconds=5).catch_up(store, "default")
+    engine = create_engine(url.replace("postgresql:", "postgresql+psycopg:"), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text("ANALYZE facts"))
+        sampled = set(connection.execute(text("SELECT attname FROM pg_stats WHERE tablename = 'facts'")).scalars())
+    engine.dispose()
+    assert sampled <= {"is_denied", "valid_from", "valid_to", "said_at", "expires_at", "confidence", "sequence"}
+    assert "sequence" in sampled
+
+
+@pytest.fixture
+def file(config: MemoryConfig) -> Path:
+    return Path(config.save_dir) / "facts.db"
+
+
+def values(file: Path) -> list[str]:
+    return sorted(row["value"] for row in rows_in(f"sqlite:///{file}"))
+
+
+@pytest.mark.parametrize("hold", ["BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"])
+def test_a_program_that_holds_the_file_delays_no_write(
+    config: MemoryConfig, file: Path, hold: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A write that waited for the file would wait for ten minutes.
+    monkeypatch.setattr(compose, "FACTS_SECONDS", 600.0)
+    with NeuroGraphMemory(config) as memory:
+        ids = [memory.facts.add("Ana", "pet", name) for name in ("a heron", "a cat")]
+        other = sqlite3.connect(file, isolation_level=None)
+        other.execute(hold)
+        for number in range(5):
+            memory.facts.add("Ana", f"number {number}", number)
+        memory.delete(ids[0])
+        memory.update(ids[1], importance=0.9)
+        other.execute("ROLLBACK")
+        other.close()
+        memory.facts.catch_up()
+        assert values(file) == sorted(str(one.value) for one in memory.facts.list())
+
+
+def _interrupt_at(step: int) -> Callable[..., Any]:
+    """Return a tracer that interrupts at a line of SQLAlchemy."""
+    left = [step]
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:  # noqa: ANN401
+        if "sqlalchemy" not in frame.f_code.co_filename:
+            return None
+        if event == "line":
+            left[0] -= 1
+            if left[0] == 0:
+                raise KeyboardInterrupt
+        return trace
+
+    return trace
+
+
+def test_an_interrupt_within_the_library_leaves_the_file_free(tmp_path: Path, store: GraphStore) -> None:
+    file = tmp_path / "facts.db"
+    table = FactTable(file, seconds=0.5)
+    store.apply(put(fact("f")))
+    table.catch_up(store, "default")
+    kept = []
+    for number, step in enumerate(range(1, 4000, 37)):
+        store.apply(put(fact("g", str(number))))
+        before = sys.gettrace()
+        sys.settrace(_interrupt_at(step))
+        try:
+            table.catch_up(store, "default")
+        except KeyboardInterrupt as error:
+            # Its traceback refers to the connection, as it does for a caller that handles the interrupt.
+            kept.append(error)
+        finally:
+            sys.settrace(before)
+        other = sqlite3.connect(file, timeout=0.0, isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("ROLLBACK")
+        other.close()
+    assert len(kept) > 20
+    table.catch_up(store, "default")
+    assert rows_in(f"sqlite:///{file}") == reference(store)
