@@ -44,9 +44,6 @@ def test_memory_without_settings_takes_those_of_the_environment(
     assert (tmp_path / "here" / "memory").is_dir()
 
 
-# The built parts
-
-
 # After an error
 
 

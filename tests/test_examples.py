@@ -8,16 +8,17 @@ import re
 import subprocess
 import sys
 import threading
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import yaml
+
+from tests.chat_handler import ChatHandler
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 MAIL = b"""From: Ilka <ilka@example.org>
@@ -45,22 +46,14 @@ def test_the_agent_runs_offline_and_learns(tmp_path: Path) -> None:
     assert "strengthened" in out
 
 
-class _Model(BaseHTTPRequestHandler):
-    """A language model that answers with the length of its prompt, and records every prompt."""
+class _Model(ChatHandler):
+    """A language model that numbers its answers, and records every prompt."""
 
     prompts: list[list[dict[str, str]]]
 
-    def do_POST(self) -> None:
-        messages = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["messages"]
-        self.prompts.append(messages)
-        body = json.dumps({"choices": [{"message": {"content": f"Answer {len(self.prompts)}."}}]}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        pass
+    def answer(self, request: dict[str, Any]) -> None:
+        self.prompts.append(request["messages"])
+        self.say(f"Answer {len(self.prompts)}.")
 
 
 @contextmanager
@@ -111,22 +104,16 @@ def _service(folder: Path) -> Iterator[str]:
         process.terminate()
 
 
-def _request(method: str, address: str, value: object = None) -> Any:  # noqa: ANN401 - JSON
-    data = None if value is None else json.dumps(value).encode()
-    request = urllib.request.Request(address, data=data, method=method)  # noqa: S310 - of this test
-    with urllib.request.urlopen(request, timeout=60) as response:  # noqa: S310
-        return json.load(response)
-
-
 def test_the_service_keeps_tenants_and_users_apart(tmp_path: Path) -> None:
-    with _service(tmp_path) as address:
-        _request("POST", f"{address}/acme/ana/messages", {"content": "My heron is called Ada.", "session": "monday"})
+    with _service(tmp_path) as address, httpx.Client(base_url=address, timeout=60) as service:
+        said = {"content": "My heron is called Ada.", "session": "monday"}
+        assert service.post("/acme/ana/messages", json=said).is_success
         asked = "recall?q=What+is+my+heron+called"
-        assert _request("GET", f"{address}/acme/ana/{asked}")["memories"][0]["text"] == "My heron is called Ada."
+        assert service.get(f"/acme/ana/{asked}").json()["memories"][0]["text"] == "My heron is called Ada."
         for other in ("acme/bob", "globex/ana"):
-            assert _request("GET", f"{address}/{other}/{asked}")["memories"] == []
-        assert _request("DELETE", f"{address}/acme/ana") == {"deleted": True}
-        assert _request("GET", f"{address}/acme/ana/{asked}")["memories"] == []
+            assert service.get(f"/{other}/{asked}").json()["memories"] == []
+        assert service.delete("/acme/ana").json() == {"deleted": True}
+        assert service.get(f"/acme/ana/{asked}").json()["memories"] == []
 
 
 # Importing LangMem takes twenty seconds.

@@ -13,7 +13,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from neurogated import ANY_USER, EdgeType, GraphDelta, MemoryConfig, MemoryEdge, NeuroGraphMemory
+from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.errors import InputError, StorageError, UnknownIdError
 from neurogated.storage.log.sqlite.journal import SqliteJournal
@@ -62,31 +62,11 @@ def test_the_history_of_a_memory_has_all_its_versions(memory: NeuroGraphMemory) 
         memory.history.of("nobody")
 
 
-def test_deleting_a_user_leaves_the_others(memory: NeuroGraphMemory, tmp_path: Path) -> None:
-    memory.add(["Ana's secret heron.", "Another of hers."], user_id="ana")
-    memory.add("Ana's turn.", user_id="ana", session_id="s")
-    memory.add("Bob's reed.", user_id="bob")
-    memory.add("Nobody's pond.")
-    assert memory.delete(user_id="ana") == 3
-    assert {node.content for node in memory.list(user_id=ANY_USER)} == {"Bob's reed.", "Nobody's pond."}
-    assert "heron" not in str(memory.recall("Ana's secret heron", user_id="ana", top_n=9).memories)
-    memory.admin.compact()
-    memory.close()
-    kept = b"".join(path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
-    assert b"secret heron" not in kept
-
-
 def test_deleting_a_session_leaves_memories_without_a_session(memory: NeuroGraphMemory) -> None:
     memory.add("A note.", user_id="ana")
     memory.add("A turn.", user_id="ana", session_id="s")
     assert memory.delete(user_id="ana", session_id="s") == 1
     assert [node.content for node in memory.list(user_id="ana")] == ["A note."]
-
-
-@pytest.mark.parametrize("call", [{}, {"ids": ["x"], "user_id": "ana"}])
-def test_delete_takes_ids_or_filters(memory: NeuroGraphMemory, call: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match="either"):
-        memory.delete(**call)
 
 
 def test_a_user_is_exported_with_her_past_and_nobody_elses(memory: NeuroGraphMemory, tmp_path: Path) -> None:
@@ -233,11 +213,6 @@ def test_as_text_holds_whole_memories_within_the_budget_and_cuts_only_the_best(m
     assert recall.as_text().count("\n- ") == 3
     with pytest.raises(InputError, match="token_budget"):
         recall.as_text(token_budget=0)
-
-
-@pytest.fixture
-def clock() -> ManualClock:
-    return ManualClock()
 
 
 def _faded(clock: ManualClock, days: list[int]) -> float:

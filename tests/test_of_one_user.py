@@ -67,50 +67,6 @@ def test_undos_of_a_user_take_back_one_turn_after_another_and_never_touch_the_ot
         assert _texts(memory, "bob") == theirs
 
 
-CALLS: dict[str, Callable[[NeuroGraphMemory], object]] = {
-    "add": lambda memory: memory.add("A heron."),
-    "add_document": lambda memory: memory.add_document("A heron."),
-    "add_documents": lambda memory: memory.add_documents(["A heron."]),
-    "record_event": lambda memory: memory.record_event("Saw a heron."),
-    "recall": lambda memory: memory.recall("heron"),
-    "retrieve": lambda memory: memory.retrieve("heron"),
-    "get_context": lambda memory: memory.get_context("heron"),
-    "list": lambda memory: memory.list(),
-    "find": lambda memory: memory.find(),
-    "count": lambda memory: memory.count(),
-    "facts.add": lambda memory: memory.facts.add("Ana", "city", "Lyon"),
-    "facts.list": lambda memory: memory.facts.list(),
-    "conflicts.list": lambda memory: memory.conflicts.list(),
-    "history.list": lambda memory: memory.history.list(),
-    "view": lambda memory: memory.view(),
-    "learning.consolidate": lambda memory: memory.learning.consolidate(),
-    "energy.canvas": lambda memory: memory.energy.canvas(),
-    "energy.tiers": lambda memory: memory.energy.tiers(),
-}
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_a_memory_that_requires_a_user_refuses_a_call_without_one(config: MemoryConfig, name: str) -> None:
-    with NeuroGraphMemory(config.replace(require_user=True)) as memory:
-        memory.add("A heron.", user_id="ana")
-        with pytest.raises(InputError, match="user_id="):
-            CALLS[name](memory)
-        assert memory.count(user_id=ANY_USER) == 1
-        assert memory.retrieve("heron", user_id="ana") == ["A heron."]
-
-
-def test_the_history_of_a_user_has_her_changes_only(memory: NeuroGraphMemory) -> None:
-    memory.add("A heron.", user_id="ana")
-    memory.add("A stork.", user_id="bob")
-    every = memory.history.list(user_id=ANY_USER)
-    assert memory.history.list() == every
-    assert memory.history.list(user_id="ana") == every[:1]
-    assert memory.history.list(user_id="bob") == every[1:]
-    memory.feedback(memory.add("An owl.", user_id="ana"))
-    assert memory.history.list(user_id="bob") == every[1:]
-    assert len(memory.history.list(user_id="ana")) == 3
-
-
 NEEDED: dict[str, dict[str, Any]] = {
     "admin.export_to": {"target": "pam", "file": Path("ana.json")},
     "admin.export_user": {"file": Path("ana.jsonl")},
@@ -150,3 +106,20 @@ def test_every_call_refuses_what_is_no_name_of_a_user(wrong: object) -> None:
         for call in calls.values():
             with pytest.raises(InputError, match="user_id"):
                 call(user_id=wrong)
+
+
+_FREE = {"conflicts.resolve", "energy.focus", "learning.feedback", "policies.run", "admin.import_from"}
+"""Calls without a user where one is required: they name memories, or read the owners from a file."""
+
+
+def test_a_memory_that_requires_a_user_refuses_every_call_without_one() -> None:
+    config = MemoryConfig(storage="memory", embedding_name="hash", require_user=True)
+    with NeuroGraphMemory(config.replace(learning={"policies": True}), llm=Repeating("x")) as memory:
+        memory.add("A heron.", id="heron", user_id="ana")
+        calls = dict(_of_users(memory)) | {"add_documents": partial(memory.add_documents, ["A heron."])}
+        assert calls.keys() > _FREE
+        for name in calls.keys() - _FREE:
+            with pytest.raises((InputError, TypeError), match="user"):
+                calls[name]()
+        assert memory.count(user_id=ANY_USER) == 1
+        assert memory.retrieve("heron", user_id="ana") == ["A heron."]

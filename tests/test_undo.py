@@ -267,23 +267,6 @@ def test_without_a_user_the_last_thing_done_to_memories_without_an_owner_is_take
     assert memory.admin.check() == []
 
 
-def test_without_a_user_no_undo_brings_back_an_erased_user(tmp_path: Path, config: MemoryConfig) -> None:
-    config = config.replace(save_dir=str(tmp_path / "one"), storage="sqlite")
-    with NeuroGraphMemory(config) as memory:
-        memory.add("I keep hens.", id="hens", user_id="ben")
-        assert memory.delete(user_id="ben") == 1
-        assert memory.undo() is None
-    with NeuroGraphMemory(config) as memory:
-        assert memory.undo() is None
-        memory.add("The office is in Oslo.")
-        made = memory.undo()
-        assert made is not None
-        assert [one.content for one in made.memories] == ["The office is in Oslo."]
-        assert memory.undo() is None
-        assert memory.undo(user_id="ben") is not None
-        assert memory.count(user_id="ben") == 1
-
-
 @pytest.mark.parametrize("user", [None, "ana"])
 def test_undo_goes_past_a_memory_that_has_expired(
     memory: NeuroGraphMemory, clock: ManualClock, user: str | None
@@ -338,19 +321,6 @@ def test_who_deleted_all_and_compacted_has_nothing_to_take_back(memory: NeuroGra
     memory.add("I keep hens.", user_id=user)
     assert memory.undo(user_id=user) is not None
     assert memory.count(user_id=ANY_USER) == 0
-
-
-def test_an_undo_tells_which_memories_it_took_back(memory: NeuroGraphMemory) -> None:
-    (first,) = memory.add("I keep bees.", user_id="ana")
-    (second,) = memory.add("I keep hens.", user_id="ben")
-    memory.delete(second)
-    seen = list[ChangedMemory]()
-    for user in (ANY_USER, "ben", "ana"):
-        made = memory.undo(user_id=user)
-        assert made is not None
-        seen += made.memories
-    gone = ChangedMemory(second, "deleted", "I keep hens."), ChangedMemory(first, "deleted", "I keep bees.")
-    assert seen == [ChangedMemory(second, "written", "I keep hens."), *gone]
 
 
 def test_the_latest_changes_have_their_memories(memory: NeuroGraphMemory) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from neurogated.errors import InputError
 from neurogated.integrations.conversation import add_new
 from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from tests.sessions import LONG, NOON, following_of, memories_of, message_of, order_of, turns_of
+from tests.sessions import LONG, following_of, memories_of, message_of, order_of
 
 OTHER = "A heron stood by the mill. The mill was closed on Sunday."
 
@@ -76,26 +74,6 @@ def test_texts_of_any_length_replace_one_another(small: NeuroGraphMemory, *, tog
             assert len(following_of(small)) == len(chunks) - 1
 
 
-def test_a_longer_version_of_a_turn_goes_on_where_the_turn_stands(small: NeuroGraphMemory) -> None:
-    small.add([message_of(f"Turn {place}.", id=f"turn {place}") for place in range(40)], session_id="s")
-    small.add(message_of(LONG, id="turn 3"), session_id="s")
-    expected = ["Turn 2.", *(f"{sentence.strip('.')}." for sentence in LONG.split(". ")), "Turn 4."]
-    assert order_of(small)[2:7] == expected[:5]
-    # A turn that must move is replaced at the same time.
-    moment = NOON - timedelta(days=1)
-    small.add([message_of("Turn null.", id="turn 0"), message_of("Begin.", timestamp=moment)], session_id="s")
-    small.add(message_of("It rained.", id="turn 3"), session_id="s")
-    assert [node.content for node in turns_of(small)][:7] == [
-        "Begin.",
-        "Turn null.",
-        "Turn 1.",
-        "Turn 2.",
-        "It rained.",
-        "Turn 4.",
-        "Turn 5.",
-    ]
-
-
 @pytest.mark.parametrize("owner", ["ana", None])
 @pytest.mark.parametrize("thief", ["bob", None])
 def test_an_id_of_another_user_is_refused(small: NeuroGraphMemory, owner: str | None, thief: str | None) -> None:
@@ -152,20 +130,6 @@ def test_a_text_is_replaced_in_one_change(
     assert sorted(map(repr, small.store.all_edges())) == edges
 
 
-def test_a_reader_never_sees_half_of_two_texts(config: MemoryConfig) -> None:
-    settings = {"chunk_size": 8}
-    texts, seen = [LONG, OTHER], set()
-    with NeuroGraphMemory(config.replace(indexing=settings)) as memory, ThreadPoolExecutor(1) as pool:
-        memory.add(LONG, id="note")
-        writing = pool.submit(lambda: [memory.add(texts[n % 2], id="note") for n in range(1, 12)])
-        while not writing.done():
-            view = memory.store.view()
-            past = memory.store.as_of(view.sequence)
-            seen.add(" ".join(node.content for node in memories_of(past)))
-        writing.result()
-    assert seen <= set(texts)
-
-
 @pytest.mark.parametrize("session", [None, "s"])
 def test_an_id_updates_its_whole_text(small: NeuroGraphMemory, session: str | None) -> None:
     small.add(["Before.", message_of(LONG, id="note"), "After."], session_id=session)
@@ -183,9 +147,6 @@ def test_an_id_updates_its_whole_text(small: NeuroGraphMemory, session: str | No
     # Adding it again cuts it into chunks.
     small.add(OTHER, id="note", session_id=session)
     assert [node.id for node in small.list() if node.id.startswith("note")] == ["note", "note#1"]
-
-
-# Adding a text without an id again
 
 
 # The ids of texts without one

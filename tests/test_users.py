@@ -19,10 +19,8 @@ from neurogated import (
     Scope,
     ScopeFilter,
     field,
-    import_memory,
     migrate,
 )
-from neurogated.core.filters import NO_MEMORIES
 from neurogated.core.found import Found
 from neurogated.ingestion.document import Document, Passage
 from neurogated.retrieval.confidence import NOTHING_FOUND
@@ -142,30 +140,6 @@ def test_sessions_agents_paths_kinds_tags_and_conditions_narrow_a_recall(memory:
     assert [node.id for node in memory.find(user_id="ana", order_by="-importance", limit=1)] == [always]
 
 
-def test_owners_and_fields_survive_opening_export_and_a_look_back(
-    memory: NeuroGraphMemory, config: MemoryConfig, tmp_path: Path
-) -> None:
-    ana = _tell(memory, "ana", ANA)
-    _tell(memory, "bob", BOB)
-    memory.add_document("A clock.", user_id="ana", tags=["red"], importance=0.25, path=("a", "b"), kind="policy")
-    known = memory.history.list()[-1].sequence
-    memory.delete(ana[:1])
-    assert set(memory.recall("Lyon", user_id="ana", as_of=known, top_n=20).ids) >= set(ana)
-    there = memory.store.as_of(known).find(Filter(except_kinds=NO_MEMORIES))
-    assert [node.id for node in there][: len(ana)] == ana
-    expected = memory.find(user_id=ANY_USER)
-    edges = _edges(memory)
-    memory.admin.export(tmp_path / "export")
-    moved = config.replace(storage="sqlite", save_dir=str(tmp_path / "moved"))
-    import_memory(moved, tmp_path / "export")
-    with NeuroGraphMemory(moved) as other:
-        assert other.find(user_id=ANY_USER) == expected
-        assert _edges(other) == edges
-    with NeuroGraphMemory(moved) as again:
-        assert [node.content for node in again.find(kinds=["policy"], user_id="ana")] == ["A clock."]
-        assert {node.scope.user_id for node in again.find(user_id="ana")} == {"ana"}
-
-
 def test_similar_memories_stay_within_a_user_when_the_model_changes(tmp_path: Path) -> None:
     config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")
     with NeuroGraphMemory(config) as memory:
@@ -177,18 +151,6 @@ def test_similar_memories_stay_within_a_user_when_the_model_changes(tmp_path: Pa
         similar = [edge for edge in memory.store.all_edges() if edge.type is EdgeType.SIM]
         assert similar
         assert all(owners[edge.source_id] == owners[edge.target_id] for edge in similar)
-
-
-def test_the_names_of_a_user_whose_memories_are_gone_leave_the_file(tmp_path: Path) -> None:
-    config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")
-    with NeuroGraphMemory(config) as memory:
-        memory.add_document("A clock.", user_id="zanzibar-user", tags=["zanzibar-tag"])
-        memory.add_document("A stone.")
-        memory.delete([node.id for node in memory.find(user_id="zanzibar-user") if node.scope.user_id])
-        memory.admin.compact()
-        memory.recall("clock", user_id="zanzibar-user")
-    for path in tmp_path.rglob("*"):
-        assert not path.is_file() or b"zanzibar" not in path.read_bytes(), path
 
 
 def test_a_search_that_hides_a_memory_counts_its_words_with_and_without_other_users(memory: NeuroGraphMemory) -> None:

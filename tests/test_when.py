@@ -67,13 +67,6 @@ def test_a_message_that_is_added_again_stays_one_memory_with_its_first_time(
     assert memory.get("m1").timestamp == begin
 
 
-def test_messages_of_one_call_keep_their_order(memory: NeuroGraphMemory) -> None:
-    memory.add([{"role": "user", "content": f"Turn {number}."} for number in range(20)], session_id="s")
-    turns = memory.find(order_by="position")
-    assert [turn.content for turn in turns] == [f"Turn {number}." for number in range(20)]
-    assert all(turn.timestamp for turn in turns)
-
-
 @pytest.mark.parametrize("key", ["created_at", "time", "date"])
 @pytest.mark.parametrize(
     "value", ["2026-03-01T10:00:00Z", datetime(2026, 3, 1, 10, tzinfo=UTC), 1772359200, 1772359200.0, 1772359200000]
@@ -238,20 +231,33 @@ def test_an_expired_memory_is_nowhere(memory: NeuroGraphMemory, clock: ManualClo
         memory.add("x", ttl=1, expires_at=clock())
 
 
-def test_an_expiration_date_of_mem0_is_the_end_of_the_memory(
-    memory: NeuroGraphMemory, clock: ManualClock, tmp_path: Path
-) -> None:
-    file = tmp_path / "mem0.json"
-    about = {"user_id": "ana", "created_at": "2026-11-01T00:00:00Z"}
-    entries = [
-        {"id": "1", "memory": "Has a visa.", "expiration_date": "2026-11-30", **about},
-        {"id": "2", "memory": "Has a cold.", "expiration_date": "2026-11-09", **about},
-    ]
-    file.write_text(json.dumps(entries))
-    done = memory.admin.import_from("mem0", file)
-    assert (done.added, done.faults) == (1, 1)
-    assert "expired" in done.shown[0]
-    (node,) = memory.find(user_id="ana")
-    assert node.expires_at == datetime(2026, 12, 1, tzinfo=UTC)
-    clock.advance(timedelta(days=20))
-    assert memory.count(user_id="ana") == 0
+@pytest.mark.parametrize(
+    ("seconds", "moment"),
+    [
+        (1_700_000_000.5, datetime(2023, 11, 14, 22, 13, 20, 500000, tzinfo=UTC)),
+        (1_700_000_000, datetime(2023, 11, 14, 22, 13, 20, tzinfo=UTC)),
+        (-1.0, datetime(1969, 12, 31, 23, 59, 59, tzinfo=UTC)),
+    ],
+)
+def test_a_timestamp_may_be_seconds_since_1970(memory: NeuroGraphMemory, seconds: float, moment: datetime) -> None:
+    ids = memory.add({"role": "user", "content": "I moved.", "timestamp": seconds}, session_id="s")
+    ids += memory.add("I moved back.", timestamp=seconds)
+    ids += [memory.facts.add("Ana", "city", "Lyon", timestamp=seconds)]
+    ids += memory.record_event("I moved again.", timestamp=seconds)
+    assert [memory.get(node_id).timestamp for node_id in ids] == [moment] * len(ids)
+
+
+def test_a_number_names_a_change_and_no_time_where_a_past_is_asked_for(memory: NeuroGraphMemory) -> None:
+    memory.add("I moved.")
+    with pytest.raises(InputError, match="as_of"):
+        memory.recall("Who moved?", as_of=1_700_000_000.0)
+
+
+@given(st.datetimes(datetime(2, 1, 1), datetime(9999, 1, 1), timezones=st.timezones()))  # noqa: DTZ001 - zones are drawn
+def test_a_text_in_iso_format_is_the_same_time_as_its_datetime(moment: datetime) -> None:
+    with NeuroGraphMemory(CONFIG) as memory:
+        (one, other) = memory.add(
+            [{"role": "user", "content": "I moved.", "timestamp": given} for given in (moment, moment.isoformat())],
+            session_id="s",
+        )
+        assert memory.get(one).timestamp == memory.get(other).timestamp

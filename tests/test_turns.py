@@ -1,0 +1,292 @@
+"""Turns of a session: their storage and order, also of late, moved and updated ones, and with several writers."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
+from neurogated.compose import build
+from neurogated.config.groups import IndexingSettings
+from neurogated.ingestion.analysers import Findings
+from neurogated.storage.graph_store import GraphStore
+from neurogated.testing import ManualClock
+from tests.sessions import LONG, NOON, TALK, following_of, message_of, order_of
+
+# Storage
+
+
+def test_a_message_is_a_memory_with_role_speaker_time_and_metadata(memory: NeuroGraphMemory) -> None:
+    message = message_of("I moved to Lyon.", name="Ann", timestamp=NOON, metadata={"mood": "calm"})
+    (told,), (noted,) = memory.add(message, user_id="ana", session_id="s", tags=["home"]), memory.add("A note.")
+    node, note = memory.store.get_nodes([told, noted])
+    assert (node.content, node.role, node.speaker, node.timestamp) == ("I moved to Lyon.", "user", "Ann", NOON)
+    assert (node.scope.user_id, node.scope.session_id, node.tags) == ("ana", "s", ("home",))
+    assert (node.metadata, node.found.entities) == ({"mood": "calm"}, ("Lyon",))
+    assert node.position is not None
+    assert (note.role, note.speaker, note.timestamp, note.position) == (None, None, None, None)
+
+
+def test_the_same_words_are_two_turns_of_a_session_and_one_document(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        assert len({*memory.add(["Oh no!", "Oh no!"], session_id="s"), *memory.add("Oh no!", session_id="s")}) == 3
+        assert order_of(memory) == ["Oh no!"] * 3
+        before = memory.store.view().sequence + 1
+        assert len({*memory.add(["Oh no!", "Oh no!"]), *memory.add("Oh no!")}) == 1
+        assert memory.store.view().sequence == before
+
+
+# The order of a session
+
+
+def test_a_session_is_the_same_fed_at_once_and_message_by_message(config: MemoryConfig, tmp_path: Path) -> None:
+    messages = [message_of(f"{text} Turn {place}.", timestamp=NOON) for place, text in enumerate(TALK * 2)]
+    orders, causes = [], []
+    for number, size in enumerate((10, 1, 3)):
+        there = config.replace(save_dir=str(tmp_path / str(number)))
+        with NeuroGraphMemory(there) as memory:
+            for begin in range(0, len(messages), size):
+                memory.add(messages[begin : begin + size], user_id="ana", session_id="s")
+            orders.append(order_of(memory))
+            text = {node.id: node.content for node in memory.store.all_nodes()}
+            kept = [edge for edge in memory.store.all_edges() if edge.type is EdgeType.CAUSE]
+            causes.append({(text[edge.source_id], text[edge.target_id]) for edge in kept})
+    assert orders[0] == orders[1] == orders[2] == [message["content"] for message in messages]
+    assert causes[0] == causes[1] == causes[2]
+    assert causes[0]
+
+
+def test_sessions_are_told_apart_by_name_and_user(memory: NeuroGraphMemory) -> None:
+    for place in range(3):
+        memory.add(f"One {place}.", user_id="ana", session_id="one")
+        memory.add(f"Two {place}.", user_id="ana", session_id="two")
+        memory.add(f"Three {place}.", user_id="bob", session_id="three")
+        memory.add(f"Four {place}.", session_id="four")
+        memory.add(f"None {place}.", user_id="ana")
+    for name in ("One", "Two", "Three", "Four"):
+        assert order_of(memory, name.lower()) == [f"{name} {place}." for place in range(3)]
+    assert len(following_of(memory)) == 8
+
+
+def test_an_expired_turn_leaves_one_chain() -> None:
+    clock = ManualClock()
+    with NeuroGraphMemory(
+        config := MemoryConfig(storage="memory", embedding_name="hash"), parts=build(config, clock)
+    ) as memory:
+        memory.add("First.", session_id="s")
+        memory.add("Second.", session_id="s", ttl=5)
+        memory.add("Third.", session_id="s")
+        clock.advance(timedelta(seconds=9))
+        memory.maintenance()
+        assert order_of(memory) == ["First.", "Third."]
+
+
+CONFIG = MemoryConfig(storage="memory", embedding_name="hash")
+
+hours = st.none() | st.integers(1, 9)
+
+
+def _messages(hours: Sequence[int | None], first: int) -> list[dict[str, object]]:
+    times = [{} if hour is None else {"timestamp": NOON + timedelta(hours=hour)} for hour in hours]
+    return [message_of(f"Turn {number}.", **time) for number, time in enumerate(times, first)]
+
+
+@given(st.lists(st.lists(hours, min_size=1, max_size=12), max_size=8))
+def test_a_turn_follows_all_turns_that_are_not_later_and_one_without_time_is_said_now(
+    batches: list[list[int | None]],
+) -> None:
+    expected: list[tuple[int | None, str]] = []
+    count = 0
+    with NeuroGraphMemory(CONFIG) as memory:
+        for batch in batches:
+            memory.add(_messages(batch, count), session_id="s")
+            for hour in batch:
+                later = [place for place, (other, _) in enumerate(expected) if hour and (not other or other > hour)]
+                expected.insert(min(later, default=len(expected)), (hour, f"Turn {count}."))
+                count += 1
+        assert order_of(memory) == [text for _, text in expected]
+
+
+@given(st.lists(st.integers(-30, 30), max_size=12))
+def test_messages_keep_their_order_though_the_clock_jumps(jumps: list[int]) -> None:
+    clock = ManualClock()
+    with NeuroGraphMemory(CONFIG, parts=build(CONFIG, clock)) as memory:
+        for number, jump in enumerate(jumps):
+            clock.advance(timedelta(hours=jump))
+            memory.add(_messages([None], number), session_id="s")
+            assert memory.find(session_id="s", order_by="position")[-1].timestamp == clock()
+        assert order_of(memory) == [f"Turn {number}." for number in range(len(jumps))]
+
+
+def test_turns_in_reverse_order_read_as_few_turns_of_a_long_session_as_of_a_short_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    read: list[int] = []
+    real = GraphStore.get_nodes
+
+    def get_nodes(store: GraphStore, node_ids: Any, **details: Any) -> Any:  # noqa: ANN401
+        read.append(len(node_ids))
+        return real(store, node_ids, **details)
+
+    monkeypatch.setattr(GraphStore, "get_nodes", get_nodes)
+    counts = []
+    for length in (100, 1000):
+        with NeuroGraphMemory(CONFIG) as memory:
+            memory.add(_messages(range(length, 0, -1), 0), session_id="s")
+            read.clear()
+            for hour in (0, -1, length // 2):
+                memory.add(_messages([hour], 0), session_id="s")
+            counts.append(sum(read))
+    # The writer has the turns that it stored last, which are all turns of the short session.
+    assert max(counts) < 30
+
+
+SMALL = MemoryConfig(storage="memory", embedding_name="hash", indexing=IndexingSettings(chunk_size=9))
+SESSIONS = ("one", "two")
+
+kinds = st.sampled_from(["same", "new", "long"])
+put = st.tuples(st.integers(0, 5), st.integers(0, 3), st.none() | st.sampled_from(SESSIONS), kinds)
+
+
+@given(st.lists(put, max_size=12))
+def test_turns_stand_where_their_last_time_and_session_put_them(calls: list[tuple[int, int, str | None, str]]) -> None:
+    expected: dict[str, list[tuple[int, str]]] = {name: [] for name in SESSIONS}
+    known: dict[str, tuple[int, str, str]] = {}
+    with NeuroGraphMemory(SMALL) as memory:
+        for number, (name, hour, session, kind) in enumerate(calls):
+            node_id = f"turn {name}"
+            old_hour, old_session, old_text = known.get(node_id, (None, None, f"Turn {name}."))
+            text = {"same": old_text, "new": f"Turn {name}, {number}.", "long": LONG}[kind]
+            place = session or old_session
+            moment = NOON + timedelta(hours=hour)
+            memory.add(message_of(text, id=node_id, timestamp=moment), session_id=session)
+            if place is None:
+                continue
+            if (old_hour, old_session) != (hour, place):
+                if old_session is not None:
+                    expected[old_session] = [one for one in expected[old_session] if one[1] != node_id]
+                at = sum(one[0] <= hour for one in expected[place])
+                expected[place].insert(at, (hour, node_id))
+            known[node_id] = (hour, place, text)
+        for session in SESSIONS:
+            texts = []
+            for _, node_id in expected[session]:
+                text = known[node_id][2]
+                texts += [f"{part.strip('.')}." for part in text.split(". ")] if text == LONG else [text]
+            assert order_of(memory, session) == texts
+        assert memory.admin.check() == []
+
+
+def test_a_document_becomes_a_turn_and_keeps_the_scope_that_is_not_given() -> None:
+    with NeuroGraphMemory(SMALL) as memory:
+        memory.add("Turn 0.", session_id="s", user_id="ana")
+        memory.add("A note.", id="note", user_id="ana", agent_id="planner", path=("a", "b"))
+        memory.add("A note.", id="note", user_id="ana", session_id="s")
+        assert order_of(memory) == ["Turn 0.", "A note."]
+        scope = memory.get("note").scope
+        assert (scope.agent_id, scope.path, scope.session_id) == ("planner", ("a", "b"), "s")
+
+
+@pytest.mark.parametrize("text", ["The pump works.", "The pump failed."])
+@pytest.mark.parametrize("session", [{}, {"session_id": "s"}])
+def test_an_upsert_of_a_memory_that_another_process_deletes_meanwhile_is_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, session: dict[str, Any]
+) -> None:
+    config = SMALL.replace(storage="sqlite", save_dir=str(tmp_path))
+    with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as other:
+        memory.add("The pump failed.", id="pump", **session)
+        analysis = memory.session.writer._analysis
+        real: Callable[..., Any] = analysis.find_causes
+
+        def find_causes(*arguments: Any) -> Any:  # noqa: ANN401
+            if other.count():
+                other.delete(["pump"])
+            return real(*arguments)
+
+        monkeypatch.setattr(analysis, "find_causes", find_causes)
+        assert memory.add(text, id="pump", metadata={"a": 1}, **session) == ["pump"]
+        assert (memory.get("pump").content, memory.get("pump").metadata) == (text, {"a": 1})
+        assert memory.admin.check() == []
+
+
+@pytest.mark.parametrize("upsert", [True, False])
+def test_others_write_while_an_update_is_judged(*, upsert: bool) -> None:
+    parts = build(SMALL)
+    finder, written = parts.entity_finder, threading.Event()
+    with NeuroGraphMemory(SMALL, parts=parts) as memory:
+        memory.add("The pump failed.", id="pump")
+
+        def write() -> None:
+            memory.add("A heron stood by the mill.")
+            written.set()
+
+        def find(text: str) -> tuple[str, ...]:
+            if "works" in text and not written.is_set():
+                threading.Thread(target=write).start()
+                assert written.wait(20), "the write lock is held while a text is judged"
+            return type(finder).find(finder, text)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(finder, "find", find, raising=True)
+            if upsert:
+                memory.add("The pump works.", id="pump")
+            else:
+                memory.update("pump", "The pump works.")
+        assert written.is_set()
+        assert {node.content for node in memory.list()} == {"The pump works.", "A heron stood by the mill."}
+
+
+@pytest.mark.parametrize("hour", [-1, 0.5, 1.5, 2.5, 9])
+def test_a_turn_with_a_new_time_moves_to_its_place(hour: float) -> None:
+    with NeuroGraphMemory(SMALL) as memory:
+        for number in range(4):
+            at = NOON + timedelta(hours=number)
+            memory.add(message_of(f"Turn {number}.", id=str(number), timestamp=at), session_id="s")
+        memory.update("1", timestamp=NOON + timedelta(hours=hour))
+        order = sorted(range(4), key=lambda number: hour if number == 1 else number)
+        assert order_of(memory) == [f"Turn {number}." for number in order]
+        assert memory.history.list()[-1].reason == "update"
+        memory.undo()
+        assert order_of(memory) == [f"Turn {number}." for number in range(4)]
+        # A new text may come with the new time.
+        memory.update("1", "Turn one.", timestamp=NOON + timedelta(hours=hour))
+        assert order_of(memory) == [f"Turn {number}.".replace("1", "one") for number in order]
+        assert memory.admin.check() == []
+
+
+def test_causes_around_a_new_text_of_a_turn_are_judged_again() -> None:
+    with NeuroGraphMemory(SMALL) as memory:
+        memory.add(["The pump failed.", message_of("The field is green.", id="field")], session_id="s")
+        memory.add([f"Turn {number}." for number in range(20)], session_id="s")
+        for update in (memory.update, lambda node_id, text: memory.add(text, id=node_id)):
+            update("field", "The field is green.")
+            assert not [edge for edge in memory.store.all_edges() if edge.type is EdgeType.CAUSE]
+            update("field", "Because of this, the field was flooded.")
+            assert len([edge for edge in memory.store.all_edges() if edge.type is EdgeType.CAUSE]) == 2
+
+
+@pytest.mark.parametrize("upsert", [True, False])
+def test_accesses_counted_while_an_update_is_judged_stay(monkeypatch: pytest.MonkeyPatch, *, upsert: bool) -> None:
+    with NeuroGraphMemory(SMALL) as memory:
+        memory.add("The pump failed.", id="pump")
+        analysis = memory.session.writer._analysis
+        real = analysis.find_causes
+
+        def find_causes(*arguments: Any) -> Findings:  # noqa: ANN401
+            memory.recall("pump")
+            memory.learning.flush()
+            return real(*arguments)
+
+        monkeypatch.setattr(analysis, "find_causes", find_causes)
+        if upsert:
+            memory.add("The pump works.", id="pump")
+        else:
+            memory.update("pump", "The pump works.")
+        assert memory.get("pump").uses == 1
