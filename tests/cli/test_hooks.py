@@ -198,15 +198,6 @@ def test_codex_runs_the_same_hooks_with_its_own_fields_and_transcripts(client: C
     assert f"- user (20 November 2026): {PORT}" in asked.splitlines()
 
 
-def test_what_was_taken_back_in_a_session_is_not_stored(client: Client) -> None:
-    first, other = _turn(1, "Use port 1111.", "Done."), _turn(11, PORT, "Noted.")
-    chained = [one | {"parentUuid": "root"} for one in (first[0], other[0])]
-    rest = [one | {"parentUuid": turn[0]["uuid"]} for turn in (first, other) for one in turn[1:]]
-    client.write(*chained[:1], *rest[:4], *chained[1:], *rest[4:])
-    assert client.run("stop").returncode == 0
-    assert client.stored() == [("user", PORT), ("assistant", "Noted.")]
-
-
 def test_a_second_stop_stores_only_what_is_new_and_nothing_that_was_deleted(client: Client) -> None:
     first, second = _turn(1, PORT, "Noted."), _turn(11, "The shop opens at nine.", "I wrote it down.")
     client.write(*first)
@@ -231,18 +222,6 @@ def test_a_turn_with_the_word_is_nowhere_in_the_memory_and_this_is_said(
     assert said == {"systemMessage": "neurogated: 2 messages not stored: the turn has #private"}
     assert client.stored() == []
     assert [file for file in client.folder.rglob("*") if file.is_file() and b"ylophon" in file.read_bytes()] == []
-
-
-def test_what_the_program_and_subagents_write_is_no_message(client: Client) -> None:
-    client.write(
-        _entry(1, "user", "Caveat: generated.", isMeta=True),
-        _entry(2, "user", "<command-name>/clear</command-name>"),
-        _entry(3, "user", "Search the files.", isSidechain=True),
-        _entry(4, "user", "Summary of before.", isCompactSummary=True),
-        *_turn(11, "A line\u2028break.", "Noted."),
-    )
-    assert client.run("stop").returncode == 0
-    assert client.stored() == [("user", "A line\u2028break."), ("assistant", "Noted.")]
 
 
 @pytest.mark.parametrize(

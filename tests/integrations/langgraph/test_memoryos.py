@@ -6,7 +6,7 @@ import json
 import runpy
 import sys
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from functools import partial
@@ -24,9 +24,34 @@ from neurogated.errors import ConfigError, InputError, LLMError
 from neurogated.integrations.langgraph.dialogue import StoreRecords
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import NeuroStore
-from tests.integrations.langgraph.conversations import TOPICS, Open, all_pages, exported, talk
 from tests.integrations.langgraph.plain_chat import plain_chat
 from tests.integrations.langgraph.words import ScriptedChat, WordEmbeddings, lines
+
+TOPICS = {
+    "garden": "The tomato plants in my garden have {n} yellow leaves.",
+    "guitar": "I practise the guitar song for concert {n}.",
+    "trip": "The early train from Lyon to Geneva is {n} minutes late.",
+}
+Open = Callable[..., MemoryOS]
+
+
+def talk(memory: MemoryOS, count: int, *, user: str = "ana", session: str = "s", topic: str = "garden") -> list[str]:
+    told = [TOPICS[topic].format(n=n) for n in range(count)]
+    return [memory.save_memory(user, session, text, "") for n, text in enumerate(told)]
+
+
+def exported(memory: MemoryOS, folder: Path, tier: str, user: str = "ana") -> dict[str, Any]:
+    memory.export(folder)
+    found: dict[str, Any] = json.loads((folder / tier / f"{user}.json").read_text())
+    return found
+
+
+def all_pages(memory: MemoryOS, folder: Path) -> list[dict[str, Any]]:
+    """Return all pages of both tiers, in order."""
+    short = exported(memory, folder, "short_term")["pages"]
+    segments = exported(memory, folder, "mid_term")["segments"].values()
+    return sorted([*short, *(page for one in segments for page in one["pages"])], key=lambda page: page["key"])
+
 
 EXAMPLE = """
 from langchain.chat_models import init_chat_model
@@ -54,6 +79,22 @@ mem.save_memory(
 # Search memory
 results = mem.search_memory(user_id="user123", query="French geography", top_k=5)
 """
+
+
+@pytest.fixture(params=["ours", "in memory"])
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
+    """Open a memory again and again on the same store."""
+    shared = InMemoryStore()
+    memories: list[MemoryOS] = []
+
+    def opening(**options: Any) -> MemoryOS:  # noqa: ANN401
+        place = {"storage_dir": tmp_path / "memory"} if request.param == "ours" else {"store": shared}
+        memories.append(MemoryOS(embedding=WordEmbeddings(), **place, **options))
+        return memories[-1]
+
+    yield opening
+    for memory in memories:
+        memory.close()
 
 
 def test_the_example_of_its_readme_runs_to_the_letter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
