@@ -145,7 +145,7 @@ def test_a_user_waits_for_one_turn_of_another_who_asks_for_much(folder: Path, *,
     with Servers(folder) as servers:
         names = ("ana", "ben")
         keys = [servers.key()] * 2 if shared else [servers.key("--user_id", name) for name in names]
-        url, done, asking = servers.start(), list[int](), threading.Barrier(MANY + 1)
+        url, done, asking = servers.start(), list[int](), threading.Barrier(MANY + 1, timeout=120)
 
         def ask() -> None:
             with client(url, keys[0], user_id=names[0]) as one:
