@@ -331,8 +331,9 @@ class GraphIndex:
         put, view = {node.id: row for row, node in nodes.items()}, self.topology.view()
         conflicts = [(row, node) for row, node in nodes.items() if node.kind == CONFLICT]
         outcomes = _outcomes_of(conflicts, lambda name: put.get(name, view.find(name)))
-        has_slots = bool(self.validity.outcomes.slots) or any(node.kind in FACTS for node in nodes.values())
-        entries = {row: entry_of(node, row) for row, node in nodes.items()} if has_slots else {}
+        times = self.validity.outcomes.valid_time
+        held = [row for row, node in nodes.items() if node.kind in FACTS or times(row) is not None]
+        entries = {row: entry_of(nodes[row], row) for row in held}
         sides = {side for one in outcomes.values() if one is not None for side in one.sides}
         known_sides = self.validity.outcomes.sides
         known = {row: times_of(node) for row, node in nodes.items() if row in sides or row in known_sides}

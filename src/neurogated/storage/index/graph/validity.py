@@ -87,6 +87,8 @@ class RowOutcomes:
 
     def update(self, changes: OutcomeChanges) -> dict[int, Times]:
         """Apply changes, and return the valid times of the memories that may have changed."""
+        if not (changes.removed or changes.outcomes or changes.times or changes.entries):
+            return {}
         touched = self._put_stored(changes)
         put, gone = defaultdict[Key, dict[int, Entry]](dict), defaultdict[Key, set[int]](set)
         for row in (*changes.removed, *changes.entries):
