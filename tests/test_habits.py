@@ -115,6 +115,7 @@ def test_a_recalled_memory_has_the_fields_of_its_node_that_one_reads_first() -> 
         found = memory.recall("tea")[0]
         assert (found.role, found.speaker, found.title) == ("user", "Ann", "Drinks")
         assert found.timestamp == found.node.timestamp is not None
+        assert "I like tea." in repr(found)
 
 
 def test_results_show_themselves_as_tables_in_a_notebook_and_no_text_becomes_markup() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory
@@ -224,6 +224,7 @@ _ACTIONS = st.one_of(
 
 
 @given(actions=st.lists(_ACTIONS, max_size=12))
+@example(actions=[("enter", KEYS[0], {"a": 0.5}, True), ("enter", KEYS[0], {"a": 0.0}, True)])
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_canvas_holds_the_best(canvases: CanvasStorage, actions: list[tuple]) -> None:  # type: ignore[type-arg]
     canvases.clear()
