@@ -152,6 +152,7 @@ def test_any_recall_gives_a_page_that_is_well_formed(recall: Recall, read: Calla
     assert len(page.having("data-item")) == len(drawn.vertices)
     ids = {vertex.id for vertex in drawn.vertices}
     assert ids >= {*recall.ids, *dict(recall.anchors)}
+    assert {vertex.id for vertex in drawn.senders} >= set(dict(recall.anchors))
     assert len(drawn.arcs) == sum(map(len, [*(memory.flows for memory in recall), *recall.relays.values()]))
     assert len(page.having("data-flow")) == len(drawn.arcs)
     ids_of_elements = [element["id"] for element in page.having("id")]
