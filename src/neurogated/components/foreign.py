@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -179,13 +180,14 @@ class Importing:
         self._session, self._texts, self.done = session, Texts(session), Imported(source)
         self._user_id = user_id = Scope(user_id).user_id
         self._all_branches, self._has_private = branches == "all", include_private
-        view, prefix = session.store.view(), f"{source}-"
+        # The ids that `_named` makes: other formats, and users, have ids that begin alike.
+        view, is_own = session.store.view(), re.compile(f"{source}-[0-9a-f]{{32}}").fullmatch
         self._users = {user_id}
         """The owners of the texts of this file."""
         self._earlier = {
             name: view.scope_of(view.rows_by_id[name]).user_id
             for name in view.ids
-            if name.startswith(prefix) and "#" not in name and view.find(name) is not None
+            if is_own(name) and view.find(name) is not None
         }
         """The texts of earlier imports that this file did not have so far, with their owners."""
 

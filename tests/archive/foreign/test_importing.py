@@ -168,6 +168,21 @@ def test_what_the_source_deleted_is_told_and_deleted_by_a_mirror(plain: MemoryCo
         assert memory.count(user_id="bob", kinds=["turn"]) == 6
 
 
+def test_a_mirror_touches_only_what_imports_of_its_own_format_wrote(plain: MemoryConfig, tmp_path: Path) -> None:
+    session, chats = tmp_path / "session.jsonl", written(tmp_path / "claude.json", [claude([("human", "Hello.")])])
+    entry = {"type": "user", "uuid": "u1", "sessionId": "s1", "message": {"content": "I code in Rust."}}
+    session.write_text(json.dumps(entry), encoding="utf-8")
+    with NeuroGraphMemory(plain) as memory:
+        memory.admin.import_from("claude-code", session, user_id="ana")
+        memory.add("My plan for May.", user_id="ana", id="claude-plan")
+        memory.admin.import_from("claude", chats, user_id="ana")
+        other = written(chats, [claude([("human", "Good evening.")], "c2")])
+        done = memory.admin.import_from("claude", other, user_id="ana", mirror=True)
+        assert (done.missing, done.deleted, done.notes) == (1, 1, [])
+        kept = {one.content for one in memory.find(user_id="ana")}
+        assert kept == {"I code in Rust.", "My plan for May.", "Good evening."}
+
+
 def test_an_empty_file_and_an_unknown_one_are_named(plain: MemoryConfig, tmp_path: Path) -> None:
     empty = tmp_path / "conversations.json"
     empty.write_bytes(b"\xef\xbb\xbf \n")
