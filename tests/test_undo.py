@@ -323,6 +323,20 @@ def test_who_deleted_all_and_compacted_has_nothing_to_take_back(memory: NeuroGra
     assert memory.count(user_id=ANY_USER) == 0
 
 
+def test_an_erased_deletion_is_told_and_nothing_older_is_taken_back(memory: NeuroGraphMemory) -> None:
+    memory.add("I keep bees.")
+    (hens,) = memory.add("I keep hens.")
+    memory.delete(hens)
+    memory.admin.compact()
+    for _ in range(2):
+        with pytest.raises(InputError, match="compact"):
+            memory.undo()
+    assert memory.count() == 1
+    memory.add("I keep ducks.")
+    memory.undo()
+    assert memory.count() == 1
+
+
 def test_the_latest_changes_have_their_memories(memory: NeuroGraphMemory) -> None:
     (first,) = memory.add("I keep bees.", user_id="ana")
     (shared,) = memory.add("The office is in Oslo.")

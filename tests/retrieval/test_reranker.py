@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -107,3 +108,18 @@ def test_it_needs_the_package_that_runs_it(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
     with pytest.raises(MissingExtraError, match="pip install"):
         _told(Path("some-model"))
+
+
+@pytest.mark.parametrize("name", ["tokenizer.json", "model.onnx"])
+def test_a_damaged_folder_is_named_with_its_setting(folders: dict[str, Path], tmp_path: Path, name: str) -> None:
+    shutil.copytree(folders["graph"], tmp_path, dirs_exist_ok=True)
+    (tmp_path / name).write_text("{}", encoding="utf-8")
+    with _told(tmp_path) as memory, pytest.raises(LLMError, match=r"retrieval\.reranker"):
+        memory.recall(QUESTION, user_id="ana")
+
+
+def test_a_model_without_names_of_classes_ranks(folders: dict[str, Path], tmp_path: Path) -> None:
+    shutil.copytree(folders["graph"], tmp_path, dirs_exist_ok=True)
+    (tmp_path / "config.json").write_text('{"id2label": null}', encoding="utf-8")
+    with _told(tmp_path) as memory:
+        assert memory.recall(QUESTION, user_id="ana")[0].content == ANSWER

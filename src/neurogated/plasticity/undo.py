@@ -37,6 +37,7 @@ from neurogated.utils.hash_utils import compute_mdhash_id
 _AT_ONCE = 1000
 _MOST = 10_000
 """Changes among which the last one of a user is looked for."""
+_ERASED = "because compact() erased deleted texts; delete or update memories instead"
 
 _Change = tuple[HistoryEntry, GraphDelta]
 
@@ -173,6 +174,8 @@ def _done(store: GraphStorePort) -> Iterator[_Done]:
         elif not _is_automatic(entry) and back not in undone:
             # What users have taken back of this change, and of earlier ones, does not return with its undo.
             own = [one for of_change, one in partly if of_change >= back]
+            if not own and entry.reason != USER_DELETED and _is_erased(entry, delta):
+                raise InputError(f"what was done last cannot be taken back, {_ERASED}")
             part = UndonePart.of(delta).followed(later).without(own)
             is_gone = bool(own) or _is_gone(UndonePart.of(delta), expired)
             yield _Done(entry, part, undo_of(entry.reason, back, is_whole=True), is_gone)
@@ -192,11 +195,8 @@ def _done_to(store: GraphStorePort, user_id: str | None) -> Iterator[_Done]:
         # wrote them has no effect, whoever did it. A deletion of all of a user was of another user, or of this one, of
         # whom nothing older is left.
         is_known = _is_automatic(entry) or entry.reason == USER_DELETED
-        if entry.changes.get("nodes removed", 0) > len(delta.removed_nodes) and not is_known:
-            raise InputError(
-                f"what was done last to {owner} is unknown, because compact() erased deleted texts; "
-                "delete or update memories instead"
-            )
+        if _is_erased(entry, delta) and not is_known:
+            raise InputError(f"what was done last to {owner} is unknown, {_ERASED}")
         part = UndonePart.of(delta, own)
         if (part.nodes or part.edges) and not _is_automatic(entry):
             if (of := undone_by(entry.reason)) is not None:
@@ -209,6 +209,11 @@ def _done_to(store: GraphStorePort, user_id: str | None) -> Iterator[_Done]:
                 yield _Done(entry, whole, undo_of(entry.reason, back, is_whole=False), is_gone)
         expired.update(_expired_by(entry, delta))
         later.append(delta)
+
+
+def _is_erased(entry: HistoryEntry, delta: GraphDelta) -> bool:
+    """Return whether a compaction erased texts that a change removed."""
+    return entry.changes.get("nodes removed", 0) > len(delta.removed_nodes)
 
 
 def _is_gone(part: UndonePart, expired: AbstractSet[str]) -> bool:
