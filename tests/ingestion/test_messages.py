@@ -370,7 +370,7 @@ def test_the_message_within_a_whole_completion_is_stored(memory: NeuroGraphMemor
 
 def test_of_several_choices_none_is_guessed(memory: NeuroGraphMemory) -> None:
     choices = [{"message": {"role": "assistant", "content": text}} for text in ("Paris.", "Lyon.")]
-    with pytest.raises(InputError, match=r"content 1: 2 choices are given; .*\.choices\[0\]\.message"):
+    with pytest.raises(InputError, match=r"content 1: 2 choices given; .*\.choices\[0\]\.message"):
         memory.add([{"choices": choices}])
     with pytest.raises(InputError, match=r"\.choices\[0\]\.message"):
         memory.add({"choices": [{"delta": {"content": "Par"}}]})

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.extras import import_extra, no_loading_bar
 from neurogated.embedding.exported_model import LOADING, load_graph
-from neurogated.errors import EmbeddingError, LLMError, MissingExtraError
+from neurogated.errors import ConfigError, EmbeddingError, LLMError, MissingExtraError
 
 _EXTRA = "gpu"
 _GRAPH, _TOKENIZER = "model.onnx", "tokenizer.json"
@@ -42,10 +42,15 @@ class CrossEncoder:
             setting: the setting that names it, for messages.
 
         Raises:
+            ConfigError: the folder does not exist, or holds no model.
             MissingExtraError: the packages that run it are not installed.
         """
-        self._model, self._setting = model, setting
-        self._is_graph = (Path(model) / _GRAPH).is_file()
+        self._model, self._setting, folder = model, setting, Path(model)
+        self._is_graph = (folder / _GRAPH).is_file()
+        if folder.is_dir() or model.startswith((".", "/", "~")):
+            needed = ("config.json", _TOKENIZER) if self._is_graph else ("config.json",)
+            if missing := [name for name in needed if not (folder / name).is_file()]:
+                raise ConfigError(f"{setting} is {model!r}, a folder without {' and '.join(missing)}")
         package = "tokenizers" if self._is_graph else "sentence_transformers"
         if importlib.util.find_spec(package) is None:
             raise MissingExtraError(f"package {package!r} is not installed; pip install 'neurogated[{_EXTRA}]'")

@@ -329,7 +329,7 @@ def _messages_of_completion(opened: Mapping[str, Any]) -> tuple[list[tuple[str, 
         if several is None and (message is None or "role" not in message):
             continue
         if message is None:
-            raise InputError(f"{len(several or ())} {key} are given; give the message of one, as in .{key}[0].{inner}")
+            raise InputError(f"{len(several or ())} {key} given; give one whole, as in .{key}[0].{inner}, not streamed")
         # Its id is not the caller's own, and neither is one in an envelope within.
         said = {name: value for name, value in message.items() if name not in {"id", "lc"}}
         beside = _telling(opened, key) + (_telling(found, inner) if inner and found is not None else [])
