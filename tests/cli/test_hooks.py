@@ -33,7 +33,7 @@ class Client:
     in_shell = False
 
     def __init__(self, home: Path) -> None:
-        self._home, self._transcript = home, home / "transcript.jsonl"
+        self._home, self.transcript = home, home / "transcript.jsonl"
         self.folder = home / ".neurogated"
         program = home / "bin" / "neurogated"
         program.parent.mkdir()
@@ -54,7 +54,7 @@ class Client:
         assert entry["type"] == "command"
         said = {
             "session_id": "5d2c1f0e-0000-4000-8000-0000000000aa",
-            "transcript_path": str(self._transcript),
+            "transcript_path": str(self.transcript),
             "cwd": "/home/ana/shop",
             "permission_mode": "default",
             "hook_event_name": name,
@@ -97,11 +97,15 @@ class Client:
 
     def write(self, *entries: Mapping[str, Any]) -> None:
         """Write a transcript."""
-        self._transcript.write_text("".join(f"{json.dumps(one)}\n" for one in entries), encoding="utf-8")
+        self.transcript.write_text("".join(f"{json.dumps(one)}\n" for one in entries), encoding="utf-8")
+
+    def open(self) -> NeuroGraphMemory:
+        """Open the memory that the hooks write."""
+        return NeuroGraphMemory(MemoryConfig(save_dir=str(self.folder), embedding_name="hash"))
 
     def stored(self) -> list[tuple[str | None, str]]:
         """Return the roles and texts of ana's memories."""
-        with NeuroGraphMemory(MemoryConfig(save_dir=str(self.folder), embedding_name="hash")) as memory:
+        with self.open() as memory:
             return [(one.role, one.content) for one in memory.list(user_id="ana")]
 
 
@@ -202,8 +206,8 @@ def test_a_second_stop_stores_only_what_is_new_and_nothing_that_was_deleted(clie
     first, second = _turn(1, PORT, "Noted."), _turn(11, "The shop opens at nine.", "I wrote it down.")
     client.write(*first)
     client.run("stop")
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(client.folder), embedding_name="hash")) as memory:
-        memory.delete(first[-1]["uuid"])
+    with client.open() as memory:
+        memory.delete([one.id for one in memory.list(user_id="ana") if one.role == "assistant"])
     client.write(*first, *second)
     assert [client.run("stop").returncode for _ in range(2)] == [0, 0]
     kept = [("user", PORT), ("user", "The shop opens at nine."), ("assistant", "I wrote it down.")]
@@ -222,6 +226,90 @@ def test_a_turn_with_the_word_is_nowhere_in_the_memory_and_this_is_said(
     assert said == {"systemMessage": "neurogated: 2 messages not stored: the turn has #private"}
     assert client.stored() == []
     assert [file for file in client.folder.rglob("*") if file.is_file() and b"ylophon" in file.read_bytes()] == []
+
+
+_COMMAND = "<command-name>/review</command-name>\n<command-args>my salary letter #private</command-args>"
+
+
+@pytest.mark.parametrize(
+    ("entry", "left"),
+    [
+        (_entry(11, "user", _COMMAND), 1),
+        (_entry(11, "user", [{"type": "image", "source": {"type": "base64", "data": "x"}}]), 1),
+        ({**_entry(11, "user", "My letter. #private"), "message": "odd"}, 1),
+        (_entry(11, "user", "My letter. " * 2_000), 2),
+    ],
+)
+def test_an_answer_is_of_the_last_prompt_of_any_kind_and_is_stored_only_with_it(
+    client: Client, entry: Mapping[str, Any], left: int
+) -> None:
+    salary = _entry(12, "assistant", _said("text", "Your salary is 5000 euros."))
+    client.write(*_turn(1, "What is two plus two?", "Four."), entry, salary, *_turn(21, PORT, "Noted."))
+    assert client.run("stop").stdout == "", "of the last turn, everything is stored"
+    kept = [("user", "What is two plus two?"), ("assistant", "Four."), ("user", PORT), ("assistant", "Noted.")]
+    assert client.stored() == kept
+    client.write(*_turn(1, "What is two plus two?", "Four."), entry, salary)
+    assert f"{left} message" in json.loads(client.run("stop").stdout)["systemMessage"]
+    assert client.stored() == kept
+
+
+@pytest.mark.parametrize(
+    "marks", [{"isMeta": True}, {"isCompactSummary": True}, {"origin": {"kind": "task-notification"}}]
+)
+def test_what_the_program_writes_for_the_user_opens_no_turn(client: Client, marks: Mapping[str, Any]) -> None:
+    shown = _entry(4, "user", "<local-command-stdout>42 tokens</local-command-stdout>")
+    turn = _turn(1, PORT, "Noted.")
+    client.write(*turn[:3], shown, _entry(9, "user", "Go on.", **marks), *turn[3:])
+    assert client.run("stop").stdout == ""
+    assert client.stored() == [("user", PORT), ("assistant", "Noted.")]
+
+
+def test_the_last_answer_of_codex_to_an_image_is_left_out_and_counted(client: Client) -> None:
+    image = [{"type": "input_image", "image_url": "data:image/png;base64,x"}]
+    client.write(
+        _item(0, "session_meta", id="019d036d-0000-72d2-b6fd-000000000001", cwd="/home/ana/shop"),
+        _item(2, "response_item", type="message", role="user", content=_said("input_text", PORT)),
+        _item(3, "response_item", type="message", role="assistant", content=_said("output_text", "Noted.")),
+        _item(4, "response_item", type="message", role="user", content=image),
+        _item(5, "response_item", type="message", role="assistant", content=_said("output_text", "A red shop.")),
+    )
+    assert "1 message not stored" in client.run("stop").stdout
+    assert client.stored() == [("user", PORT), ("assistant", "Noted.")]
+
+
+@pytest.mark.parametrize("program", ["claude-code", "codex", "cursor"])
+@pytest.mark.parametrize("is_first", [True, False])
+def test_a_hook_and_an_import_of_one_transcript_store_each_message_once(
+    client: Client, program: str, *, is_first: bool
+) -> None:
+    client.write(*{
+        "claude-code": _turn(1, PORT, "Noted."),
+        "codex": [
+            _item(0, "session_meta", id="5d2c1f0e-0000-4000-8000-0000000000aa", cwd="/home/ana/shop"),
+            _item(2, "response_item", type="message", role="user", content=_said("input_text", PORT)),
+            _item(3, "response_item", type="message", role="assistant", content=_said("output_text", "Noted.")),
+        ],
+        "cursor": [
+            {"role": "user", "message": {"content": _said("text", PORT)}},
+            {"role": "assistant", "message": {"content": _said("text", "Noted.")}},
+        ],
+    }[program])  # fmt: skip
+
+    def stop() -> None:
+        done = _of_cursor(client, "stop", client.transcript) if program == "cursor" else client.run("stop")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+    if is_first:
+        stop()
+    with client.open() as memory:
+        memory.admin.import_from(program, client.transcript, user_id="ana")
+    stop()
+    found = [one for one in client.stored() if one[1] in {PORT, "Noted."}]
+    assert found == [("user", PORT), ("assistant", "Noted.")]
+    with client.open() as memory:
+        folders = {one.metadata.get("folder") for one in memory.list(user_id="ana") if one.content in {PORT, "Noted."}}
+    assert folders == {"/home/ana/shop"} or not is_first, "an import takes no folder away"
+    assert program == "cursor" or client.added("prompt", prompt=QUESTION) == ""
 
 
 @pytest.mark.parametrize(
@@ -244,8 +332,8 @@ def test_a_failure_is_told_on_standard_error_and_never_blocks(
 
 def test_a_half_written_line_is_told_and_the_others_are_stored(client: Client) -> None:
     client.write(*_turn(1, PORT, "Noted."))
-    transcript = client.folder.parent / "transcript.jsonl"
-    transcript.write_text(transcript.read_text(encoding="utf-8") + '{"type":"user","mess', encoding="utf-8")
+    with client.transcript.open("a", encoding="utf-8") as transcript:
+        transcript.write('{"type":"user","mess')
     done = client.run("stop")
     assert done.returncode == 0
     assert "left out a part of the transcript" in done.stderr
@@ -301,7 +389,30 @@ def test_cursor_gets_a_context_and_its_transcript_is_stored_once(client: Client,
 def test_cursor_without_transcripts_is_told_what_is_missing(client: Client) -> None:
     done = _of_cursor(client, "stop", Path("x"), transcript_path=None, status="completed", loop_count=0)
     assert (done.returncode, done.stdout) == (1, "")
-    assert "has no text 'transcript_path'" in done.stderr
+    assert "settings of Cursor" in done.stderr
+    assert done.stderr.count("transcript_path") == 1, "a field without a value is not one that it has"
+
+
+@pytest.mark.parametrize(
+    ("given", "folder"),
+    [
+        ({"workspace_roots": []}, None),
+        ({"workspace_roots": None}, None),
+        ({"cwd": None}, "/home/ana/shop"),
+        ({"cwd": []}, "/home/ana/shop"),
+    ],
+)
+def test_a_session_is_stored_in_its_folder_or_without_one(
+    client: Client, given: Mapping[str, Any], folder: str | None
+) -> None:
+    client.write(*({"role": role, "message": {"content": _said("text", PORT)}} for role in ("user", "assistant")))
+    for _ in range(2):
+        done = _of_cursor(client, "stop", client.transcript, **given)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    with client.open() as memory:
+        assert [one.metadata.get("folder") for one in memory.list(user_id="ana")] == [folder, folder]
+    done = _of_cursor(client, "sessionStart", client.transcript, session_id="next", **given)
+    assert (done.returncode, PORT in done.stdout) == (0, folder is not None)
 
 
 @pytest.mark.parametrize("names", [("session_id", "hook_event_name"), ("sessionId", "hookEventName")])

@@ -13,9 +13,10 @@ from typing import Any
 
 import click
 
-from neurogated.archive.foreign import Fault, Incoming, read_file
+from neurogated.archive.foreign import Fault, Incoming, Left, detect, read_file
 from neurogated.cli.flags import command, user
 from neurogated.cli.opening import Flags, counted
+from neurogated.components.foreign import named
 from neurogated.core.filters import field
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.ingestion.messages import read_message
@@ -37,7 +38,7 @@ _token_budget = click.option(
 def hook_session_start(flags: Flags, *, token_budget: int) -> None:
     """Add what was said in this folder about what was said there last."""
     given, owner = _given(), flags.owner["user_id"]
-    here = field("folder") == _text(given, *_FOLDER)
+    here = field("folder") == _text(given, *_FOLDER, default="")
     with flags.open(create=True) as memory:
         for newest in memory.find(order_by="-timestamp", limit=1, where=here, user_id=owner):
             query = newest.content[:_QUERY]
@@ -57,8 +58,8 @@ def hook_prompt(flags: Flags, *, token_budget: int, min_confidence: float) -> No
     query, session = _text(given, "prompt")[:_QUERY], _text(given, "session_id")
     if query.strip():
         with flags.open(create=True) as memory:
-            known = memory.find(session_id=session, user_id=owner)
-            own = [one.id for one in known if one.scope.session_id == session]
+            here = [memory.find(session_id=f"{one}-{session}", user_id=owner) for one in ("claude-code", "codex")]
+            own = [one.id for found in here for one in found if one.scope.session_id]
             recall = memory.recall(query, user_id=owner, except_ids=own, min_confidence=min_confidence)
             _add_context("UserPromptSubmit", recall.as_text(token_budget))
 
@@ -66,23 +67,24 @@ def hook_prompt(flags: Flags, *, token_budget: int, min_confidence: float) -> No
 @command("hook stop")
 @user("to whom the memories belong")
 @click.option("--limit", type=click.IntRange(1), default=20_000, show_default=True, help="most characters of a message")
-@click.option(
-    "--private", metavar="WORD", multiple=True, default=("#private",), show_default=True, help="keeps a turn out"
-)
+@click.option("--private", metavar="WORD", multiple=True, default=("#private",), show_default=True, help="omits a turn")
 def hook_stop(flags: Flags, *, limit: int, private: tuple[str, ...]) -> None:
     """Store the last turns, each message under its own id, and say what is left out of the last one."""
-    given, note = _given(), ""
-    session, folder = _text(given, "session_id", "sessionId", "conversation_id"), _text(given, *_FOLDER)
-    turns = _turns(Path(_text(given, "transcript_path")))[-_TURNS:]
+    given, note, owner = _given(), "", flags.owner["user_id"]
+    here, transcript = _text(given, *_FOLDER, default=""), Path(_text(given, "transcript_path"))
+    source, folder = detect(transcript), {"folder": here} if here else {}
     with flags.open(create=True) as memory:
-        for turn in turns:
-            found = [word for word in private if any(word.casefold() in one["content"].casefold() for one in turn)]
-            short = [] if found else [one for one in turn if len(one["content"]) <= limit]
-            why = f"the turn has {found[0]}" if found else f"more than {limit} characters"
-            left = counted(len(turn) - len(short), "messages")
-            note = f"neurogated: {left} not stored: {why}" if len(short) < len(turn) else ""
-            if messages := [one for one in short if not _was_stored(memory, one["id"])]:
-                memory.add(messages, session_id=session, metadata={"folder": folder}, user_id=flags.owner["user_id"])
+        for fault, turn in _turns(source, transcript)[-_TURNS:]:
+            found = [word for word in private if any(word.casefold() in one.text.casefold() for one in turn)]
+            why = f"the turn has {found[0]}" if found else fault
+            short = [] if why or len(turn[0].text) > limit else [one for one in turn if len(one.text) <= limit]
+            left = counted(len(turn) - len(short), f"messages not stored: {why or f'more than {limit} characters'}")
+            note = f"neurogated: {left}" if len(short) < len(turn) else ""
+            for name, scope, details, one in [(*named(one, source, owner), one) for one in short]:
+                if not _was_stored(memory, name):
+                    said = {"id": name, "role": one.role, "content": one.text, "timestamp": details.get("timestamp")}
+                    about = details.get("metadata", {}) | folder
+                    memory.add([said], session_id=scope.session_id, metadata=about, user_id=owner)
     if note:
         # Cursor would take an output for the user's next message, and shows what stands on standard error.
         print(note, file=sys.stderr) if "cursor_version" in given else print(json.dumps({"systemMessage": note}))
@@ -95,12 +97,15 @@ def _given() -> Mapping[str, Any]:
         raise InputError(f"standard input has no JSON object of a hook ({error})") from error
 
 
-def _text(given: Mapping[str, Any], *names: str) -> str:
-    """Return the first of some fields that is there, or the first text of a list."""
-    value = next((given[name] for name in names if name in given), None)
-    value = value[0] if isinstance(value, list) and value else value
+def _text(given: Mapping[str, Any], *names: str, default: str | None = None) -> str:
+    """Return the first of some fields that has a value, or the first one of a list; null is no value."""
+    held = [one for name in names for one in (given[name] if isinstance(given.get(name), list) else [given.get(name)])]
+    value = next((one for one in held if one is not None), default)
     if not isinstance(value, str):
-        raise InputError(f"the JSON of the hook has no text {names[0]!r}; it has: {', '.join(given)}")
+        has = ", ".join(name for name in given if given[name] is not None)
+        is_off = "transcript_path" in names and "cursor_version" in given
+        how = "; switch on transcripts in the settings of Cursor" if is_off else ""
+        raise InputError(f"the JSON of the hook has no text {names[0]!r}; it has: {has}{how}")
     return value
 
 
@@ -117,19 +122,21 @@ def _was_stored(memory: NeuroGraphMemory, node_id: str) -> bool:
     return False
 
 
-def _turns(file: Path) -> list[list[dict[str, Any]]]:
-    """Return the turns of a transcript: what the user said, and the last that the agent said before the next prompt.
+def _turns(source: str, file: Path) -> list[tuple[str, list[Incoming]]]:
+    """Return the turns of a transcript that have a message, each with the reason if it must not be stored.
 
-    They are those that the user saw last; what the program and subagents wrote is no message.
+    They are what the user said and the last that the agent said before the next prompt, as the user saw them last. The
+    answer to a prompt without a text stands alone. What the program and subagents wrote is no message.
     """
-    turns = list[list[dict[str, Any]]]()
-    for one in read_file(None, file, read_message):
+    turns = list[tuple[str, list[Incoming]]]()
+    for one in read_file(source, file, read_message):
         if isinstance(one, Fault):
             print(f"left out a part of the transcript: {one}", file=sys.stderr)
-        elif isinstance(one, Incoming) and one.branch is None:
-            said = {"id": one.key, "role": one.role, "content": one.text, "timestamp": one.details.get("timestamp")}
-            if one.role == "user":
-                turns.append([said])
-            elif turns:
-                turns[-1][1:] = [said]
-    return turns
+            turns.append(("a part before, maybe the prompt, cannot be read", []))
+        elif isinstance(one, Left) and one.is_prompt:
+            turns.append((f"the prompt is left out: {one.reason}", []))
+        elif isinstance(one, Incoming) and one.branch is None and one.role == "user":
+            turns.append(("", [one]))
+        elif isinstance(one, Incoming) and one.branch is None and turns:
+            turns[-1][1][not turns[-1][0] :] = [one]
+    return [turn for turn in turns if turn[1]]

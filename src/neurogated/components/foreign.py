@@ -162,6 +162,13 @@ class Imported:
         self.shown += [str(fault)] if len(self.shown) < _MOST_SHOWN else []
 
 
+def named(one: Incoming, source: str, user_id: str | None) -> tuple[str, Scope, dict[str, Any]]:
+    """Return the id of the memory of a text, a hash of its format, owner and key, with its scope and other fields."""
+    scope, given = read_details({**one.details, **({"user_id": user_id} if user_id else {})})  # type: ignore[typeddict-item]
+    name = "\0".join((scope.user_id or "", scope.session_id or "", *scope.path, one.key))
+    return compute_mdhash_id(name, prefix=f"{source}-"), scope, given
+
+
 class Importing:
     """Adds the records of one file, in batches that are written and let go."""
 
@@ -180,7 +187,7 @@ class Importing:
         self._session, self._texts, self.done = session, Texts(session), Imported(source)
         self._user_id = user_id = Scope(user_id).user_id
         self._all_branches, self._has_private = branches == "all", include_private
-        # The ids that `_named` makes: other formats, and users, have ids that begin alike.
+        # The ids that `named` makes: other formats, and users, have ids that begin alike.
         view, is_own = session.store.view(), re.compile(f"{source}-[0-9a-f]{{32}}").fullmatch
         self._users = {user_id}
         """The owners of the texts of this file."""
@@ -197,9 +204,15 @@ class Importing:
         checked = self._checked(found)
         while batch := list(islice(checked, _AT_ONCE)):
             documents = [one for one in batch if isinstance(one, Document)]
-            view, names = session.store.view(), {str(document.id) for document in documents}
-            done.added += sum(view.find(name) is None for name in names)
-            self._texts.store(documents)
+            names = list({str(document.id) for document in documents})
+            stored = {node.id: node.metadata for node in session.store.get_nodes(names, missing_ok=True)}
+            done.added += len(names) - len(stored)
+            # A hook told in which folder a message was said, which not every file does.
+            folders = {name: {"folder": about["folder"]} for name, about in stored.items() if "folder" in about}
+            self._texts.store(
+                replace(one, metadata={**folders[one.id], **one.metadata}) if one.id in folders else one
+                for one in documents
+            )
             for document in documents:
                 self._users.add(document.scope.user_id)
                 self._earlier.pop(str(document.id), None)
@@ -231,7 +244,7 @@ class Importing:
                         yield read
 
     def _document(self, one: Incoming) -> Document | None:
-        """Return a text as a document, whose id is a hash of its source, owner and key; None if it is left out."""
+        """Return a text as a document; None if it is left out."""
         done = self.done
         if one.is_private and not self._has_private:
             done.leave("private, not to be remembered")
@@ -250,7 +263,7 @@ class Importing:
             done.count(Fault(one.place, f"it has more than {MOST_CHARS:,} characters", "too long"))
             return None
         json_metadata(one.details.get("metadata", {}))
-        node_id, scope, given = self._named(one)
+        node_id, scope, given = named(one, done.source, self._user_id)
         passage = Passage(one.text, speaker=one.speaker, role=one.role)
         document = Document((passage,), scope=scope, id=node_id, **{"stamped": False, **given})
         for part in one.without:
@@ -263,14 +276,9 @@ class Importing:
         self.done.count(Fault(place, f"it expired at {read.expires_at.isoformat()}", "expired"))
         return True
 
-    def _named(self, one: Incoming) -> tuple[str, Scope, dict[str, Any]]:
-        scope, given = read_details({**one.details, **({"user_id": self._user_id} if self._user_id else {})})  # type: ignore[typeddict-item]
-        name = "\0".join((scope.user_id or "", scope.session_id or "", *scope.path, one.key))
-        return compute_mdhash_id(name, prefix=f"{self.done.source}-"), scope, given
-
     def _end(self, one: Incoming) -> None:
         """End the text of a branch, which an earlier import stored when the user saw it."""
-        node_id = self._named(one)[0]
+        node_id = named(one, self.done.source, self._user_id)[0]
         if self._earlier.pop(node_id, self) is self:
             return
         (node,) = self._session.store.get_nodes([node_id])

@@ -163,7 +163,8 @@ def _worded(one: Incoming, words: Words) -> Incoming | Left | Fault:
     if role in _UNSAID:
         return Left(one.place, _UNSAID[role])
     if not text.strip():
-        return Left(one.place, f"only {', '.join(parts)}" if parts else why)
+        is_prompt = role == "user" and "tool_result" not in parts
+        return Left(one.place, f"only {', '.join(parts)}" if parts else why, is_prompt=is_prompt)
     return replace(one, role=role, speaker=speaker, text=text, without=parts)
 
 

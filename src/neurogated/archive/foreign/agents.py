@@ -20,8 +20,9 @@ from neurogated.core.extras import import_extra
 from neurogated.text.strings import table_of
 
 _TABLE = table_of(__package__, "agents")
-_COMMAND, _ADDED, _INJECTED, _SURROUNDING, _QUERY, _SAID_AT, _UNSHOWN = (
-    re.compile(_TABLE[name]) for name in ["command", "added", "injected", "surrounding", "query", "said_at", "unshown"]
+_COMMAND, _TYPED, _ADDED, _INJECTED, _SURROUNDING, _QUERY, _SAID_AT, _UNSHOWN = (
+    re.compile(_TABLE[name])
+    for name in ["command", "typed", "added", "injected", "surrounding", "query", "said_at", "unshown"]
 )
 _CALLS, _RESULTS, _THOUGHTS = "calls of tools", "results of tools", "thoughts"
 
@@ -57,7 +58,7 @@ def _claude_code_message(value: Mapping[str, Any], place: str, *, branches: Bran
     message, key = mapping(value["message"]), value["uuid"]
     body = message.get("content") or ""
     if _COMMAND.match(words_of(body)):
-        return Left(place, "commands")
+        return Left(place, "commands", is_prompt=kind == "user" and bool(_TYPED.match(words_of(body))))
     if kind == "user":
         body = minus(body, _ADDED)
     time, about = moment(value.get("timestamp")), given(folder=value.get("cwd"), git_branch=value.get("gitBranch"))

@@ -64,6 +64,8 @@ class Left:
     place: str
     reason: str
     count: int = 1
+    is_prompt: bool = False
+    """Whether a user said it to an agent, so that the next answer is to it."""
 
 
 class Note(str):
