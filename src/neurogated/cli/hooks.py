@@ -49,9 +49,7 @@ def hook_session_start(flags: Flags, *, token_budget: int) -> None:
 @command("hook prompt")
 @user("whose memories are recalled")
 @_token_budget
-@click.option(
-    "--min_confidence", type=click.FloatRange(0, 1), default=0.2, show_default=True, help="add nothing below it"
-)
+@click.option("--min_confidence", type=click.FloatRange(0, 1), default=0.2, show_default=True, help="of what it adds")
 def hook_prompt(flags: Flags, *, token_budget: int, min_confidence: float) -> None:
     """Add what other sessions have about a prompt; this one's own messages stand in the agent's window."""
     given, owner = _given(), flags.owner["user_id"]
@@ -103,9 +101,9 @@ def _text(given: Mapping[str, Any], *names: str, default: str | None = None) -> 
     value = next((one for one in held if one is not None), default)
     if not isinstance(value, str):
         has = ", ".join(name for name in given if given[name] is not None)
-        is_off = "transcript_path" in names and "cursor_version" in given
-        how = "; switch on transcripts in the settings of Cursor" if is_off else ""
-        raise InputError(f"the JSON of the hook has no text {names[0]!r}; it has: {has}{how}")
+        if "transcript_path" in names and "cursor_version" in given:
+            has += "; switch on transcripts in the settings of Cursor"
+        raise InputError(f"the JSON of the hook has no text {names[0]!r}; it has: {has}")
     return value
 
 
