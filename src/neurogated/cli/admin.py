@@ -149,12 +149,13 @@ def export(flags: Flags, folder: str, target: str | None) -> None:
         flags.note_unknown_user(memory)
         if target is not None:
             count = memory.admin.export_to(target, folder, user_id=user_id)
-            flags.emit({"memories": count}, f"exported to {folder}: {counted(count, 'memories')}")
+            items = memory.find(kinds=["item"], user_id=ANY_USER if user_id is None else user_id)
+            left = sum("#" not in one.id and user_id in (None, one.scope.user_id) for one in items)
+            told = counted(count, "memories") + (f"; {counted(left, 'items')} of a store left out" if left else "")
+            flags.emit({"memories": count, "items_left_out": left}, f"exported to {folder}: {told}")
         elif user_id is not None:
             count = memory.admin.export_user(user_id, folder)
-            flags.emit(
-                {"nodes": count}, f"exported to {folder}: {counted(count, 'nodes')}; for 'import', export --to {PAM}"
-            )
+            flags.emit({"nodes": count}, f"exported to {folder}: {counted(count, 'nodes')}; to import it, --to {PAM}")
         else:
             manifest = memory.admin.export(folder)
             flags.emit(_manifest_json(manifest), f"exported to {folder}: {_manifest_line(manifest)}")
@@ -162,9 +163,7 @@ def export(flags: Flags, folder: str, target: str | None) -> None:
 
 @command("import")
 @click.argument("file", metavar="FILE")
-@click.option(
-    "--from", "source", type=click.Choice(tuple(FORMATS)), metavar="FORMAT", help="its format, if it is unclear"
-)
+@click.option("--from", "source", type=click.Choice(tuple(FORMATS)), metavar="FORMAT", help="its format, if unclear")
 @click.option("--branches", type=click.Choice(("seen", "all")), default="seen", help="branches of conversations")
 @click.option("--include_private", is_flag=True, help="also what you asked the other system not to remember")
 @click.option("--mirror", is_flag=True, help="delete what earlier imports had and the file no longer has")

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any, Literal, NamedTuple, get_args
 
-from neurogated.archive.foreign import Fault, Incoming, IncomingItem, Left, Note
+from neurogated.archive.foreign import PAM, Fault, Incoming, IncomingItem, Left, Note
 from neurogated.components.texts import Texts
 from neurogated.core.clock import to_micros, to_utc
 from neurogated.core.model import MemoryNode, json_metadata
@@ -264,6 +264,11 @@ class Importing:
             return None
         json_metadata(one.details.get("metadata", {}))
         node_id, scope, given = named(one, done.source, self._user_id)
+        if done.source == PAM:
+            same = self._session.store.get_nodes([one.key], missing_ok=True)
+            if any((node.scope, node.content) == (scope, one.text) for node in same):
+                done.leave("in this memory already, which wrote the file")
+                return None
         passage = Passage(one.text, speaker=one.speaker, role=one.role)
         document = Document((passage,), scope=scope, id=node_id, **{"stamped": False, **given})
         for part in one.without:

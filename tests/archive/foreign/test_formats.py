@@ -18,6 +18,12 @@ from tests.archive.foreign.files import BEGIN, both, chatgpt, claude, notes, rec
 
 _SAID = [("user", "I moved to Lyon."), ("assistant", "How is it?"), ("user", "Sunny.")]
 
+_CALL_OF_NO_JSON = {
+    "role": "assistant",
+    "content": "",
+    "tool_calls": [{"function": {"name": "send_message", "arguments": "{"}}],
+}
+
 
 def _at(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
@@ -172,6 +178,60 @@ def test_memories_that_are_exported_as_pam_come_back(plain: MemoryConfig, tmp_pa
     for one, other in zip(before, after, strict=True):
         assert [getattr(one, name) for name in names] == [getattr(other, name) for name in names]
         assert other.timestamp == (one.timestamp or one.created_at)
+
+
+def test_lifetimes_and_kinds_come_back_from_pam_and_ones_own_export_adds_nothing(
+    plain: MemoryConfig, tmp_path: Path
+) -> None:
+    file = tmp_path / "memory-store.json"
+    with NeuroGraphMemory(plain) as memory:
+        memory.add("The code is 7.", user_id="ana", ttl=3600)
+        image: dict[str, Any] = {"role": "user", "content": [{"type": "image", "url": "x.png"}]}
+        memory.add(image, user_id="ana", session_id="s")
+        memory.add("Water the roses.", user_id="ana", kind="policy")
+        memory.facts.add("Ana", "city", "Lyon", user_id="ana")
+        count, before = memory.admin.export_to("pam", file, user_id="ana"), _kinds(memory)
+        assert memory.admin.import_from("pam", file).added == 0
+        assert _kinds(memory) == before
+    with NeuroGraphMemory(plain) as memory:
+        assert memory.admin.import_from("pam", file).added == count
+        assert _kinds(memory) == before
+        assert memory.admin.import_from("pam", file, user_id="bob").added == count
+
+
+def _kinds(memory: NeuroGraphMemory) -> set[tuple[str, str, object]]:
+    kinds = ["placeholder", "policy", "fact", "episode"]
+    return {(one.content, one.kind, one.expires_at) for one in memory.find(user_id="ana", kinds=kinds)}
+
+
+@pytest.mark.parametrize(
+    ("source", "value"),
+    [
+        ("mem0", [{"id": 3, "memory": "Tea."}]),
+        ("mem0", [{"id": "a", "memory": "Tea.", "metadata": "x"}]),
+        ("letta", {"agents": [{"name": "n", "messages": [_CALL_OF_NO_JSON]}]}),
+    ],
+)
+def test_faults_are_told_in_words_of_the_file(plain: MemoryConfig, tmp_path: Path, source: str, value: object) -> None:
+    with NeuroGraphMemory(plain) as memory:
+        (told,) = memory.admin.import_from(source, written(tmp_path / "x.json", value)).shown
+    assert not [word for word in ("NoneType", "instance", "attribute", "Expecting", "subscriptable") if word in told]
+
+
+def test_what_stands_beside_the_words_of_a_chat_is_counted(plain: MemoryConfig, tmp_path: Path) -> None:
+    beside = {"attachments": [{"text": "Disk full."}], "files": [{"name": "x.png"}]}
+    (tmp_path / "general").mkdir()
+    slack = {"type": "message", "user": "U1", "text": "Alert", "ts": "1704103201.000200", **beside}
+    day = written(tmp_path / "general" / "2024-01-01.json", [slack])
+    said: dict[str, Any] = {"id": "1", "type": "Default", "timestamp": "2024-01-01T11:00:00Z", "content": "See"}
+    said |= {"embeds": [{"title": "A page"}], "forwardedMessage": {"content": "Hi."}, "author": {"name": "a"}}
+    discord = written(tmp_path / "d.json", {"guild": {}, "channel": {"id": "8"}, "messages": [said]})
+    editor = {"type": "user.message", "id": "e", "data": {"content": "Why?", "attachments": [{"path": "a.py"}]}}
+    copilot = written(tmp_path / "s.jsonl", editor)
+    with NeuroGraphMemory(plain) as memory:
+        assert memory.admin.import_from("slack", day).parts == {"attachment": 1, "file": 1}
+        assert memory.admin.import_from("discord", discord).parts == {"forwarded message": 1, "embed": 1}
+        assert memory.admin.import_from("github-copilot", copilot).parts == {"attachment": 1}
 
 
 def _own(memory: NeuroGraphMemory) -> list[MemoryNode]:

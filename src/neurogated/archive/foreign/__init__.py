@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from neurogated.archive.foreign import agents, assistants, chats, notes, pam, systems
-from neurogated.archive.foreign.incoming import NO_WORDS, Format, Found, Incoming, IncomingItem, Left, Note, Words
-from neurogated.archive.foreign.stream import MALFORMED, Fault, File, FileEntry, fault_of, files_of
+from neurogated.archive.foreign.incoming import NO_WORDS, Format, Incoming, IncomingItem, Left, Note, Words, safely
+from neurogated.archive.foreign.stream import MALFORMED, Fault, File, FileEntry, files_of
 from neurogated.archive.foreign.values import text_of
 from neurogated.errors import ConfigError, DatasetError
 
@@ -114,7 +114,7 @@ def _seems(wanted: Format, value: object) -> bool:
 def _records(wanted: Format, file: File) -> Iterator[FileEntry | Incoming | IncomingItem | Left | Fault | Note]:
     """Yield the records of a file, and its entries before their records."""
     if wanted.read is None or wanted.sniff(file):
-        yield from _safely(wanted.read_file(file), file.name) if wanted.read_file is not None else ()
+        yield from safely(wanted.read_file(file), file.name) if wanted.read_file is not None else ()
         return
     is_empty = True
     for entry in file.entries():
@@ -123,7 +123,7 @@ def _records(wanted: Format, file: File) -> Iterator[FileEntry | Incoming | Inco
             yield entry
         elif _matches(wanted, entry):
             yield entry
-            yield from _safely(wanted.read(entry), entry.place)
+            yield from safely(wanted.read(entry), entry.place)
         elif entry.is_rest:
             parts = {key: value.get("list") if isinstance(value, dict) else value for key, value in entry.value.items()}
             lists = {key: value for key, value in parts.items() if isinstance(value, list) and value}
@@ -132,14 +132,6 @@ def _records(wanted: Format, file: File) -> Iterator[FileEntry | Incoming | Inco
             yield Fault(entry.place, f"it is not {wanted.title} but {_looks_like(entry.value)}", "of another kind")
     if is_empty:
         yield Note(f"{file.name} is empty")
-
-
-def _safely(found: Found, place: str) -> Found:
-    """Yield records until a value is malformed in a way that its reader does not expect."""
-    try:
-        yield from found
-    except MALFORMED as error:
-        yield fault_of(error, place)
 
 
 def _worded(one: Incoming, words: Words) -> Incoming | Left | Fault:
@@ -158,14 +150,15 @@ def _worded(one: Incoming, words: Words) -> Incoming | Left | Fault:
         why = "calls of tools" if any(kind == "call" for kind, _ in said.said) else NO_WORDS
         parts = tuple(said.others)
         text = "\n".join(filter(None, (text_of(said.text), one.text)))
-    if not isinstance(role, str | None):
-        return Fault(one.place, f"its role is {role!r:.40}, but must be text")
+    key: object = one.key
+    if not isinstance(role, str | None) or not isinstance(key, str):
+        return Fault(one.place, f"its id is {key!r:.40} and its role {role!r:.40}, but both must be text")
     if role in _UNSAID:
         return Left(one.place, _UNSAID[role])
     if not text.strip():
         is_prompt = role == "user" and "tool_result" not in parts
         return Left(one.place, f"only {', '.join(parts)}" if parts else why, is_prompt=is_prompt)
-    return replace(one, role=role, speaker=speaker, text=text, without=parts)
+    return replace(one, role=role, speaker=speaker, text=text, without=(*one.without, *parts))
 
 
 def _kind(file: File) -> str:

@@ -7,7 +7,7 @@ import re
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import PurePath
@@ -24,7 +24,6 @@ _COMMAND, _TYPED, _ADDED, _INJECTED, _SURROUNDING, _QUERY, _SAID_AT, _UNSHOWN = 
     re.compile(_TABLE[name])
     for name in ["command", "typed", "added", "injected", "surrounding", "query", "said_at", "unshown"]
 )
-_CALLS, _RESULTS, _THOUGHTS = "calls of tools", "results of tools", "thoughts"
 
 # --- Claude Code -----------------------------------------------------------------------------------------------------
 _PERSONS = frozenset({None, "human", "prompt"})
@@ -74,12 +73,8 @@ CLAUDE_CODE = Format(
     read_file=_claude_code,
 )
 
+
 # --- Codex -----------------------------------------------------------------------------------------------------------
-_ITEMS = {"reasoning": _THOUGHTS, "web_search_call": _CALLS, "__enc__": "encrypted messages"}
-for _kind in ("function_call", "custom_tool_call", "local_shell_call"):
-    _ITEMS |= {_kind: _CALLS, f"{_kind}_output": _RESULTS}
-
-
 def _codex(file: File) -> Found:
     """Yield the messages of a session. What the program itself adds to a user's messages is left out."""
     session, repeats = str(mapping(_codex_head(file).get("session")).get("id") or ""), Counter[str]()
@@ -94,7 +89,7 @@ def _codex(file: File) -> Found:
             session = session or str(payload["id"])
             return Left(place, "entries of the type session_meta")
         if kind != "message":
-            return Left(place, _ITEMS.get(str(kind), f"entries of the type {kind or line.get('record_type')}"))
+            return Left(place, _TABLE["items"].get(str(kind), f"entries of the type {kind or line.get('record_type')}"))
         body, words = payload.get("content") or "", words_of(payload.get("content"))
         if payload.get("role") == "user":
             if _INJECTED.match(words):
@@ -160,19 +155,28 @@ def _editor(file: File, *, name: str) -> Found:
         if role not in {"user", "assistant"}:
             return Left(place, f"entries of the type {role}")
         body: object = said.get("content") or ""
-        words = words_of(body)
+        words, unread = words_of(body), ("attachment",) * len(said.get("attachments") or ())
         if role == "assistant":
             body = minus(body, _UNSHOWN)
         else:
-            body = "\n".join(_QUERY.findall(words)) or _SAID_AT.sub("", words)
-            if found := _SAID_AT.match(words):
-                at = datetime.strptime(found[1], "%b %d, %Y, %I:%M %p")  # noqa: DTZ007 - the offset follows
-                time = f"{at.isoformat()}{int(found[2] or 0):+03}:{found[3] or '00'}"
+            asked, found = _QUERY.findall(words), _SAID_AT.match(words)
+            body = "\n".join(asked) if asked else _SAID_AT.sub("", words)
+            if found and (time := _time_of(found)) is None:
+                unread += ("time",)
         repeats[key := digest(session, role, words)] += 1
         details = given(session_id=f"{name}-{session}", timestamp=moment(time), metadata=about)
-        return Incoming(place, line.get("id") or f"{key}-{repeats[key]}", "", role, details, content=body)
+        key = line.get("id") or f"{key}-{repeats[key]}"
+        return Incoming(place, key, "", role, details, content=body, without=unread)
 
     yield from each_entry(file, message)
+
+
+def _time_of(found: re.Match[str]) -> str | None:
+    """Return the time before a prompt of Cursor in ISO format; None for one in another form."""
+    with suppress(ValueError):
+        at = datetime.strptime(found[1], "%b %d, %Y, %I:%M %p")  # noqa: DTZ007 - the offset follows
+        return f"{at.isoformat()}{int(found[2] or 0):+03}:{found[3] or '00'}"
+    return None
 
 
 CURSOR, COPILOT_AGENT = (
@@ -210,7 +214,7 @@ def _agent_message(row: Mapping[str, Any], place: str, *, branch: str | None) ->
     message = mapping(json.loads(row["data"]))
     if "role" not in message:
         kind = "__enc__" if "__enc__" in message else message.get("type")
-        return Left(place, _ITEMS.get(str(kind), f"entries of the type {kind}"))
+        return Left(place, _TABLE["items"].get(str(kind), f"entries of the type {kind}"))
     details = given(session_id=f"openai-agents-{row['session']}", timestamp=moment(row["created_at"]))
     body = message.get("content") or ""
     return Incoming(place, str(row["id"]), "", message["role"], details, content=body, branch=branch)
@@ -273,15 +277,6 @@ def _unpacked(kind: str | None, blob: bytes) -> Any:  # noqa: ANN401 - JSON
 
 
 # --- LangSmith -------------------------------------------------------------------------------------------------------
-_THREADS = ("thread_id", "session_id", "conversation_id")
-_HELD = (
-    *("messages", "generations", "choices", "message", "input", "question", "query", "output", "answer", "result"),
-    "text",
-)
-"""Where inputs and outputs have messages or texts, unless they are a message or a text themselves."""
-_OF_MESSAGE = frozenset({"role", "lc", "kwargs", "data", "content"})
-
-
 def _langsmith(entry: FileEntry) -> Found:
     """Yield what a run was asked and answered, if it is no step of another run.
 
@@ -292,7 +287,7 @@ def _langsmith(entry: FileEntry) -> Found:
         yield Left(place, "steps of runs")
         return
     about = mapping(mapping(run.get("extra")).get("metadata"))
-    thread = next((about[name] for name in _THREADS if about.get(name)), None)
+    thread = next((about[name] for name in _TABLE["threads"] if about.get(name)), None)
     asked, answered = _turns(run.get("inputs"), "user"), _turns(run.get("outputs"), "assistant")
     session, begin = f"langsmith-{thread or run['id']}", run.get("start_time")
     for name, said, time in (("inputs", asked, begin), ("outputs", answered, run.get("end_time") or begin)):
@@ -316,9 +311,9 @@ def _turns(value: object, role: str) -> list[dict[str, Any]]:
         return [message for one in listed for message in _turns(one, role)]
     if not isinstance(value, dict):
         return []
-    if value.keys() & _OF_MESSAGE:
+    if value.keys() & set(_TABLE["of_message"]):
         return [value if value.keys() & {"role", "lc", "kwargs", "data", "type"} else {"role": role, **value}]
-    return next((found for name in _HELD if (found := _turns(value.get(name), role))), [])
+    return next((found for name in _TABLE["held"] if (found := _turns(value.get(name), role))), [])
 
 
 LANGSMITH = Format("langsmith", "runs of LangSmith", has_keys("run_type inputs"), _langsmith)

@@ -26,17 +26,15 @@ from neurogated.archive.foreign.values import (
     moment_or_none,
     objects,
     text_of,
+    words_of,
 )
+from neurogated.text.strings import table_of
 
 # --- ChatGPT ---------------------------------------------------------------------------------------------------------
-# What stands between these characters is shown as a link, as a name, or not at all.
-_MARK = re.compile("( ?)\ue200([^\ue201\ue202]*)\ue202?([^\ue201]*)\ue201| ?【[^】†]*†[^】]*】")
-# Other marks, such as those around a quoted passage.
-_REST = re.compile("[\ue200-\ue206]|:*contentReference\\[oaicite:[^]]*\\](?:\\{[^}]*\\})?")
-_SPOKEN = frozenset({"text", "multimodal_text"})
-_HIDDEN = ("is_visually_hidden_from_conversation", "is_user_system_message")
-_PRIVATE = ("is_do_not_remember", "is_temporary_chat")
-_KINDS_UNSAID = {"thoughts": "thoughts", "reasoning_recap": "thoughts", "execution_output": "results of tools"}
+_TABLE = table_of(__package__, "assistants")
+_MARK, _REST, _UNSUPPORTED, _PROMPTED, _DONE, _ATTACHED, _CONVERSATION, _BLOCK, _TAG, _CARD = (
+    re.compile(one) for one in _TABLE["patterns"].values()
+)
 
 
 def _chatgpt(entry: FileEntry) -> Found:
@@ -51,7 +49,7 @@ def _chatgpt(entry: FileEntry) -> Found:
     unnamed = digest(conversation.get("create_time"), json.dumps(first, sort_keys=True))
     name, title = conversation.get("conversation_id") or conversation.get("id") or unnamed, conversation.get("title")
     about = given(session_id=f"chatgpt-{name}", metadata=given(conversation=title))
-    is_private = any(conversation.get(name) for name in _PRIVATE)
+    is_private = any(conversation.get(name) for name in _TABLE["private"])
     parents = {key: node.get("parent") for key, node in nodes.items() if isinstance(node, dict)}
     times = {key: _time_of(nodes[key]) for key in parents}
     branches = Branches(parents, times, conversation.get("current_node"), keeps_lost=False)
@@ -94,10 +92,10 @@ def _chatgpt_message(
         return Incoming(place, f"memory-{digest(text)}", text, None, own | title) if text else None
     if isinstance(recipient, str) and recipient.startswith("canmore."):
         return _canvas(content, place, key, details)
-    if role in {"system", "developer"} or any(flags.get(name) for name in _HIDDEN):
+    if role in {"system", "developer"} or any(flags.get(name) for name in _TABLE["hidden"]):
         return Left(place, "instructions" if role in {"system", "developer"} else "hidden messages")
-    if role == "tool" or recipient != "all" or kind not in _SPOKEN:
-        return Left(place, "results of tools" if role == "tool" else _KINDS_UNSAID.get(kind or "", "calls of tools"))
+    if role == "tool" or recipient != "all" or kind not in _TABLE["spoken"]:
+        return Left(place, "results of tools" if role == "tool" else _TABLE["unsaid"].get(kind or "", "calls of tools"))
     files = [str(one["name"]) for one in objects(flags.get("attachments")) if one.get("name")]
     if files:
         details["metadata"] = {**details.get("metadata", {}), "attachments": files}
@@ -154,10 +152,7 @@ CHATGPT = Format("chatgpt", "an export of ChatGPT", lambda value: isinstance(val
 # --- Claude ----------------------------------------------------------------------------------------------------------
 _ROLES = {"human": "user", "assistant": "assistant"}
 _PARENT = "parent_message_uuid"
-_DERIVED = {"derived": True}
-"""Marks what Claude wrote about conversations."""
-# What the export writes where a device shows something else.
-_UNSUPPORTED = re.compile(r"(?:```\n)?This block is not supported on your current device yet\.(?:\n```)?\n*")
+_DERIVED = {"derived": True}  # marks what Claude wrote about conversations
 
 
 def _claude(entry: FileEntry) -> Found:
@@ -196,13 +191,16 @@ def _claude_message(
     role, key, said = _ROLES.get(message["sender"]), message["uuid"], message.get("content")
     if role is None:
         return Left(place, f"messages of {message['sender']!r:.40}")
-    said = said if isinstance(said, list) and said else [said or message.get("text") or ""]
-    said = minus(said, _UNSUPPORTED)
-    files = [name for one in objects(message.get("files")) if (name := text_of(one.get("file_name")))]
+    parts = said if isinstance(said, list) else []
+    # The words may be beside parts that have none.
+    text = said if isinstance(said, str) and said else message.get("text") or ""
+    said = minus(parts if words_of(parts) else [*parts, text], _UNSUPPORTED)
+    added = objects(message.get("attachments"))
+    wordless = [one for one in added if not text_of(one.get("extracted_content"))]
+    files = [name for one in objects(message.get("files")) + wordless if (name := text_of(one.get("file_name")))]
     details = {**about, **given(timestamp=moment(message.get("created_at")))}
     if files:
         details["metadata"] = {**about.get("metadata", {}), "attachments": files}
-    added = objects(message.get("attachments"))
     attached = [(text_of(one.get("file_name")), text_of(one.get("extracted_content"))) for one in added]
     text = "\n".join(f"[document: {name}]\n{text}" if name else text for name, text in attached if text)
     return Incoming(place, key, text, role, details, content=said, **branches.of(key))
@@ -236,12 +234,6 @@ CLAUDE = Format(
 
 
 # --- Gemini ----------------------------------------------------------------------------------------------------------
-_PROMPTED = re.compile(r"(?:Prompted|Asked|Said|Branched|Answered)(?: with| Gemini| Bard)?:? |Eingegebener Prompt:\s")
-_DONE = re.compile(r"(?:Created|Used|Added|Gave|Selected|Shared|Deleted|Viewed|Visited|Edited|Pinned|Renamed) ")
-_ATTACHED = re.compile(r"\s*(?:Attached \d+ files?|\d+ Datei(?:en)? angehängt)\.?\s*$")
-_CONVERSATION = re.compile(r"gemini\.google\.com/app/(?:c/)?([0-9A-Za-z_-]+)")
-_BLOCK = re.compile(r"<(?:p|br|li|div|h[1-6]|tr|pre|[uo]l|table|blockquote)\b[^>]*>")
-_TAG = re.compile(r"<[^>]*>")
 
 
 def _words(text: str) -> str:
@@ -286,7 +278,7 @@ def _gemini_chat(value: Mapping[str, Any], place: str) -> Found:
 
     def read(turn: Mapping[str, Any], place: str) -> Incoming | Left:
         name, said = _turn(turn)
-        seen[name] += 1
+        seen[name], said = seen[name] + 1, mapping(said)
         parts = objects(said.get("text"))
         words = [said.get("prompt"), *(one.get("data") for one in parts)]
         words += [card.get("content") for one in parts for card in objects(one.get("cards"))]
@@ -300,18 +292,16 @@ def _gemini_chat(value: Mapping[str, Any], place: str) -> Found:
     yield from read_each(turns, f"{place}.conversation_turns", read)
 
 
-def _turn(value: Mapping[str, Any]) -> tuple[str, Mapping[str, Any]]:
+def _turn(value: Mapping[str, Any]) -> tuple[str, Any]:
     """Return role and index of a turn of a conversation, and what is said."""
-    said = mapping(value.get("user_turn") or value.get("system_turn"))
-    return f"{'user' if 'user_turn' in value else 'assistant'}-{said.get('turn_index')}", said
+    said = value.get("user_turn") or value.get("system_turn")
+    index = said.get("turn_index") if isinstance(said, dict) else None
+    return f"{'user' if 'user_turn' in value else 'assistant'}-{index}", said
 
 
 GEMINI = Format(
     "gemini", "the activity of Gemini", has_keys("header title time", "conversation_turns creation_time"), _gemini
 )
-
-
-_CHUNKS = {"executableCode": "calls of tools", "codeExecutionResult": "results of tools", "errorMessage": "errors"}
 
 
 def _aistudio(file: File) -> Found:
@@ -331,7 +321,9 @@ def _aistudio(file: File) -> Found:
             if one.get("isThought"):
                 return Left(place, "thoughts")
             if not text:
-                return Left(place, next((why for name, why in _CHUNKS.items() if name in one), "files without words"))
+                return Left(
+                    place, next((why for name, why in _TABLE["chunks"].items() if name in one), "files without words")
+                )
             key = digest(one.get("role"), text)
             repeats[key] += 1
             details = given(session_id=f"aistudio-{name}", timestamp=moment(one.get("createTime")))
@@ -347,15 +339,6 @@ AISTUDIO = Format(
 )
 
 # --- Grok ------------------------------------------------------------------------------------------------------------
-# What is shown as a card beside the words, such as a citation.
-_CARD = re.compile(r" ?<(grok:render|xai:tool_usage_card)\b.*?</\1>", re.DOTALL)
-
-
-def _bson(value: object) -> datetime | None:
-    """Return a time, also one in MongoDB's extended JSON: `{"$date": {"$numberLong": "1736500000000"}}`."""
-    while isinstance(value, dict):
-        value = next(iter(value.values()), None)
-    return moment(int(value)) if isinstance(value, str) and value.isdecimal() else moment(value)
 
 
 def _grok(entry: FileEntry) -> Found:
@@ -364,7 +347,7 @@ def _grok(entry: FileEntry) -> Found:
     responses = [one["response"] for one in objects(entry.value["responses"]) if isinstance(one.get("response"), dict)]
     listed = {one["_id"]: one for one in responses if isinstance(one.get("_id"), str)}
     parents = {key: one.get("parent_response_id") or None for key, one in listed.items()}
-    times = {key: _bson(listed[key].get("create_time")) for key in parents}
+    times = {key: moment_or_none(listed[key].get("create_time")) for key in parents}
     branches = Branches(parents if any(parents.values()) else {}, times, about.get("leaf_response_id"))
     details = given(session_id=f"grok-{about['id']}", metadata=given(conversation=about.get("title")))
     private = bool(about.get("temporary"))
@@ -375,7 +358,7 @@ def _grok(entry: FileEntry) -> Found:
         if not text:
             return Left(place, "pictures" if said.get("generated_image_urls") else "no words")
         role = "user" if str(said["sender"]).casefold() in {"human", "user"} else "assistant"
-        own = {**details, **given(timestamp=times.get(key))}
+        own = {**details, **given(timestamp=moment(said.get("create_time")))}
         return Incoming(place, key, text, role, own, is_private=private, **branches.of(key))
 
     yield from read_each(entry.value["responses"], place, response)
@@ -384,17 +367,12 @@ def _grok(entry: FileEntry) -> Found:
 GROK = Format("grok", "an export of Grok", has_keys("conversation responses"), _grok)
 
 # --- Microsoft Copilot -----------------------------------------------------------------------------------------------
-_LAYOUTS = (
-    ("Conversation", "Time", "Author", "Message"),
-    ("ChatName", "CreatedAt", "Author", "MessageContent"),
-    ("ClientApp", "Timestamp", "", "Prompt"),
-)
-"""The columns of conversation, time, author and text. In the last layout all texts are the user's."""
 
 
-def _columns(file: File) -> tuple[str, str, str, str] | None:
+def _columns(file: File) -> list[str] | None:
+    """Return the columns of conversation, time, author and text."""
     first = next(csv.reader(file.head.decode("utf-8-sig", "replace").splitlines()[:1]), [])
-    return next((one for one in _LAYOUTS if set(filter(None, one)) <= set(first)), None)
+    return next((one for one in _TABLE["layouts"] if set(filter(None, one)) <= set(first)), None)
 
 
 def _copilot(file: File) -> Found:
@@ -403,11 +381,11 @@ def _copilot(file: File) -> Found:
     The files begin with the newest row, and an answer has the second of its question. So rows are turned round, not
     sorted. Times without a zone are taken for UTC, which the other layout writes.
     """
-    title, time, author, message = _columns(file) or _LAYOUTS[0]
+    title, time, author, message = _columns(file) or _TABLE["layouts"][0]
     with file.text() as text:
         rows = list(csv.DictReader(text))
     known = [one for row in rows if (one := _copilot_time(row.get(time))) is not None]
-    is_reversed = len(known) > 1 and known[0] > known[-1]
+    is_reversed = len(known) > 1 and known[0] >= known[-1]
     repeats = Counter[str]()
     numbered = list(enumerate(rows, start=2))
 

@@ -23,27 +23,14 @@ _FILES, _NOTICES = "files without words", "notices"
 
 # --- WhatsApp --------------------------------------------------------------------------------------------------------
 _UNSEEN = "[\u200e\u200f\u202a-\u202e\ufeff]*"
-_LINE = re.compile(
-    rf"{_UNSEEN}\[?(\d{{1,4}})[./-]\s?(\d{{1,2}})[./-]\s?(\d{{1,4}})\.?[,،]?\s+([^\W\d_]{{1,6}}\.?)?\s?"
-    r"(\d{1,2})[:.](\d{2})(?:[:.](\d{2}))?(?:\s?([^\W\d_](?:[.\s]{0,2}[^\W\d_]){0,5}\.?))?(?:\]|\s[-–])\s(.*)",
-    re.DOTALL,
-)
 _WORDS = table_of(__package__, "whatsapp")
 _MORNING, _AFTERNOON, _CLOCK = (frozenset(_WORDS[name].split()) for name in ("morning", "afternoon", "clock"))
-_NAMED = re.compile(rf"{_UNSEEN}([^:\n]{{1,80}}?): (.*)", re.DOTALL)
+_LINE, _NAMED, _ATTACHED, _QUOTE, _QUOTED, _NO_SIGN, _CHAT = (re.compile(one) for one in _WORDS["patterns"].values())
 _EDITED = re.compile(rf"\s*(?:\u200e<[^<>\n]+>|<(?:{'|'.join(_WORDS['edited'])})\.?>)\s*$", re.IGNORECASE)
-# What stands for a file: words in brackets that are no tag of HTML, its name behind a mark, or a name that phones give.
-_ATTACHED = re.compile(
-    rf"{_UNSEEN}(?:<(?=[^<>\n]*[^\x00-\x7f]|[^<>\n]*\s)[^<>\n/=]+>|\u200e[^\n]+\.\w{{2,4}} \([^()\n]+\)"
-    r"|[A-Z]{3}-\d{8}-WA\d+\.\w+ \([^()\n]+\)|[^\n]+\.\w{2,4} \(file attached\))(?:\n|$)"
-)
 _DELETED = re.compile(rf"{_UNSEEN}(?:{'|'.join(_WORDS['deleted'])})\.?$", re.IGNORECASE)
-_NO_SIGN = re.compile("^\\s+|[\u200e\u200f\u202a-\u202e]|\\s+$")
-_CHAT = re.compile(r"^(?:WhatsApp Chat (?:with|-) )?(.*?)(?: \(\d+\))?$")
-_LAST_DAY, _NOON, _CENTURY = 31, 12, 2000
+_LAST_DAY, _NOON, _CENTURY, _WORDS_OF_NOTICE = 31, 12, 2000, 4
 _FIRST, _BUDDHIST = 2009, 543
 """The first year of WhatsApp, and the years by which the Buddhist calendar is ahead."""
-_WORDS_OF_NOTICE = 4
 _ORDERS = {"day first": (2, 1, 0), "month first": (2, 0, 1), "year first": (0, 1, 2)}
 """Where year, month and day are in a date."""
 
@@ -123,11 +110,12 @@ def _whatsapp(file: File) -> Found:
         place, time, found = f"{file.name}: line {line.number + 1}", line.time(_ORDERS[order]), _NAMED.match(line.body)
         # The first message names a chat whose file has no name of its own.
         session = session or f"whatsapp-{digest(time, line.body) if chat.startswith('_chat') else chat}"
-        # No name may stand before a colon, as in `Bob changed the subject to "Time: 5"`.
+        # No name may stand before a colon, as in `Bob changed the subject to "Time: 5"`, whose quote is still open.
         name = found[1] if found else ""
         is_sentence = names[name] == 1 and len(name.split()) >= _WORDS_OF_NOTICE
-        is_notice = is_sentence and any(name.startswith(f"{one} ") for one in names)
-        if found is None or is_notice or any(mark in name for mark in '"“”„«'):
+        after = (name.removeprefix(f"{one} ") for one in names)
+        is_notice = is_sentence and any(one != name and not one[0].isupper() for one in after)
+        if found is None or is_notice or _QUOTE.search(_QUOTED.sub("", name)):
             yield Left(place, _NOTICES)
             continue
         if time is None:
@@ -245,7 +233,9 @@ def _slack_message(
     speaker = names.get(user) or own or message.get("username") or bot or user
     about = given(conversation=channel, thread=message.get("thread_ts"))
     details = given(session_id=f"slack-{channel}", timestamp=moment(float(message["ts"])), metadata=about)
-    return Incoming(place, str(message["ts"]), text, None, details, speaker or None)
+    beside = message.get("attachments") if message.get("text") else None
+    without = ("attachment",) * len(objects(beside)) + ("file",) * len(objects(message.get("files")))
+    return Incoming(place, str(message["ts"]), text, None, details, speaker or None, without=without)
 
 
 SLACK = Format(
@@ -262,8 +252,9 @@ def _discord_message(message: Mapping[str, Any], place: str, *, head: Mapping[st
     kind, forwarded = str(message.get("type", "Default")), mapping(message.get("forwardedMessage"))
     if kind not in _DISCORD_SAID and not (kind.isdecimal() and int(kind) >= _REPLY):
         return Left(place, _NOTICES)
-    text, author = text_of(message.get("content")), mapping(message.get("author"))
-    text = text or text_of(forwarded.get("content")) or text_of("\n".join(_embedded(message.get("embeds"))))
+    author, embedded = mapping(message.get("author")), text_of("\n".join(_embedded(message.get("embeds"))))
+    said = {"message": text_of(message.get("content")), "forwarded message": text_of(forwarded.get("content"))}
+    (_, text), *beside = [one for one in {**said, "embed": embedded}.items() if one[1]] or [("", "")]
     if not text:
         return Left(place, _FILES)
     files = [one["fileName"] for one in objects(message.get("attachments")) if one.get("fileName")]
@@ -271,7 +262,8 @@ def _discord_message(message: Mapping[str, Any], place: str, *, head: Mapping[st
     about = given(conversation=channel.get("name"), attachments=files, reply_to=reply)
     about |= given(forwarded_from_time=forwarded.get("timestamp"))
     details = given(session_id=f"discord-{channel.get('id')}", timestamp=moment(message["timestamp"]), metadata=about)
-    return Incoming(place, message["id"], text, None, details, author.get("nickname") or author.get("name") or None)
+    speaker, without = author.get("nickname") or author.get("name"), tuple(name for name, _ in beside)
+    return Incoming(place, message["id"], text, None, details, speaker or None, without=without)
 
 
 def _embedded(embeds: object) -> Iterator[str]:
@@ -282,8 +274,6 @@ def _embedded(embeds: object) -> Iterator[str]:
 
 
 DISCORD = Format(
-    "discord",
-    "a channel of Discord",
-    has_keys("guild channel messages", "id timestamp author content"),
+    *("discord", "a channel of Discord", has_keys("guild channel messages", "id timestamp author content")),
     partial(read_messages, read=_discord_message),
 )

@@ -125,6 +125,21 @@ def each_entry(file: File, read: Reader) -> Found:
         yield from [entry] if isinstance(entry, Fault) else read_one(entry.value, entry.place, read)
 
 
+def count_unread(value: Mapping[str, Any], place: str, *names: str) -> Found:
+    """Yield how many values these fields have, which are not read."""
+    for name in names:
+        if held := value.get(name):
+            yield Left(f"{place}.{name}", f"{name} are not imported", len(held) if isinstance(held, list) else 1)
+
+
+def safely(found: Found, place: str) -> Found:
+    """Yield records until a value is malformed in a way that its reader does not expect."""
+    try:
+        yield from found
+    except MALFORMED as error:
+        yield fault_of(error, place)
+
+
 def read_one(item: object, place: str, read: Reader) -> Found:
     """Yield what `read` makes of an item, or a fault."""
     try:

@@ -14,13 +14,13 @@ from uuid import uuid4
 
 from neurogated.archive.foreign.incoming import Branches, Format, Found, Incoming, Left, read_each, read_one
 from neurogated.archive.foreign.stream import FileEntry
-from neurogated.archive.foreign.values import given, mapping, moment, objects, text_of
+from neurogated.archive.foreign.values import given, mapping, moment, moment_or_none, objects, text_of
 from neurogated.core.model import MemoryNode
+from neurogated.core.node_kind import NODE_KINDS
 
 _SCHEMA, _CONVERSATION = "portable-ai-memory", "portable-ai-memory-conversation"
 _OURS = "neurogated"
 """The platform of our exports, and the field of `metadata` with what the format has no field for, as JSON in a text."""
-_ENDED = frozenset({"superseded", "retracted"})
 _TAG = re.compile("[a-z0-9][a-z0-9_-]*")
 _KEPT = ("title", "role", "speaker", "importance", "tags", "metadata")
 
@@ -32,9 +32,10 @@ def _read(entry: FileEntry) -> Found:
         return
     listed = {one["id"]: one for one in objects(value["messages"]) if isinstance(one.get("id"), str)}
     parents = {key: one["parent_id"] for key, one in listed.items() if one.get("parent_id") is not None}
-    parents |= {child: key for key, one in listed.items() for child in one.get("children_ids") or [] if child in listed}
+    named = ((key, one.get("children_ids")) for key, one in listed.items())
+    parents |= {str(one): key for key, held in named if isinstance(held, list) for one in held if str(one) in listed}
     parents = {key: parents.get(key) for key in listed} if parents else {}
-    times = {key: moment(listed[key].get("created_at")) for key in parents}
+    times = {key: moment_or_none(listed[key].get("created_at")) for key in parents}
     about = given(session_id=f"pam-{value['id']}", metadata=given(conversation=value.get("title")))
     reader = partial(_message, about=about, branches=Branches(parents, times))
     yield from read_each(value["messages"], f"{entry.place}.messages", reader)
@@ -45,10 +46,12 @@ def _memory(memory: Mapping[str, Any], place: str, *, owner: str | None) -> Inco
     times, about = mapping(memory["temporal"]), dict(mapping(memory.get("metadata")))
     ours = dict(mapping(json.loads(about.pop(_OURS, "{}"))))
     end, status = times.get("valid_until"), memory.get("status", "active")
-    if status in _ENDED and not (end := end or times.get("updated_at")):
+    named = memory.get("custom_type") or memory["type"]
+    kind = named if ours and named in NODE_KINDS else None
+    if status in {"superseded", "retracted"} and not (end := end or times.get("updated_at")):
         return Left(place, f"{status} memories without an end")
     kept = about | given(
-        type=None if ours else memory.get("custom_type") or memory["type"],
+        type=None if kind else named,
         status=None if status == "active" else status,
         conversation=None if ours else mapping(memory.get("provenance")).get("conversation_ref"),
     )
@@ -57,6 +60,8 @@ def _memory(memory: Mapping[str, Any], place: str, *, owner: str | None) -> Inco
         timestamp=moment(times["created_at"]),
         valid_from=moment(times.get("valid_from")),
         valid_to=moment(end),
+        expires_at=moment(ours.pop("expires_at", None)),
+        kind=kind,
         tags=memory.get("tags"),
         metadata=ours.pop("metadata", {}) | kept,
     )
@@ -89,6 +94,7 @@ FORMAT = Format(
     *("pam", "Portable AI Memory"),
     lambda value: value.get("schema") == _CONVERSATION or {"content", "temporal", "type"} <= value.keys(),
     _read,
+    lambda file: any(one.is_rest and one.value.get("schema") == _SCHEMA for one in file.first(1)),
 )
 
 
@@ -124,6 +130,7 @@ def written(nodes: Iterable[MemoryNode], user_id: str, made_by: str, at: datetim
 def _memory_of(node: MemoryNode) -> dict[str, Any]:
     ours = {name: getattr(node, name) for name in _KEPT}
     ours |= {name: getattr(node.scope, name) for name in ("agent_id", "session_id", "path")}
+    ours["expires_at"] = node.expires_at and node.expires_at.isoformat()
     times = {"valid_from": node.valid_from, "valid_until": node.valid_to}
     times["created_at"] = node.timestamp or node.created_at
     words = " ".join(unicodedata.normalize("NFC", node.content.strip().lower()).split())

@@ -72,7 +72,11 @@ MALFORMED = AttributeError, LookupError, OverflowError, RecursionError, TypeErro
 
 
 def fault_of(error: Exception, place: str) -> Fault:
-    """Return the fault that an error tells of."""
+    """Return the fault that an error tells of, in words for who has the file, not the program."""
+    if isinstance(error, json.JSONDecodeError):
+        return Fault(place, f"a text in it is malformed JSON: {error.doc[:40]!r}")
+    if isinstance(error, TypeError | AttributeError):
+        return Fault(place, "a value in it is of another type than its format says")
     return Fault(place, f"it has no {error}" if isinstance(error, KeyError) else str(error))
 
 

@@ -11,7 +11,17 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from neurogated.archive.foreign.agents import read_thread
-from neurogated.archive.foreign.incoming import Format, Found, Incoming, IncomingItem, Left, read_each, read_one
+from neurogated.archive.foreign.incoming import (
+    Format,
+    Found,
+    Incoming,
+    IncomingItem,
+    Left,
+    count_unread,
+    read_each,
+    read_one,
+    safely,
+)
 from neurogated.archive.foreign.stream import File, FileEntry
 from neurogated.archive.foreign.values import digest, given, has_keys, mapping, moment, objects, text_of, words_of
 from neurogated.core.clock import read_expiration, to_utc
@@ -106,20 +116,28 @@ class _Agent(NamedTuple):
 
 def _letta(entry: FileEntry) -> Found:
     """Yield the texts of each agent in the file. An older file is an agent itself."""
-    blocks = {block["id"]: block for block in objects(entry.value.get("blocks"))}
+    blocks, used = {str(block.get("id")): block for block in objects(entry.value.get("blocks"))}, set[str]()
     for number, agent in enumerate(entry.value.get("agents", [entry.value])):
-        messages = agent.get("messages") or []
-        first: Mapping[str, Any] = next(iter(objects(messages)), {})
-        # The system message names the blocks, which change.
-        is_system = first.get("role") == "system"
-        born = digest(first.get("created_at"), "" if is_system else words_of(first.get("content"))) if first else ""
-        is_newer = str(agent.get("agent_type") or "").startswith(_NEWER)
-        known = _Agent(agent["name"], born if is_system else "", is_newer)
         place = f"{entry.place}.agents[{number}]"
-        yield from read_each(messages, f"{place}.messages", partial(_letta_message, agent=known))
-        own = [blocks[key] for key in agent.get("block_ids") or [] if key in blocks]
-        own += agent.get("core_memory") or agent.get("memory_blocks") or []
-        yield from read_each(own, f"{place}.blocks", partial(_letta_block, agent=known._replace(born=born)))
+        yield from safely(_letta_agent(agent, place, blocks, used), place)
+    rest = {**entry.value, "blocks of no agent": [key for key in blocks if key not in used]}
+    yield from count_unread(rest, entry.place, "files", "passages", "blocks of no agent")
+
+
+def _letta_agent(agent: Mapping[str, Any], place: str, blocks: Mapping[str, Any], used: set[str]) -> Found:
+    messages = mapping(agent).get("messages") or []
+    first: Mapping[str, Any] = next(iter(objects(messages)), {})
+    # The system message names the blocks, which change.
+    is_system = first.get("role") == "system"
+    born = digest(first.get("created_at"), "" if is_system else words_of(first.get("content"))) if first else ""
+    is_newer = str(agent.get("agent_type") or "").startswith(_NEWER)
+    known = _Agent(agent["name"], born if is_system else "", is_newer)
+    yield from read_each(messages, f"{place}.messages", partial(_letta_message, agent=known))
+    keys = [str(key) for key in agent.get("block_ids") or []]
+    used.update(keys)
+    own = [blocks[key] for key in keys if key in blocks]
+    own += agent.get("core_memory") or agent.get("memory_blocks") or []
+    yield from read_each(own, f"{place}.blocks", partial(_letta_block, agent=known._replace(born=born)))
 
 
 def _letta_block(block: Mapping[str, Any], place: str, *, agent: _Agent) -> Incoming | Left:
@@ -173,7 +191,9 @@ LETTA = Format(
     *("letta", "an agent file of Letta"),
     lambda value: isinstance(value.get("agents"), list) or {"agent_type", "core_memory"} <= value.keys(),
     _letta,
-    note=lambda _: "agent files hold no archival passages, and at most 50 messages; get those from Letta's API",
+    note=lambda _: (
+        "agent files hold at most 50 messages, and archival passages are not imported; get those from Letta's API"
+    ),
 )
 
 
@@ -209,8 +229,7 @@ def _zep(entry: FileEntry) -> Found:
         return
     for name in _LISTS:
         yield from read_each(value.get(name), f"{entry.place}.{name}", reader)
-    if nodes := objects(value.get("nodes")):
-        yield Left(f"{entry.place}.nodes", "nodes are not imported", len(nodes))
+    yield from count_unread(value, entry.place, "nodes", "summary", "relevant_facts", "context")
 
 
 def _zep_session(value: Mapping[str, Any]) -> object:

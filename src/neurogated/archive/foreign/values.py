@@ -10,16 +10,15 @@ from typing import Any
 
 from neurogated.text.strings import repaired
 
-_MILLISECONDS = 1e11
-"""Numbers of seconds above this are milliseconds."""
+_MILLISECONDS = 1e11  # numbers of seconds above this are milliseconds
 
 
 def mapping(value: object) -> Mapping[str, Any]:
-    """Return an object of JSON; an empty one for null. Raises TypeError for another value."""
+    """Return an object of JSON; an empty one for null. Raises ValueError for another value."""
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise TypeError(f"{str(value)[:40]!r} must be an object")
+        raise ValueError(f"it has {str(value)[:40]!r} where an object must be")  # noqa: TRY004 - told apart from faults of readers
     return value
 
 
@@ -57,6 +56,9 @@ def moment(value: object) -> datetime | None:
     Raises:
         ValueError: it is none of these.
     """
+    if isinstance(value, dict):  # as MongoDB writes it: {"$date": {"$numberLong": "1736500000000"}}
+        inner = next(iter(value.values()), None)
+        return moment(int(inner) if isinstance(inner, str) and inner.isdecimal() else inner)
     if value is None or value == "":
         return None
     try:
