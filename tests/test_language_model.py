@@ -45,13 +45,13 @@ class _Answers(ChatHandler):
         if asked.startswith("Attributes:"):
             names = [{"message": 1, "names": ["dam", "not in the text"]}]
             return {"claims": [], "names": names, "causes": [{"cause": 1, "effect": 2, "strength": "medium"}]}
-        return {"thought": "It is in the first passage.", "answer": "the dam", "sources": [1, 9]}
+        return {"thought": "It is in the first passage.", "answer": self.server.said, "sources": [1, 9]}
 
 
 class Model(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), _Answers)
-        self.down = False
+        self.down, self.said = False, "the dam"
         self.requests: list[dict[str, Any]] = []
         self.together: threading.Barrier | None = None
         """Answers wait for each other and for late calls."""
@@ -128,6 +128,18 @@ def test_a_recall_asks_the_model_nothing_unless_a_setting_says_so(config: Memory
         memory.recall("Why were the fields under water?")
         memory.get_context("What came of the broken dam?", token_budget=100)
     assert model.requests == []
+
+
+@pytest.mark.parametrize("said", ["unknown", "Unknown.", "I don't know", "I don't know."])
+def test_an_answer_that_nobody_knows_has_no_sources(config: MemoryConfig, model: Model, said: str) -> None:
+    address = f"http://127.0.0.1:{model.server_address[1]}/v1"
+    with NeuroGraphMemory(config.replace(llm_base_url=address)) as memory:
+        memory.add_documents([STORY])
+        recall = memory.recall("What broke at dawn?")
+        assert memory.answer(recall).sources == (recall[0].id,)
+        model.said = said
+        answer = memory.answer(memory.recall("Who broke the dam at dawn?"))
+    assert (answer, answer.sources) == ("I don't know", ())
 
 
 def test_when_the_model_fails_a_question_is_judged_offline_and_the_recall_says_so(

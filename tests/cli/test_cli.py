@@ -140,8 +140,8 @@ def test_wrong_setting_is_one_line_on_stderr_and_exit_code_2(
     ("words", "problem"),
     [
         (["bench", "run", "--dataset", "sample", "--no_such_flag"], "--no_such_flag"),
-        (["bench", "run", "--dataset", "sample", "--format", "xml"], "'format'"),
-        (["bench", "run"], "'dataset' is missing"),
+        (["bench", "run", "--dataset", "sample", "--format", "xml"], "--format: 'xml'"),
+        (["bench", "run"], "--dataset is missing"),
         (["bench"], "command"),
         (["demo", "--dataset", "other"], "--dataset"),
         (["fly"], "fly"),

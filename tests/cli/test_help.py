@@ -82,3 +82,25 @@ def test_a_command_has_help_for_each_flag_and_an_example_that_it_understands(tab
     for example in COMMANDS[name].examples:
         words = shlex.split(example)[1 + len(name.split()) :]
         command.make_context(name, words)
+
+
+@pytest.mark.parametrize("group", sorted({name.split()[0] for name in COMMANDS if " " in name}))
+def test_the_help_of_a_group_lists_its_commands(group: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([group, "--help"]) == 0
+    words = {line.split("  ")[1] for line in capsys.readouterr().out.splitlines() if line.startswith("  ")}
+    inner = {name for name in COMMANDS if name.startswith(f"{group} ")}
+    assert all(words & {name, name.partition(" ")[2]} for name in inner)
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"bench"}))
+def test_an_error_about_a_flag_names_it_as_it_is_typed(
+    tables: ModuleType, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = [one for one in tables.command_of(name).params if isinstance(one, click.Option)]
+    for flag in flags:
+        if flag.required:
+            assert main(name.split()) != 0
+            assert re.search(r"^error: (--\w+|'\w+') is missing", capsys.readouterr().err, re.MULTILINE)
+        if flag.type.name not in {"text", "boolean"}:
+            assert main([*name.split(), flag.opts[0], "\0"]) != 0
+            assert f"error: {flag.opts[0]}: " in capsys.readouterr().err

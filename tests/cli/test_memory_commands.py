@@ -292,7 +292,7 @@ def test_a_context_is_printed_with_its_reasons(run: Run) -> None:
     assert found["memories"] == list(found["choices"]) == [name]
     assert "nothing found" in run(*asked[:2])
     assert "no memory fits into 9 tokens; the best one needs " in run(*asked, "--token_budget", "9")
-    assert "'token_budget'" in run(*asked, "--token_budget", "many", code=2)
+    assert "--token_budget: " in run(*asked, "--token_budget", "many", code=2)
 
 
 def test_an_event_is_recorded_with_its_outcome(run: Run, filled: list[str]) -> None:
@@ -375,6 +375,25 @@ def test_memories_that_a_model_could_not_read_are_listed_with_the_reason_and_ask
         model.text = None
         assert run("facts", "parked", "--retry", *flags) == "parked: 0\nsettled: 1\n"
         assert json_of(run, "facts", "parked") == {"parked": [], "settled": 0}
+
+
+def test_a_command_that_leaves_memories_for_a_model_says_how_many_and_how_they_are_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told(*words: str) -> str:
+        assert main([*words, "--save_dir", str(tmp_path), "--embedding_name", "hash"]) == 0
+        return capsys.readouterr().err
+
+    with serving() as model:
+        flags = ("--llm_base_url", model.url)
+        assert "waiting" not in told("add", "I live in York.", "--user_id", "ana", *flags, "--set", "llm.wait=true")
+        for words in (("add", "I live in Leeds.", "--user_id", "ana", *flags), ("facts",), ("facts", "parked")):
+            line = told(*words)
+            assert "1 memory" in line
+            assert "index --resume" in line
+            assert "llm.wait=true" in line
+        assert "waiting" not in told("index", "--resume", *flags)
+        assert "waiting" not in told("facts")
 
 
 # The page that explains an answer, and the log

@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import random
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -334,27 +332,22 @@ def test_what_one_server_stored_is_found_by_the_next_recall_of_another(count: in
 
 
 @pytest.fixture(scope="module")
-def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = int(free.getsockname()[1])
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return the address that the server prints."""
     folder = tmp_path_factory.mktemp("memory")
-    words = ["-m", "neurogated", "mcp", "--http", "--port", str(port), "--save_dir", str(folder), "--token", "secret"]
-    with subprocess.Popen([sys.executable, *words]) as server:
-        ends = time.monotonic() + 60
-        while time.monotonic() < ends:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-                break
-        yield port
+    words = ["-m", "neurogated", "mcp", "--http", "--port", "0", "--save_dir", str(folder), "--token", "secret"]
+    with subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        yield server.stdout.readline().strip()
         server.terminate()
 
 
-def test_a_client_with_the_token_remembers_and_recalls(port: int) -> None:
+def test_a_client_with_the_token_remembers_and_recalls(address: str) -> None:
     async def talk() -> None:
         headers = {"Authorization": "Bearer secret"}
         async with (
             httpx2.AsyncClient(headers=headers, timeout=60) as http,
-            streamable_http_client(f"http://127.0.0.1:{port}/mcp", http_client=http) as streams,
+            streamable_http_client(address, http_client=http) as streams,
             ClientSession(streams[0], streams[1]) as client,
         ):
             await client.initialize()
@@ -376,9 +369,9 @@ def test_a_client_with_the_token_remembers_and_recalls(port: int) -> None:
     ],
 )
 def test_a_request_without_the_token_or_from_a_foreign_page_is_refused(
-    port: int, headers: dict[str, str], status: int
+    address: str, headers: dict[str, str], status: int
 ) -> None:
-    answer = httpx2.post(f"http://127.0.0.1:{port}/mcp", json=INITIALIZE, headers=ACCEPTED | headers, timeout=60)
+    answer = httpx2.post(address, json=INITIALIZE, headers=ACCEPTED | headers, timeout=60)
     assert answer.status_code == status
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import anyio
 import pytest
+from jsonschema import Draft202012Validator
 from mcp import ClientSession
 from mcp.client.session import MessageHandlerFnT
 from mcp.shared.exceptions import MCPError
@@ -50,6 +51,35 @@ def test_a_truth_value_is_no_number(memory: NeuroGraphMemory) -> None:
     async def use(client: ClientSession) -> None:
         assert "'top_n'" in await refused(client, "recall", query="Ben", top_n=True)
         assert "'importance'" in await refused(client, "remember", text="Ben", importance=True)
+
+    with_client(memory, use)
+
+
+def test_the_schemas_of_tools_say_every_bound_in_words_of_json_schema(memory: NeuroGraphMemory) -> None:
+    known = {*Draft202012Validator.VALIDATORS, "title", "description", "default", "examples", "format", "$defs"}
+
+    def keywords(schema: object, *, names: bool = False) -> set[str]:
+        if isinstance(schema, list):
+            return set().union(*map(keywords, schema))
+        if not isinstance(schema, dict):
+            return set()
+        inner = (keywords(one, names=name in {"properties", "$defs"} and not names) for name, one in schema.items())
+        return set().union(set() if names else schema, *inner)
+
+    async def use(client: ClientSession) -> None:
+        tools = {one.name: one for one in (await client.list_tools()).tools}
+        for one in tools.values():
+            assert keywords([one.input_schema, one.output_schema]) <= known, one.name
+        for name, given, wrong in (
+            ("recall", {"query": "Ben"}, {"top_n": 0}),
+            ("recall", {"query": "Ben"}, {"min_confidence": 1.5}),
+            ("context", {"query": "Ben"}, {"token_budget": 10**6}),
+            ("remember", {"text": "Ben"}, {"importance": -1}),
+        ):
+            schema = Draft202012Validator(tools[name].input_schema)
+            assert schema.is_valid(given)
+            assert not schema.is_valid({**given, **wrong})
+            assert next(iter(wrong)) in await refused(client, name, **given, **wrong)
 
     with_client(memory, use)
 

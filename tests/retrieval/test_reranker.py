@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Sequence
 from dataclasses import replace
@@ -95,6 +96,12 @@ def test_what_cannot_rank_is_refused_in_a_sentence(folders: dict[str, Path], tmp
     build_model(tmp_path / "nli")
     with _told(tmp_path / "nli") as memory, pytest.raises(LLMError, match=rf"retrieval\.reranker is .*{LABELS[0]}"):
         memory.recall(PAIRS[0][0], user_id="ana")
+    shutil.copytree(folders["graph"], tmp_path / "two")
+    described = json.loads((tmp_path / "two" / "config.json").read_text(encoding="utf-8"))
+    described["id2label"] = {"0": "beside the point", "1": "to the point"}
+    (tmp_path / "two" / "config.json").write_text(json.dumps(described), encoding="utf-8")
+    with _told(tmp_path / "two") as memory, pytest.raises(LLMError, match="beside the point, to the point"):
+        memory.recall(QUESTION, user_id="ana")
     with (
         _told(Path("cross-encoder/no-such-model")) as memory,
         pytest.raises(LLMError, match=r"retrieval\.reranker must name a folder"),

@@ -65,10 +65,14 @@ class _Program(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - the base class passes it
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in COMMANDS:
-            return None
-        module = importlib.import_module(f"neurogated.cli.{COMMANDS[cmd_name].module}")
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        found = COMMANDS.get(cmd_name)
+        if found is None or not found.examples:
+            within = ((name, self.get_command(ctx, name)) for name in COMMANDS if name.startswith(f"{cmd_name} "))
+            inner = {name.partition(" ")[2]: one for name, one in within if one is not None}
+            about = found.summary if found else f"The commands of {cmd_name!r}."
+            return click.Group(cmd_name, inner, help=about, no_args_is_help=False) if inner else None
+        module = importlib.import_module(f"neurogated.cli.{found.module}")
         suffix = "_" if keyword.iskeyword(cmd_name) or cmd_name == "list" else ""
         return cast("click.Command", getattr(module, f"{re.sub('[ -]', '_', cmd_name)}{suffix}"))
 
@@ -78,7 +82,7 @@ class _Program(click.Group):
         both = " ".join(args[:2])
         if both in COMMANDS:
             return both, self.get_command(ctx, both), args[2:]
-        if args[0] not in COMMANDS and not args[0].startswith("-"):
+        if not args[0].startswith("-") and self.get_command(ctx, args[0]) is None:
             raise click.UsageError(_unknown(f"there is no command {args[0]!r}", args[0], COMMANDS), ctx)
         return super().resolve_command(ctx, args)
 
@@ -173,10 +177,10 @@ def _explained(error: click.UsageError | NeurogatedError) -> tuple[str, int]:
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:
         flags = [one.opts[0] for one in error.ctx.command.params if one.param_type_name == "option"]
         error = click.UsageError(_unknown(f"there is no flag {error.option_name}", error.option_name, flags), error.ctx)
-    elif isinstance(error, click.MissingParameter) and error.param is not None:
-        error = click.UsageError(f"{error.param.name!r} is missing", error.ctx)
-    elif isinstance(error, click.BadParameter) and error.param is not None:
-        error = click.UsageError(f"{error.param.name!r}: {error.message}", error.ctx)
+    elif isinstance(error, click.BadParameter) and (param := error.param) is not None:
+        name = param.opts[0] if isinstance(param, click.Option) else repr(param.name)
+        fault = " is missing" if isinstance(error, click.MissingParameter) else f": {error.message}"
+        error = click.UsageError(f"{name}{fault}", error.ctx)
     where = "" if error.ctx is None else f"; see '{error.ctx.command_path} --help'"
     return f"{error.format_message().removesuffix('.')}{where}", EXIT_USAGE
 

@@ -127,7 +127,7 @@ Tell it something, and it remembers; ask a question, and it lists the memories t
   /add TEXT      remember a text, also if it is a question
   /undo          take back the last change of this chat
   /forget [N]    delete memory N of the last answer; without N, the text that was remembered last
-  /why           explain the scores of the last answer
+  /why [N]       explain the scores of the last answer, or of memory N alone
   /good, /bad    the memories of the last answer were useful together, or not
   /facts         list the facts
   /answer WHICH  answer the question about a contradiction: 1, 2, both or changed
@@ -192,10 +192,9 @@ class _Talk:
         """The ids of the conflicts whose question was asked."""
         self._asked: dict[str, Conflict] = {}
         """Those that wait for an answer, the latest last."""
-        self._commands = {"/add": self._add, "/forget": self._forget, "/answer": self._settle}
+        self._commands = {"/add": self._add, "/forget": self._forget, "/answer": self._settle, "/why": self._explain}
         self._plain_commands: dict[str, Callable[[], None]] = {
             "/undo": self._undo,
-            "/why": self._explain,
             "/good": partial(self._learn, "success"),
             "/bad": partial(self._learn, "fail"),
             "/facts": self._list_facts,
@@ -226,8 +225,9 @@ class _Talk:
         elif read_question(line).is_question:
             is_first, self._last = self._last is None, self._memory.recall(line, **self._owner)
             self._answer(self._last)
-            if is_first and self._adds:
-                self.note("a question is not remembered; /add TEXT remembers a text as it is")
+            if self._adds:
+                how = "; /add TEXT remembers a text as it is" if is_first else ""
+                self.note(f"a question is not remembered{how}")
         else:
             self._add(line)
 
@@ -263,12 +263,7 @@ class _Talk:
         if not self._adds:
             self.note(f"the sample stays as it is; {_BEGIN}")
         elif which:
-            found = {str(number): one for number, one in enumerate(self._last.ids if self._last else (), start=1)}
-            if not found:
-                raise InputError("the last answer has no memories; /forget N deletes memory N of one that has")
-            if which not in found:
-                raise InputError(f"/forget takes a number from 1 to {len(found)}, as in the last answer")
-            self._delete([found[which]])
+            self._delete([self._numbered("/forget", which).id])
         elif self._added:
             self._delete(self._added)
         else:
@@ -280,8 +275,18 @@ class _Talk:
         self.note(f"{counted(count, 'memories deleted')}; /undo takes it back" if count else "it is gone already")
         self._added = []
 
-    def _explain(self) -> None:
-        self.note("ask something first" if self._last is None else recall_text(self._memory.store, self._last))
+    def _numbered(self, word: str, which: str) -> RecalledMemory:
+        """Return the memory of the last answer with a number that follows a word."""
+        found = {str(number): one for number, one in enumerate(self._last or (), start=1)}
+        if not found:
+            raise InputError(f"the last answer has no memories; {word} N takes the number of one")
+        if which not in found:
+            raise InputError(f"{word} takes a number from 1 to {len(found)}, as in the last answer")
+        return found[which]
+
+    def _explain(self, which: str) -> None:
+        only = self._numbered("/why", which) if which else None
+        self.note("ask something first" if self._last is None else recall_text(self._memory.store, self._last, only))
 
     def _learn(self, outcome: Literal["success", "fail"]) -> None:
         if self._last is None:

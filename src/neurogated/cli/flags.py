@@ -143,7 +143,7 @@ class _Command(click.Command):
     """A command with the flags of every command. Its function gets `Flags`, and the flags that only it has."""
 
     def __init__(self, name: str, *, params: list[click.Parameter], door: str, without: str, **options: Any) -> None:  # noqa: ANN401
-        self._arguments = at_door(door)
+        self._arguments, self._name = at_door(door), door
         params = [*map(_parameter, self._arguments.values()), *params]
         left_out = {without, *(param.name for param in params)}
         common = (flag for flag in _COMMON if flag.name not in left_out)
@@ -167,7 +167,8 @@ class _Command(click.Command):
             return cast("Callable[..., object]", self.callback)(flags, **own)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        groups: dict[str, list[tuple[str, str]]] = {"Flags": [], "Flags of every command": []}
+        inner = [(name, found.summary) for name, found in COMMANDS.items() if name.startswith(f"{self._name} ")]
+        groups: dict[str, list[tuple[str, str]]] = {"Commands": inner, "Flags": [], "Flags of every command": []}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
             common = param in _COMMON or param not in self.params  # --help

@@ -36,7 +36,7 @@ _SAME, _PERIOD = 10, 60.0
 """Most lines that one statement logs in so many seconds."""
 
 
-def serve(app: Callable[..., Any], host: str, port: int, *, patience: float = 30.0) -> None:
+def serve(app: Callable[..., Any], host: str, port: int, *, path: str = "", patience: float = 30.0) -> None:
     """Serve an app over HTTP until the process is interrupted or terminated, after the answers to its requests.
 
     Print the address.
@@ -45,6 +45,7 @@ def serve(app: Callable[..., Any], host: str, port: int, *, patience: float = 30
         app: an ASGI app.
         host: the address to listen on.
         port: the port; 0 for any free one.
+        path: where the app answers, for the address that is printed.
         patience: seconds in which the headers of a request must arrive, and in which a client must read on.
 
     Raises:
@@ -74,7 +75,7 @@ def serve(app: Callable[..., Any], host: str, port: int, *, patience: float = 30
     for name in ("uvicorn.error", "asyncio", "neurogated.server.errors"):
         logging.getLogger(name).addFilter(_Sparing())
     name = f"[{host}]" if ":" in host else host
-    print(f"http://{name}:{opened.getsockname()[1]}", flush=True)
+    print(f"http://{name}:{opened.getsockname()[1]}{path}", flush=True)
     print("stop with Ctrl-C", file=sys.stderr)
     # After it has stopped, uvicorn raises the signal again. The memory must still be closed then.
     signal.signal(signal.SIGTERM, signal.default_int_handler)

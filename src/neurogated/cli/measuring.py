@@ -57,7 +57,7 @@ def demo(flags: Flags, *, no_browser: bool) -> None:
                 page = write_page(explain(memory, recall), folder / _PAGE)
     if sys.stdout.isatty() and not (no_browser or flags.json):
         webbrowser.open(page.as_uri())
-    lines += ["", f"{folder / _PAGE} explains the first answer. Next: neurogated chat"]
+    lines += ["", f"{folder / _PAGE} explains the first answer. Next: neurogated chat --save_dir my_agent"]
     flags.emit({"asked": found, "page": str(page)}, "\n".join(lines))
 
 
@@ -85,11 +85,6 @@ def index(flags: Flags, *, resume: bool, workers: int) -> None:
     flags.emit({**counts, "judged": judged}, line)
 
 
-@click.group("bench", help="Measure on a data set.", no_args_is_help=False)
-def bench() -> None:
-    """Measure."""
-
-
 @command("bench run")
 @click.option("--dataset", required=True, metavar="NAME", help="the data set")
 @dataset_dir
@@ -111,9 +106,6 @@ def bench_run(flags: Flags, *, baseline: str, report: bool, judge: bool) -> None
         done = measure(data, memory, baselines=plain, judge=judge)
     page = {"report": str(write_report(done.folder))} if report else {}
     flags.emit({**done.metrics(), "folder": str(done.folder), **page}, _report(done))
-
-
-bench.add_command(bench_run)
 
 
 def _dataset(flags: Flags, name: str) -> Dataset:

@@ -171,6 +171,10 @@ class Flags:
                 )
         with NeuroGraphMemory(config) as memory:
             yield memory
+            waiting = {task.nodes[0] for task in memory.store.pending()} - memory.learning.parked().keys()
+            if waiting:
+                how = "'neurogated index --resume' asks it, and --set llm.wait=true does as texts are added"
+                print(f"waiting for a language model: {counted(len(waiting), 'memories')}; {how}", file=sys.stderr)
 
     def note_unknown_user(self, memory: NeuroGraphMemory) -> None:
         """Print to standard error that the user of the command has no memories, with the names of users like hers."""

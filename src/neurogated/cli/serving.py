@@ -21,8 +21,6 @@ __all__ = ["hook_prompt", "hook_session_start", "hook_stop", "mcp", "mcp_install
 _PORT = 8750
 _APART = {"save_dir", "read_only", "force_index_from_scratch"}
 """Settings with words of their own in the installed command, and one that deletes."""
-
-
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _user = user("whose memories it shows")
 _project = click.option("--project", metavar="NAME", multiple=True, help="show only the memories of this project")
@@ -59,7 +57,7 @@ def mcp(
             app = import_extra("neurogated.integrations.mcp.http", "mcp").http_app(
                 memory, owner=owner, read_only=read_only, memory_tool=memory_tool, host=host, token=token
             )
-            import_extra("neurogated.cli.listening", "mcp").serve(app, host, port)
+            import_extra("neurogated.cli.listening", "mcp").serve(app, host, port, path="/mcp")
             return
         relay: Relay = context.find_root().obj or Relay()
         server = server_of(memory, owner, read_only=read_only, memory_tool=memory_tool, saved=relay.saved)

@@ -89,10 +89,11 @@ class AgentContext:
             is_stale = not {quoted_memory(node, zone=zone) for node in present}.issuperset(texts)
             with self._session.runtime.reading(stale=is_stale):
                 found = model.infer_json(messages, prompts.schema("qa"), accepts=accepts)
+        if found["answer"].strip(" .").casefold() in {"unknown", UNKNOWN.casefold()}:
+            return Answer(UNKNOWN, confidence=recall.confidence)
         numbers = [one for one in found.get("sources", ()) if isinstance(one, int) and 0 < one <= len(nodes)]
         sources = tuple(dict.fromkeys(nodes[one - 1].id for one in numbers))
-        text = UNKNOWN if found["answer"].strip().casefold() == "unknown" else found["answer"]
-        return Answer(text, sources=sources, confidence=recall.confidence)
+        return Answer(found["answer"], sources=sources, confidence=recall.confidence)
 
     def record(
         self, event: str | Message, details: Details, *, outcome: Outcome | None, used: MemoryRef | Iterable[MemoryRef]

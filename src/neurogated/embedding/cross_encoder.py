@@ -79,7 +79,7 @@ class CrossEncoder:
             LLMError: the model cannot be loaded, or gives several scores.
         """
         scores = self._scores(pairs)
-        if scores.shape[1] != 1:
+        if scores.shape[1] != 1 or len(self.labels) > 1:
             names = ", ".join(self.labels)
             raise LLMError(
                 f"{self._setting} is {self._model!r}, whose classes are {names}; a model that ranks answers has one "

@@ -88,11 +88,10 @@ def _no_truth(given: object) -> object:
 
 
 Text = Annotated[str, Field(min_length=1)]
-_Whole = Annotated[int, BeforeValidator(_no_truth)]
-_Number = Annotated[float, BeforeValidator(_no_truth)]
+_NO_TRUTH = BeforeValidator(_no_truth)  # after bounds, which the schema would name wrongly
 Items = Field(max_length=MOST_ITEMS, fail_fast=True)
 Texts = Annotated[list[str], Items]
-Share = Annotated[_Number, Field(ge=0, le=1)]
+Share = Annotated[float, Field(ge=0, le=1), _NO_TRUTH]
 
 _SAID = {"type": "string", "minLength": 1}
 _MESSAGE = {
@@ -130,28 +129,28 @@ def _message(given: object) -> object:
 _TYPES: Mapping[str, Any] = {
     "action": Literal["update", "forget", "resolve"],
     "content": Annotated[Any, BeforeValidator(_few_messages), WithJsonSchema({"anyOf": [_SAID, _MESSAGE, _MESSAGES]})],
-    "count": Annotated[_Whole, Field(ge=1, le=1000)],
-    "duration": Annotated[_Number, Field(gt=0)],
-    "few": Annotated[_Whole, Field(ge=1, le=100)],
+    "count": Annotated[int, Field(ge=1, le=1000), _NO_TRUTH],
+    "duration": Annotated[float, Field(gt=0), _NO_TRUTH],
+    "few": Annotated[int, Field(ge=1, le=100), _NO_TRUTH],
     "flag": bool,
     "helped": Literal["success", "fail"],
     "ids": Annotated[list[str], Items, Field(min_length=1)],
     "metadata": Annotated[dict[str, Any], BeforeValidator(_few_values)],
-    "number": _Number,
-    "offset": Annotated[_Whole, Field(ge=0, lt=2**31)],
-    "outcome": Literal["success", "fail"] | Annotated[_Number, Field(ge=-1, le=1)],
+    "number": Annotated[float, _NO_TRUTH],
+    "offset": Annotated[int, Field(ge=0, lt=2**31), _NO_TRUTH],
+    "outcome": Literal["success", "fail"] | Annotated[float, Field(ge=-1, le=1), _NO_TRUTH],
     "path": Texts,
     "question": Annotated[str, Field(max_length=LONGEST_QUESTION)],
-    "room": Annotated[_Whole, Field(ge=1, le=2000)],
+    "room": Annotated[int, Field(ge=1, le=2000), _NO_TRUTH],
     "status": Literal["open", "resolved", "all"],
     "text": Text,
     "texts": Texts,
     "time": datetime,
-    "tokens": Annotated[_Whole, Field(ge=1, le=100_000)],
+    "tokens": Annotated[int, Field(ge=1, le=100_000), _NO_TRUTH],
     "share": Share,
     "unit": Share,
     "value": Text | bool | int | float,
-    "version": Annotated[_Whole, Field(ge=0)],
+    "version": Annotated[int, Field(ge=0), _NO_TRUTH],
     "words": Annotated[dict[str, str], BeforeValidator(_few_items)],
 }
 """By the words of the table of operations; all others are texts."""

@@ -43,8 +43,8 @@ def dated(node: MemoryNode, zone: Zone) -> str:
     return "  ".join(filter(None, (day, node.role, render(node))))
 
 
-def recall_text(store: GraphStorePort, recall: Recall) -> str:
-    """Return memories with the terms of their scores and the paths of their activation; `store` is the graph asked."""
+def recall_text(store: GraphStorePort, recall: Recall, only: RecalledMemory | None = None) -> str:
+    """Return memories, or only one, with the terms of their scores and the paths; `store` is the graph asked."""
     trusted = f"confidence: {recall.confidence:.2f}; trust in the graph: {recall.trust:.2f}"
     weights = ", ".join(
         f"{kind.name} {weight:.2f}" + (f"/{recall.kernel.against[kind]:.2f}" if kind in recall.kernel.against else "")
@@ -53,6 +53,8 @@ def recall_text(store: GraphStorePort, recall: Recall) -> str:
     lines = [recall.query, f"kernel: {weights or 'uniform'}\n{_INDENT}because: {recall.kernel.justification}", trusted]
     lines += [f"note: {note}" for note in recall.notes]
     for rank, recalled in enumerate(recall, start=1):
+        if only is not None and only is not recalled:
+            continue
         lines += ["", f"{rank}. score {recalled.score:.3f}{_sum(recalled.contributions)}  id {recalled.id}"]
         parts = (f"{name} {value:.3f}" for name, value in recalled.parts.items() if value and name in PARTS)
         lines.append(f"{_INDENT}similarity {recalled.parts['similarity']:.3f} from {', '.join(parts) or 'nothing'}")
