@@ -156,7 +156,10 @@ def chat(flags: Flags, *, plain: bool) -> None:
     is_sample = flags.dataset is None and not is_own and not memory_exists(config)
     if is_sample:
         print(f"no memory here yet, so this is the sample; {_BEGIN}", file=sys.stderr)
-    with _sample(flags) if is_sample else flags.open(create=is_own) as memory:
+        data = load_dataset(BUNDLED, dataset_folder(flags.dataset_dir, BUNDLED), "hipporag")
+    with flags.open_sample() if is_sample else flags.open(create=is_own) as memory:
+        if is_sample:
+            index(data, memory)
         say_how_it_judges(memory)
         talk = _Talk(memory, flags, coloured=sys.stdout.isatty() and not plain, adds=not is_sample)
         flags.note_unknown_user(memory)
@@ -166,14 +169,6 @@ def chat(flags: Flags, *, plain: bool) -> None:
                 talk.take(line)
         except EOFError:
             print()
-
-
-@contextlib.contextmanager
-def _sample(flags: Flags) -> Iterator[NeuroGraphMemory]:
-    data = load_dataset(BUNDLED, dataset_folder(flags.dataset_dir, BUNDLED), "hipporag")
-    with flags.open_sample() as memory:
-        index(data, memory)
-        yield memory
 
 
 class _Talk:

@@ -77,14 +77,11 @@ _TYPES: Mapping[str, Any] = {
     "moment": _Type("N|TIME", _moment, "the number of a change, or a time such as 2027-01-31T12:00:00"),
     "outcome": _Type("success|fail|N", _outcome, "'success', 'fail' or a number from -1 to 1"),
     "role": click.Choice(tuple(ROLES), case_sensitive=False),
-    "share": float,
     "status": click.Choice(("open", "resolved", "all")),
     "time": _Type("TIME", datetime.fromisoformat, "a time such as 2027-01-31T12:00:00"),
     "tokens": click.IntRange(1),
-    "top": int,
-    "few": int,
-    "unit": float,
-    "version": int,
+    **dict.fromkeys(("few", "top", "version"), int),
+    **dict.fromkeys(("share", "unit"), float),
 }
 """By the words of the table of operations; all others are texts."""
 _SETTING = _Type("NAME=VALUE", _pair, "NAME=VALUE, such as retrieval.energy_weight=0.5")
