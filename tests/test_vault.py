@@ -166,3 +166,14 @@ def test_a_watched_folder_is_followed(memory: NeuroGraphMemory, vault: Path) -> 
         (vault / "plan" / "Mon day.md").unlink()
         assert next(visits).removed == 1
     assert _texts(memory)["Tea.md"] == "Coffee."
+
+
+def test_a_mirror_of_another_vault_leaves_notes_that_are_kept_in_step(
+    memory: NeuroGraphMemory, vault: Path, tmp_path: Path
+) -> None:
+    memory.admin.sync(vault, user_id="ana")
+    kept = _texts(memory)
+    _write(tmp_path / "Other" / "Hens.md", "I keep hens.")
+    done = memory.admin.import_from("vault", tmp_path / "Other", user_id="ana", mirror=True)
+    assert (done.added, done.deleted, done.missing) == (1, 0, 0)
+    assert kept.items() <= _texts(memory).items()

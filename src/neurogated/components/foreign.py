@@ -296,6 +296,9 @@ class Importing:
     def reconcile(self, *, mirror: bool) -> None:
         """Count the texts of earlier imports that the file no longer has, and delete them if it mirrors the source."""
         done, gone = self.done, sorted(name for name, user_id in self._earlier.items() if user_id in self._users)
+        if done.source == "vault":
+            # `sync` keeps notes under such ids, too, and marks them.
+            gone = [node.id for node in self._session.store.get_nodes(gone) if "vault" not in node.metadata]
         done.missing = len(gone)
         if gone and mirror:
             done.deleted = self._texts.delete(gone, {})
