@@ -46,11 +46,12 @@ def test_batches_before_a_failure_are_stored(failing: str, monkeypatch: pytest.M
         return embed(texts)
 
     monkeypatch.setattr(bench.embedder, "embed_documents", fail_on_rain)
-    wet = story("Rain fell.", **({"when": bench.clock.now} if failing == "document" else {"mood": "calm"}))
+    wet = {"when": bench.clock.now} if failing == "document" else {"mood": "calm"}
+    documents = (story(text, **about) for text, about in (("We met.", {}), ("Rain fell.", wet), ("A dog barks.", {})))
     stored: list[list[str]] = []
 
     with pytest.raises(InputError if failing == "document" else EmbeddingError, match=r"is not JSON|too wet"):
-        stored.extend(bench.engine.add([story("We met."), wet, story("A dog barks.")]))
+        stored.extend(bench.engine.add(documents))
 
     assert [node.content for node in bench.store.all_nodes()] == ["We met."]
     assert [[node.id for node in bench.store.all_nodes()]] == stored
