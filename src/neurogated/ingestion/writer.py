@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -497,15 +498,14 @@ class Writer:
             analysed = self._batches.analysed(batch, embedding)
             with self.exclusively():
                 reader = self.present()
-                current = batch if batch.view.sequence == reader.view.sequence else plan()
-                is_same = current is batch or current.basis == batch.basis
-                batch = current
-                if not is_same:
+                before, batch = batch, batch if batch.view.sequence == reader.view.sequence else plan()
+                if batch is not before and batch.basis != before.basis:
                     continue
                 if batch.to_write or batch.gone:
-                    nodes = (accessed := analysed.accessed_as(batch.old)).nodes
+                    begin, nodes = time.perf_counter(), (accessed := analysed.accessed_as(batch.old)).nodes
                     self._write(accessed, reader, reason, nodes)
-                    _log.info("stored %d chunks, %d of them new", len(nodes), len(accessed.new))
+                    took = time.perf_counter() - begin
+                    _log.info("stored %d chunks, %d of them new, in %.2f s", len(nodes), len(accessed.new), took)
                 return {**batch.old, **{node.id: node for node in analysed.nodes}}
 
     def present(self) -> GraphReader:
