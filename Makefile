@@ -73,7 +73,7 @@ ifneq ($(PYTHON_313),)
 endif
 
 # Calls, signatures, copies and errors as users see them.
-ON_313 := $(addprefix tests/test_,$(addsuffix .py,copies_of_memories end_to_end errors facade habits interface memory operations package users))
+ON_313 := $(addprefix tests/test_,$(addsuffix .py,bad_input end_to_end facade habits interface operations package users))
 
 test-313: ## run what may differ on Python 3.13 if it is installed; CI=true requires it
 ifneq ($(PYTHON_313),)
