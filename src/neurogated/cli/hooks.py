@@ -136,5 +136,6 @@ def _turns(source: str, file: Path) -> list[tuple[str, list[Incoming]]]:
         elif isinstance(one, Incoming) and one.branch is None and one.role == "user":
             turns.append(("", [one]))
         elif isinstance(one, Incoming) and one.branch is None and turns:
-            turns[-1][1][not turns[-1][0] :] = [one]
+            fault, turn = turns[-1]
+            turn[0 if fault else 1 :] = [one]
     return [turn for turn in turns if turn[1]]
