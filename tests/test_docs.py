@@ -14,6 +14,7 @@ import pytest
 
 import neurogated
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.archive.foreign import FORMATS
 from neurogated.cli import main
 
 ROOT = Path(__file__).parents[1]
@@ -110,6 +111,11 @@ def test_the_reference_has_every_public_name() -> None:
     listed = re.findall(r"^::: neurogated\.(\w+)$", TEXTS["docs/reference.md"], flags=re.MULTILINE)
     public = {*neurogated.__all__, "errors"} - {"__version__"}
     assert sorted(listed) == sorted(public)
+
+
+def test_every_format_that_can_be_imported_has_a_row() -> None:
+    rows = re.findall(r"^\| `([\w-]+)` \|", TEXTS["docs/how-to/bringing.md"], flags=re.MULTILINE)
+    assert sorted(rows) == sorted(["--from", *FORMATS])
 
 
 @pytest.mark.parametrize("mode", ["gated", "classic"])

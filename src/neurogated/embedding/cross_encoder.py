@@ -124,8 +124,9 @@ def _unchanged(scores: Any) -> Any:  # noqa: ANN401 - a tensor
 
 def _from_folder(folder: Path) -> tuple[tuple[str, ...], Logits]:
     labels = _labels_of(json.loads((folder / "config.json").read_text(encoding="utf-8")).get("id2label") or {})
+    library = import_extra("tokenizers", _EXTRA)
     try:
-        tokenizer = import_extra("tokenizers", _EXTRA).Tokenizer.from_file(str(folder / _TOKENIZER))
+        tokenizer = library.Tokenizer.from_file(str(folder / _TOKENIZER))
     except Exception as error:  # the library raises no other class
         raise EmbeddingError(f"{_TOKENIZER}: {error}") from error
     tokenizer.enable_truncation(_MOST_TOKENS)
