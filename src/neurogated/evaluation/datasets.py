@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -35,28 +35,35 @@ def load_beam(name: str, folder: Path) -> Dataset:
         raise DatasetError(f"{folder / name} has no folder with a chat.json; check --dataset and --dataset_dir")
     collections, unasked = [], 0
     for chat in chats:
-        file = chat.parent / "probing_questions" / "probing_questions.json"
-        questions = Record(read_json(file), str(file))
+        file, key = chat.parent / "probing_questions" / "probing_questions.json", chat.parent.name
+        questions, asked = Record(read_json(file), str(file)), list[Question]()
+        documents = tuple(_beam_messages(read_json(chat), chat))
+        known = {source for one in documents for source in one.passages[0].metadata[SOURCES_KEY]}
         unasked += len(questions.value.get(_SILENT, ()))
-        collections.append(_beam_chat(chat, questions))
+        for kind in questions.value:
+            for one in questions.records(kind) if kind != _SILENT else ():
+                # The numbers are in a list, or in lists by their part in a contradiction or an update.
+                gold = frozenset(_NUMBER.findall(str(one.value.get("source_chat_ids")))) & known
+                answers = [str(one.value[field]) for field in _ANSWERS if one.has(field)]
+                asked.append(Question(f"{key}:{len(asked) + 1}", one.question(), gold, kind, tuple(answers[:1])))
+        collections.append(Collection(key, documents, tuple(asked)))
     lost = sum(not one.gold for collection in collections for one in collection.questions)
-    notes = (
-        f"{name}: questions without an answer in their chat, which are not asked: {unasked}",
-        f"{name}: questions that name no message with the answer, which recall leaves out: {lost}",
-    )
-    return Dataset(name, tuple(collections), tuple(note for note in notes if not note.endswith(": 0")))
+    notes = {
+        f"{name}: questions without an answer in their chat, which are not asked": unasked,
+        f"{name}: questions that name no message with the answer, which recall leaves out": lost,
+    }
+    return Dataset(name, tuple(collections), _told(notes))
 
 
-def _beam_chat(chat: Path, questions: Record) -> Collection:
-    documents, name, asked = tuple(_beam_messages(read_json(chat), chat)), chat.parent.name, list[Question]()
-    known = {source for one in documents for source in one.passages[0].metadata[SOURCES_KEY]}
-    for kind in questions.value:
-        for one in questions.records(kind) if kind != _SILENT else ():
-            # The numbers are in a list, or in lists by their part in a contradiction or an update.
-            gold = frozenset(_NUMBER.findall(str(one.value.get("source_chat_ids")))) & known
-            answers = [str(one.value[field]) for field in _ANSWERS if one.has(field)]
-            asked.append(Question(f"{name}:{len(asked) + 1}", one.question(), gold, kind, tuple(answers[:1])))
-    return Collection(name, documents, tuple(asked))
+def _told(notes: Mapping[str, int], of: str = "") -> tuple[str, ...]:
+    """Return the notes whose count is not 0."""
+    return tuple(f"{note}: {count}{of}" for note, count in notes.items() if count)
+
+
+def _refuse_repeated(names: Iterable[object], where: object, field: str) -> None:
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise DatasetError(f"{where}: {field} {name!r} occurs {times} times; make them differ")
 
 
 def _beam_messages(chat: object, path: Path) -> Iterator[Document]:
@@ -99,77 +106,48 @@ _SESSION_TIME = "%I:%M %p on %d %B, %Y"
 def load_locomo(name: str, folder: Path) -> Dataset:
     """Read `<name>.json`; leave out adversarial questions and those without evidence in their conversation."""
     path = folder / f"{name}.json"
-    records = read_records(path)
-    collections = tuple(map(_locomo_chat, records))
-    for sample_id, times in Counter(collection.namespace for collection in collections).items():
-        if times > 1:
-            raise DatasetError(f"{path}: sample_id {sample_id!r} occurs {times} times; make them differ")
-    return Dataset(name, collections, tuple(_locomo_notes(path.name, records, collections)))
-
-
-def _locomo_chat(record: Record) -> Collection:
-    name = record.get("sample_id", str)
-    conversation = Record(record.get("conversation", dict), f"{record.where}, conversation")
-    numbers = sorted(int(match[1]) for match in map(_LOCOMO_SESSION.fullmatch, conversation.value) if match)
-    documents = [turn for number in numbers for turn in _locomo_session(conversation, number)]
-    turns = Counter(_locomo_turns(documents))
-    for turn, times in turns.items():
-        if times > 1:
-            raise DatasetError(f"{conversation.where}: dia_id {turn!r} occurs {times} times; make them differ")
-    questions = [_locomo_question(qa, f"{name}:{place}", turns.keys()) for place, qa in enumerate(record.records("qa"))]
-    return Collection(name, tuple(documents), tuple(q for q in questions if q is not None))
-
-
-def _locomo_turns(documents: Iterable[Document]) -> Iterator[str]:
-    """Yield the ids of the turns that contain words."""
-    for document in documents:
-        for passage in document.passages:
-            yield from passage.metadata[SOURCES_KEY]
-
-
-def _locomo_notes(file: str, records: Sequence[Record], collections: Sequence[Collection]) -> Iterator[str]:
-    """Yield a note about evidence that names no turn, and one about questions left out because of it."""
-    strays, silent = [], 0
-    for record, collection in zip(records, collections, strict=True):
-        turns, asked = set(_locomo_turns(collection.documents)), {question.id for question in collection.questions}
+    collections, strays, silent = list[Collection](), list[str](), 0
+    for record in read_records(path):
+        key, conversation = record.get("sample_id", str), f"{record.where}, conversation"
+        documents = tuple(_locomo_turns(Record(record.get("conversation", dict), conversation)))
+        sources = [source for one in documents for source in one.passages[0].metadata[SOURCES_KEY]]
+        _refuse_repeated(sources, conversation, "dia_id")
+        turns, asked = set(sources), list[Question]()
         for place, qa in enumerate(record.records("qa")):
-            if qa.value["category"] != _ADVERSARIAL:
-                strays += [part for part in _locomo_evidence(qa) if part not in turns]
-                silent += f"{collection.namespace}:{place}" not in asked
-    if strays:
-        yield f"{file}: evidence that names no turn of its conversation is left out: {', '.join(map(repr, strays))}"
-    if silent:
-        yield f"{file}: questions without evidence are not asked: {silent}"
+            category, evidence = qa.get("category", int), _locomo_evidence(qa)
+            if category == _ADVERSARIAL:
+                continue
+            strays += [part for part in evidence if part not in turns]
+            if gold := turns.intersection(evidence):
+                answer = qa.optional("answer", (str, int, float))
+                answers = () if answer is None or not str(answer).strip() else (str(answer),)
+                about = frozenset(gold), f"category {category}", answers
+                asked.append(Question(f"{key}:{place}", qa.question(), *about))
+            else:
+                silent += 1
+        collections.append(Collection(key, documents, tuple(asked)))
+    _refuse_repeated((one.namespace for one in collections), path, "sample_id")
+    named = f"{path.name}: evidence that names no turn of its conversation is left out: {', '.join(map(repr, strays))}"
+    told = _told({f"{path.name}: questions without evidence are not asked": silent})
+    return Dataset(name, tuple(collections), (*([named] if strays else []), *told))
 
 
-def _locomo_session(conversation: Record, number: int) -> Iterator[Document]:
-    """Yield the turns of a session, each with its `dia_id` as id, so that indexing it again changes nothing."""
-    moment = None
-    when = conversation.value.get(f"session_{number}_date_time")
-    if when:
+def _locomo_turns(conversation: Record) -> Iterator[Document]:
+    """Yield the turns that have words, each with its `dia_id` as id, so that indexing it again changes nothing."""
+    for number in sorted(int(match[1]) for match in map(_LOCOMO_SESSION.fullmatch, conversation.value) if match):
+        when, moment = conversation.value.get(f"session_{number}_date_time"), None
         try:
-            moment = datetime.strptime(when, _SESSION_TIME).replace(tzinfo=UTC)
+            moment = datetime.strptime(when, _SESSION_TIME).replace(tzinfo=UTC) if when else None
         except (TypeError, ValueError):
             raise DatasetError(f"{conversation.where}: session_{number}_date_time {when!r} is no time") from None
-    scope = Scope(session_id=f"session {number}")
-    for turn in conversation.records(f"session_{number}"):
-        text, caption = turn.get("text", str, default=""), turn.get("blip_caption", str, default="")
-        spoken = " ".join(part for part in (text.strip(), f"[shares {caption}]" if caption else "") if part)
-        if spoken:
-            name = turn.get("dia_id", str)
-            passage = passage_of(spoken, {SOURCES_KEY: [name]}, turn.where, speaker=turn.get("speaker", str))
-            yield Document((passage,), metadata={"session": number}, timestamp=moment, scope=scope, id=name)
-
-
-def _locomo_question(record: Record, question_id: str, turns: AbstractSet[str]) -> Question | None:
-    """Return a question that the conversation answers, None for the others."""
-    category = record.get("category", int)
-    gold = frozenset(part for part in _locomo_evidence(record) if part in turns)
-    if category == _ADVERSARIAL or not gold:
-        return None
-    answer = record.optional("answer", (str, int, float))
-    answers = () if answer is None or not str(answer).strip() else (str(answer),)
-    return Question(question_id, record.question(), gold, f"category {category}", answers)
+        scope = Scope(session_id=f"session {number}")
+        for turn in conversation.records(f"session_{number}"):
+            text, caption = turn.get("text", str, default=""), turn.get("blip_caption", str, default="")
+            spoken = " ".join(part for part in (text.strip(), f"[shares {caption}]" if caption else "") if part)
+            if spoken:
+                key = turn.get("dia_id", str)
+                passage = passage_of(spoken, {SOURCES_KEY: [key]}, turn.where, speaker=turn.get("speaker", str))
+                yield Document((passage,), metadata={"session": number}, timestamp=moment, scope=scope, id=key)
 
 
 def _locomo_evidence(record: Record) -> list[str]:
@@ -190,22 +168,14 @@ _ABSTENTION = "_abs"
 _FORMATS = ("%Y/%m/%d %H:%M", "%Y/%m/%d", "%Y-%m-%d")
 
 
-def load_longmemeval(name: str, folder: Path) -> Dataset:
-    """Read `<name>.json` for recall of turns: those that have `has_answer`."""
-    return _longmemeval(name, folder, by_session=False)
+def load_longmemeval(name: str, folder: Path, *, by_session: bool = False) -> Dataset:
+    """Read `<name>.json` for recall of turns: those that have `has_answer`.
 
-
-def load_longmemeval_sessions(name: str, folder: Path) -> Dataset:
-    """Read `<name>.json` for recall of sessions: those of `answer_session_ids`, found by any of their turns."""
-    return _longmemeval(name, folder, by_session=True)
-
-
-def _longmemeval(name: str, folder: Path, *, by_session: bool) -> Dataset:
+    With `by_session`, it is for recall of sessions: those of `answer_session_ids`, found by any of their turns.
+    """
     path = folder / f"{name}.json"
     records = read_records(path)
-    for question_id, times in Counter(record.get("question_id", str) for record in records).items():
-        if times > 1:
-            raise DatasetError(f"{path}: question_id {question_id!r} occurs {times} times; make them differ")
+    _refuse_repeated((record.get("question_id", str) for record in records), path, "question_id")
     asked = [record for record in records if not record.value["question_id"].endswith(_ABSTENTION)]
     collections = [_history(record, by_session=by_session) for record in asked]
     silent = sum(not question.gold for one in collections for question in one.questions)
@@ -214,8 +184,7 @@ def _longmemeval(name: str, folder: Path, *, by_session: bool) -> Dataset:
         f"{path.name}: questions without an answer in their history, which are not asked": len(records) - len(asked),
         f"{path.name}: questions that name no {what} with the answer, which recall leaves out": silent,
     }
-    told = tuple(f"{note}: {count} of {len(records)}" for note, count in notes.items() if count)
-    return Dataset(name, tuple(collections), told)
+    return Dataset(name, tuple(collections), _told(notes, f" of {len(records)}"))
 
 
 def _history(record: Record, *, by_session: bool) -> Collection:
@@ -227,45 +196,29 @@ def _history(record: Record, *, by_session: bool) -> Collection:
             f"{record.where} has {len(sessions)} haystack_sessions, {len(names)} haystack_session_ids and {len(dates)} "
             "haystack_dates, but must have one of each for a session"
         )
-    turns = [
-        turn
-        for number in range(len(sessions))
-        for turn in _dated_session(record, number, names[number], dates[number], by_session=by_session)
-    ]
+    turns, answering = list[Document](), set[str]()
+    for number, (session, name, moment) in enumerate(zip(sessions, names, dates, strict=True), start=1):
+        where = f"{record.where}, haystack_sessions[{number - 1}]"
+        for place, turn in enumerate(Record({"turns": session}, where).records("turns"), start=1):
+            if (text := turn.get("content", str, default="")).strip():
+                source = name if by_session else f"{name}:{place}"
+                passage = passage_of(text, {SOURCES_KEY: [source]}, turn.where, role=turn.get("role", str))
+                # The number of the session is part of the ids, because a history may have one session twice.
+                scope = Scope(session_id=f"{number} {name}")
+                turns.append(Document((passage,), timestamp=moment, scope=scope, id=f"{number}:{place}"))
+                answering.update([source] if turn.get("has_answer", bool, default=False) else ())
     if by_session:
-        gold = {str(value) for value, _ in record.items("answer_session_ids")} & set(names)
-    else:
-        gold = {source for turn, has_answer in turns if has_answer for source in turn.passages[0].metadata[SOURCES_KEY]}
+        answering = {str(value) for value, _ in record.items("answer_session_ids")} & set(names)
     question_id, answer = record.get("question_id", str), record.optional("answer", (str, int, float))
     question = Question(
         question_id,
         record.question(),
-        frozenset(gold),
+        frozenset(answering),
         record.get("question_type", str, default="all"),
         () if answer is None else (str(answer),),
         _day_and_time(record.value["question_date"], record.where) if record.has("question_date") else None,
     )
-    return Collection(question_id, tuple(turn for turn, _ in turns), (question,))
-
-
-def _dated_session(
-    record: Record, number: int, name: str, moment: datetime, *, by_session: bool
-) -> Iterator[tuple[Document, bool]]:
-    """Yield the turns of a session that have words, and whether they have the answer.
-
-    The number of the session is part of the ids, because a history may have one session twice.
-    """
-    where = f"{record.where}, haystack_sessions[{number}]"
-    for place, turn in enumerate(Record({"turns": record.value["haystack_sessions"][number]}, where).records("turns")):
-        text = turn.get("content", str, default="")
-        if text.strip():
-            source = name if by_session else f"{name}:{place + 1}"
-            passage = passage_of(text, {SOURCES_KEY: [source]}, turn.where, role=turn.get("role", str))
-            scope = Scope(session_id=f"{number + 1} {name}")
-            yield (
-                Document((passage,), timestamp=moment, scope=scope, id=f"{number + 1}:{place + 1}"),
-                turn.get("has_answer", bool, default=False),
-            )
+    return Collection(question_id, tuple(turns), (question,))
 
 
 def _day_and_time(value: object, where: str) -> datetime:
@@ -302,9 +255,8 @@ def load_memdaily(name: str, folder: Path) -> Dataset:
         for scenario, users in Record(scenarios, f"{path}, {kind}").value.items():
             for user in records_of(users or [], path):
                 collections += _notes_of_user(user, kind, f"{kind}-{scenario}", counts)
-    failed = "questions that the generator failed to write, which are not asked"
-    notes = (f"{path.name}: {failed}: {counts[failed]} of {counts.total()}",) if counts[failed] else ()
-    return Dataset(name, tuple(collections), notes)
+    failed = f"{path.name}: questions that the generator failed to write, which are not asked"
+    return Dataset(name, tuple(collections), _told({failed: counts["failed"]}, f" of {counts.total()}"))
 
 
 def _notes_of_user(user: Record, kind: str, group: str, counts: Counter[str]) -> list[Collection]:
@@ -314,20 +266,19 @@ def _notes_of_user(user: Record, kind: str, group: str, counts: Counter[str]) ->
     for one in [Record(user.value["QA"], f"{user.where}, QA")] if user.has("QA") else user.records("question_list"):
         answer = str(one.value.get("answer"))
         if {one.question(), answer} & _FAILED:
-            counts["questions that the generator failed to write, which are not asked"] += 1
+            counts["failed"] += 1
             continue
         counts["asked"] += 1
         gold = frozenset(str(mid) for mid, _ in one.items("target_step_id"))
         key = f"{name}:{one.get('qid', (int, str), default=0)}"
         asked.append(Question(key, one.question(), gold, kind, (answer,), _moment_of(one)))
-    return [Collection(name, tuple(map(_note, user.records("message_list"))), tuple(asked))] if asked else []
-
-
-def _note(one: Record) -> Document:
-    source = str(one.get("mid", (int, str)))
-    about = {SOURCES_KEY: [source], **({"place": one.value["place"]} if one.has("place") else {})}
-    passage = passage_of(one.get("message", str), about, one.where, role="user")
-    return Document((passage,), timestamp=_moment_of(one), id=source)
+    notes = list[Document]()
+    for one in user.records("message_list") if asked else ():
+        source = str(one.get("mid", (int, str)))
+        about = {SOURCES_KEY: [source], **({"place": one.value["place"]} if one.has("place") else {})}
+        passage = passage_of(one.get("message", str), about, one.where, role="user")
+        notes.append(Document((passage,), timestamp=_moment_of(one), id=source))
+    return [Collection(name, tuple(notes), tuple(asked))] if asked else []
 
 
 def _moment_of(one: Record) -> datetime | None:
@@ -355,7 +306,7 @@ FORMATS: Mapping[str, Callable[[str, Path], Dataset]] = {
     "hipporag": load_hipporag,
     "locomo": load_locomo,
     "longmemeval": load_longmemeval,
-    "longmemeval-sessions": load_longmemeval_sessions,
+    "longmemeval-sessions": partial(load_longmemeval, by_session=True),
     "memdaily": load_memdaily,
 }
 

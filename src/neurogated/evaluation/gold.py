@@ -2,121 +2,20 @@
 
 from __future__ import annotations
 
-import textwrap
-from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import datetime
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from neurogated.core.filters import Filter
 from neurogated.errors import DatasetError, InputError
 from neurogated.ingestion.document import Document, Passage, known_role
 from neurogated.memory import NeuroGraphMemory
-
-_BEGINNING = 60
-"""Characters of a passage that an error quotes."""
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A row of a corpus."""
-
-    idx: int
-    """Its name in rankings."""
-    title: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class GoldPassage:
-    """A gold passage as its question gives it; fields that the question leaves out are empty or None."""
-
-    where: str
-    """File, entry and field, and the question, for errors."""
-    title: str
-    text: str = ""
-    idx: int | None = None
-
-
-class Corpus:
-    """The rows of a corpus, found by title and text.
-
-    Matching ignores white space, since files join the sentences of a passage in different ways. Title and text are
-    compared as one string, since a title may also stand as the first line of the text.
-    """
-
-    def __init__(self, name: str, rows: Sequence[Row]) -> None:
-        """Take the rows of the file `name`; their numbers must differ."""
-        self._name = name
-        self._by_idx = {row.idx: row for row in rows}
-        self._by_content: dict[str, list[Row]] = defaultdict(list)
-        self._by_text: dict[str, list[Row]] = defaultdict(list)
-        self._by_title: dict[str, list[Row]] = defaultdict(list)
-        for row in rows:
-            self._by_content[_content(row)].append(row)
-            self._by_text[_squeezed(row.text)].append(row)
-            self._by_title[_squeezed(row.title)].append(row)
-
-    def copies(self, row: Row) -> list[int]:
-        """Return the numbers of all rows with the title and text of `row`, itself included, in the file's order."""
-        return [copy.idx for copy in self._by_content[_content(row)]]
-
-    def find(self, passage: GoldPassage) -> int:
-        """Return the number of the row that matches `passage`.
-
-        If several copies match, it is the one that the question numbers, or else the first.
-
-        Raises:
-            DatasetError: no row matches, or several different rows do.
-        """
-        found = self._matching(passage)
-        if not found:
-            raise DatasetError(
-                f"{passage.where}: the gold passage {_described(passage)} is not in {self._name}; "
-                "add it there, or give it the title and text that it has there"
-            )
-        numbered = next((row for row in found if row.idx == passage.idx), None)
-        if numbered is None and len({_content(row) for row in found}) > 1:
-            raise DatasetError(
-                f"{passage.where}: the gold passage {_described(passage)} could be any of the rows "
-                f"{', '.join(str(row.idx) for row in found)} of {self._name}; give its title and text"
-            )
-        return (numbered or found[0]).idx
-
-    def _matching(self, passage: GoldPassage) -> list[Row]:
-        if passage.text:
-            # If one side has no title, the text decides; different titles are different passages.
-            return self._by_content.get(_content(passage)) or [
-                row for row in self._by_text.get(_squeezed(passage.text), ()) if not (row.title and passage.title)
-            ]
-        numbered = None if passage.idx is None else self._by_idx.get(passage.idx)
-        titles = {_squeezed(passage.title), _squeezed(numbered.title)} - {""} if numbered else set()
-        if numbered and len(titles) <= 1:
-            return [numbered]
-        return self._by_title.get(_squeezed(passage.title), []) if passage.title else []
-
-
-def _content(passage: Row | GoldPassage) -> str:
-    return _squeezed(passage.title) + _squeezed(passage.text)
-
-
-def _squeezed(text: str) -> str:
-    return "".join(text.split())
-
-
-def _described(passage: GoldPassage) -> str:
-    beginning = textwrap.shorten(passage.text, _BEGINNING, placeholder=" …")
-    parts = (
-        *(repr(part) for part in (passage.title, beginning) if part),
-        *([] if passage.idx is None else [f"idx {passage.idx}"]),
-    )
-    return ", ".join(parts)
-
 
 BASELINES = ("dense", "bm25", "hybrid")
 """The cosine of the vectors; BM25 over the keywords of the memory; half of each, both scaled to 0–1."""
@@ -135,17 +34,15 @@ def searched(
     seen = memory.store.reader(filters=filters)
     rows = seen.view.live_nodes()
     rows = rows[seen.view.admitted(rows)]
-    score = np.zeros(rows.size)
-    if baseline != "bm25" and rows.size:
-        score += _scaled(seen.similarities(memory.session.parts.embedder.embed_queries([query])[0], rows))
-    if baseline != "dense" and rows.size:
-        score += _scaled(seen.keyword_scores(query, rows))
+    if not rows.size:
+        return []
+    found = []
+    if baseline != "bm25":
+        found.append(seen.similarities(memory.session.parts.embedder.embed_queries([query])[0], rows))
+    if baseline != "dense":
+        found.append(seen.keyword_scores(query, rows))
+    score = sum((one - one.min()) / (float(np.ptp(one)) or 1) for one in found)
     return [seen.view.ids[row] for row in rows[np.argsort(-score, kind="stable")[:most]].tolist()]
-
-
-def _scaled(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    span = float(np.ptp(values))
-    return (values - values.min()) / span if span else np.zeros(values.size)
 
 
 class Interval(NamedTuple):
@@ -231,8 +128,7 @@ Table = dict[str, dict[str, float]]
 RECALL_CUTOFFS = (1, 2, 5, 10, 20)
 PERCENT = 100
 _MILLISECONDS = 1000
-_HIGH_QUANTILE = 0.95
-_MEDIAN = 0.5
+_QUANTILES = {"median ms": 0.5, "p95 ms": 0.95}
 _DEPTH_OF_NDCG = 10
 
 
@@ -269,24 +165,20 @@ def recall_table(
 
     Questions without gold passages do not count. If no question has any, the table is empty.
     """
-    scored = [(kind, ranked, gold) for ranked, gold, kind in zip(rankings, golds, kinds, strict=True) if gold]
-    if not scored:
-        return {}
-    scores = [scores_of(ranked, gold, cutoffs) for _, ranked, gold in scored]
-    figures = np.array([list(one.values()) for one in scores])
-    by_kind: dict[str, list[int]] = {}
-    for row, (kind, _, _) in enumerate(scored):
-        by_kind.setdefault(kind, []).append(row)
-    groups = {kind: by_kind[kind] for kind in sorted(by_kind)} if len(by_kind) > 1 else {}
+    asked = zip(rankings, golds, kinds, strict=True)
+    scored = [(kind, scores_of(ranked, gold, cutoffs)) for ranked, gold, kind in asked if gold]
+    by_kind: dict[str, list[dict[str, float]]] = {}
+    for kind, scores in scored:
+        by_kind.setdefault(kind, []).append(scores)
+    groups = dict(sorted(by_kind.items())) if len(by_kind) > 1 else {}
     # The row "all" is the mean over all questions, even if a kind has the name "all".
-    groups["all"] = list(range(len(scored)))
-    return {
-        kind: {
-            "questions": len(rows),
-            **dict(zip(scores[0], figures[rows].mean(axis=0).tolist(), strict=True)),
-        }
-        for kind, rows in groups.items()
-    }
+    groups |= {"all": [scores for _, scores in scored]} if scored else {}
+    return {kind: {"questions": len(rows), **means(rows)} for kind, rows in groups.items()}
+
+
+def means(rows: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Return the mean of each figure over rows that have the same ones."""
+    return {name: fmean(row[name] for row in rows) for name in rows[0]}
 
 
 def latency_table(seconds: Sequence[Mapping[str, float]]) -> Table:
@@ -297,6 +189,6 @@ def latency_table(seconds: Sequence[Mapping[str, float]]) -> Table:
     stages = {stage: [_MILLISECONDS * one[stage] for one in seconds if stage in one] for stage in names}
     stages["all except embed"] = [_MILLISECONDS * (sum(one.values()) - one["embed"]) for one in seconds]
     return {
-        stage: {"median ms": float(np.quantile(times, _MEDIAN)), "p95 ms": float(np.quantile(times, _HIGH_QUANTILE))}
+        stage: {name: float(np.quantile(times, share)) for name, share in _QUANTILES.items()}
         for stage, times in stages.items()
     }

@@ -25,11 +25,11 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from pathlib import Path
-from statistics import fmean
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.ports import LanguageModel
 from neurogated.core.trace import Recall
 from neurogated.errors import ConfigError, DatasetError, LLMError, StorageError
 from neurogated.evaluation.gold import (
@@ -41,6 +41,7 @@ from neurogated.evaluation.gold import (
     Question,
     Table,
     latency_table,
+    means,
     paired_bootstrap,
     recall_table,
     scores_of,
@@ -70,14 +71,12 @@ def exact_match(predicted: str, answers: Sequence[str]) -> float:
 
 def f1_score(predicted: str, answers: Sequence[str]) -> float:
     """Return the best F1 of the prediction's words against those of an answer, 0–1."""
-    return max(
-        (_f1(normalize_answer(predicted).split(), normalize_answer(answer).split()) for answer in answers), default=0.0
-    )
-
-
-def _f1(predicted: Sequence[str], answer: Sequence[str]) -> float:
-    common = sum((Counter(predicted) & Counter(answer)).values())
-    return 2 * common / (len(predicted) + len(answer)) if common else 0.0
+    said, best = normalize_answer(predicted).split(), 0.0
+    for answer in answers:
+        right = normalize_answer(answer).split()
+        common = (Counter(said) & Counter(right)).total()
+        best = max(best, 2 * common / (len(said) + len(right)) if common else 0.0)
+    return best
 
 
 _log = logging.getLogger(__name__)
@@ -198,7 +197,8 @@ def measure(
         (one, question) for one, part in zip(memories, dataset.collections, strict=True) for question in part.questions
     ]
     shown = show_progress(asked, "asking", "question", progress=None)
-    results = [_ask(one, question, baselines, judge=judge) for one, question in shown]
+    prompts = PromptTemplateManager() if judge else None
+    results = [_ask(one, question, baselines, prompts) for one, question in shown]
     views = [one.store.view() for one in memories]
     root = Path(memory.config.save_dir)
     name = datetime.now(UTC).strftime("%Y%m%dT%H%M%SZ")
@@ -230,14 +230,19 @@ def measure(
     return report
 
 
-def _ask(memory: NeuroGraphMemory, question: Question, baselines: Sequence[str], *, judge: bool) -> _Result:
+def _ask(
+    memory: NeuroGraphMemory, question: Question, baselines: Sequence[str], judge: PromptTemplateManager | None
+) -> _Result:
+    """Ask a question. With the prompts of a judge, the model grades its answer as in LoCoMo and LongMemEval."""
     ranked, recall = rank(memory, question.text, question.asked_at)
     model, answer, right = memory.session.parts.language_model, None, None
     try:
-        if model:
-            answer = memory.answer(recall)
+        answer = memory.answer(recall) if model else None
+        if model and answer is not None and judge and question.answers:
+            listed = "\n".join(f"- {one}" for one in question.answers)
+            asked = judge.render("grade", kind=question.kind, question=question.text, answers=listed, given=answer)
             with memory.session.runtime.reading():
-                right = _is_right(model, question, answer) if judge and question.answers else None
+                right = bool(model.infer_json(asked, judge.schema("grade"))["grade"] == "right")
     except LLMError as error:
         _log.warning("question %s has no answer, or no grade: %s", question.id, error)
     plain = {}
@@ -247,27 +252,14 @@ def _ask(memory: NeuroGraphMemory, question: Question, baselines: Sequence[str],
     return _Result(question, ranked, recall, answer, right, plain)
 
 
-def _is_right(model: LanguageModel, question: Question, answer: str) -> bool:
-    """Return whether the model finds an answer right, as the judges of LoCoMo and LongMemEval do."""
-    prompts, listed = PromptTemplateManager(), "\n".join(f"- {one}" for one in question.answers)
-    asked = prompts.render("grade", kind=question.kind, question=question.text, answers=listed, given=answer)
-    return bool(model.infer_json(asked, prompts.schema("grade"))["grade"] == "right")
-
-
 def _differences(
     ours: Sequence[Sequence[Hashable]], theirs: Sequence[Sequence[Hashable]], golds: Sequence[frozenset[Hashable]]
 ) -> dict[str, Interval]:
     """Return the mean differences of the figures of two rankings over the questions that have gold passages."""
-    scored = [
-        (scores_of(mine, gold, RECALL_CUTOFFS), scores_of(other, gold, RECALL_CUTOFFS))
-        for mine, other, gold in zip(ours, theirs, golds, strict=True)
-        if gold
-    ]
+    asked = [(pair, gold) for *pair, gold in zip(ours, theirs, golds, strict=True) if gold]
+    scored = [[scores_of(ranked, gold, RECALL_CUTOFFS) for ranked in pair] for pair, gold in asked]
     names = scored[0][0] if scored else ()
-    return {
-        name: paired_bootstrap([mine[name] for mine, _ in scored], [other[name] for _, other in scored])
-        for name in names
-    }
+    return {name: paired_bootstrap(*np.transpose([[one[name] for one in pair] for pair in scored])) for name in names}
 
 
 def _answers(results: Sequence[_Result], *, judge: bool) -> Table:
@@ -280,7 +272,7 @@ def _answers(results: Sequence[_Result], *, judge: bool) -> Table:
         for kind in {one.question.kind, "all"} if answers else ():
             table.setdefault(kind, []).append(figures)
     return {
-        kind: {"questions": len(rows), **{name: PERCENT * fmean(row[name] for row in rows) for name in rows[0]}}
+        kind: {"questions": len(rows), **{name: PERCENT * figure for name, figure in means(rows).items()}}
         for kind, rows in sorted(table.items())
     }
 
@@ -326,8 +318,6 @@ _DIED = (
     "a process that indexed has died, perhaps for lack of memory; index again, perhaps with fewer workers: "
     "what is stored stays"
 )
-
-
 _Job = tuple[MemoryConfig, Dataset]
 """Settings, and a data set of one collection."""
 
@@ -403,15 +393,15 @@ def _begin(parent: Connection, jobs: Sequence[_Job]) -> None:
 
     A memory survives that at any line.
     """
+
+    def end() -> None:
+        with suppress(EOFError):
+            parent.recv()
+        os._exit(1)
+
     _jobs[:] = jobs
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    threading.Thread(target=_end_after, args=(parent,), daemon=True).start()
-
-
-def _end_after(parent: Connection) -> None:
-    with suppress(EOFError):
-        parent.recv()
-    os._exit(1)
+    threading.Thread(target=end, daemon=True).start()
 
 
 def _on_ray(jobs: Sequence[_Job]) -> Iterator[None]:
