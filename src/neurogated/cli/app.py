@@ -92,7 +92,15 @@ class _Program(click.Group):
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if ctx.meta[_BARE]:
-            formatter.write(f"{_first_steps()}\n")
+            # What a beginner needs, then the names of the rest.
+            names = ", ".join(name for name in COMMANDS if " " not in name and name not in _FIRST)
+            first = "".join(f"  {name:<8}{COMMANDS[name].summary}\n" for name in _FIRST)
+            formatter.write(
+                f"{self.help}\nUsage: {_NAME} COMMAND ...   ({_NAME} COMMAND --help explains one)\n\n"
+                f"Begin with:\n{first}\n"
+                f"All others, which {_NAME} --help lists with what they do:\n"
+                f"{textwrap.indent(textwrap.fill(names, 78), '  ')}\n"
+            )
             return
         # The flags of the program itself would need the room of commands.
         formatter.write(f"{self.help}\nUsage: {_NAME} COMMAND ...   ({_NAME} COMMAND --help explains one)\n")
@@ -109,20 +117,6 @@ PROGRAM = _Program(
 click.version_option(neurogated.__version__, message=f"{_NAME} %(version)s")(PROGRAM)
 
 
-def _first_steps() -> str:
-    """Return the help without a command: what a beginner needs, then the names of the rest."""
-    first = [f"  {name:<8}{COMMANDS[name].summary}" for name in _FIRST]
-    rest = textwrap.fill(", ".join(name for name in COMMANDS if " " not in name and name not in _FIRST), 78)
-    return "\n".join(
-        (
-            f"{PROGRAM.help}\nUsage: {_NAME} COMMAND ...   ({_NAME} COMMAND --help explains one)\n\nBegin with:",
-            *first,
-            f"\nAll others, which {_NAME} --help lists with what they do:",
-            textwrap.indent(rest, "  "),
-        )
-    )
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line `argv` (that of the process when left out) and return its exit code.
 
@@ -130,7 +124,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if instruction := os.environ.get(_COMPLETE):
         return shell_complete(PROGRAM, {}, _NAME, _COMPLETE, instruction)
-    words = _underscored(sys.argv[1:] if argv is None else argv)
+    words = list(sys.argv[1:] if argv is None else argv)
+    # Flags such as `--save-dir` in the form of their names; words after `--` are no flags.
+    end = words.index("--") if "--" in words else len(words)
+    words[:end] = (_FLAG.sub(lambda name: name[0].replace("-", "_"), word) for word in words[:end])
     if words and words[0].startswith("-") and words[0] not in {"-h", "--help", "--version"}:
         words = [*_DEFAULT_WORDS, *words]
     try:
@@ -152,13 +149,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("error: interrupted; all finished writes are stored", file=sys.stderr)
         return EXIT_INTERRUPTED
     return EXIT_OK
-
-
-def _underscored(words: Sequence[str]) -> list[str]:
-    """Return the words with flags such as `--save-dir` in the form of their names; words after `--` are no flags."""
-    end = words.index("--") if "--" in words else len(words)
-    flags = (_FLAG.sub(lambda name: name[0].replace("-", "_"), word) for word in words[:end])
-    return [*flags, *words[end:]]
 
 
 def _first_answer(words: Sequence[str]) -> object:

@@ -59,9 +59,15 @@ def repl(flags: Flags) -> None:
     with flags.open() as memory:
         known = dict.fromkeys(one.id for one in memory.list(limit=_COMPLETED_IDS, user_id=owner))
         ask = _prompt(lambda: [*OPERATIONS, *known])
-        for text in _lines(ask):
+        while True:
             try:
+                if not (text := ask().strip()):
+                    continue
                 value = memory.execute(text, user_id=owner, read_only=read_only)
+            except KeyboardInterrupt:
+                continue  # it discards what is typed
+            except EOFError:
+                return
             except ExpressionError as fault:
                 print(pointed(fault, text), file=sys.stderr)
             except NeurogatedError as error:
@@ -84,18 +90,6 @@ def _shown(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)
 
 
-def _lines(ask: Callable[[], str]) -> Iterator[str]:
-    """Yield the texts that are typed, until the input ends; an interrupt discards the present one."""
-    while True:
-        try:
-            if text := ask().strip():
-                yield text
-        except KeyboardInterrupt:
-            continue
-        except EOFError:
-            return
-
-
 def _prompt(words: Callable[[], list[str]]) -> Callable[[], str]:
     """Return a function that reads an expression of one or more lines, with completion and a history file."""
     toolkit = import_extra("prompt_toolkit", "repl")
@@ -103,23 +97,24 @@ def _prompt(words: Callable[[], list[str]]) -> Callable[[], str]:
     # The file holds what was typed, so nobody else may read it.
     os.close(os.open(history, os.O_CREAT | os.O_WRONLY, 0o600))
     history.chmod(0o600)
+
+    def is_unfinished() -> bool:
+        """Return whether Enter begins another line, because the expression has no end yet."""
+        text = toolkit.application.get_app().current_buffer.text
+        try:
+            read(text)
+        except ExpressionError as fault:
+            return fault.is_unfinished and bool(text.strip())
+        return False
+
     session = toolkit.PromptSession(
         "> ",
         completer=toolkit.completion.WordCompleter(words, pattern=_WORD),
         history=toolkit.history.FileHistory(str(history)),
-        multiline=toolkit.filters.Condition(lambda: _is_unfinished(toolkit.application.get_app().current_buffer.text)),
+        multiline=toolkit.filters.Condition(is_unfinished),
     )
     ask: Callable[[], str] = session.prompt
     return ask
-
-
-def _is_unfinished(text: str) -> bool:
-    """Return whether Enter begins another line, because the expression has no end yet."""
-    try:
-        read(text)
-    except ExpressionError as fault:
-        return fault.is_unfinished and bool(text.strip())
-    return False
 
 
 _HELP = """\
@@ -166,7 +161,10 @@ def chat(flags: Flags, *, plain: bool) -> None:
         talk.note(f"{counted(memory.count(**flags.owner), 'memories')}. {_HELP}")
         try:
             while (line := input(_PROMPT).strip()).rstrip(_AFTER_END).casefold() not in _ENDS:
-                talk.take(line)
+                try:
+                    talk.take(line)
+                except NeurogatedError as error:
+                    talk.note(f"error: {error}")
         except EOFError:
             print()
 
@@ -197,13 +195,7 @@ class _Talk:
         }
 
     def take(self, line: str) -> None:
-        """Answer a question, remember a statement, or do what a word after a slash says. An error is only shown."""
-        try:
-            self._take(line)
-        except NeurogatedError as error:
-            self.note(f"error: {error}")
-
-    def _take(self, line: str) -> None:
+        """Answer a question, remember a statement, or do what a word after a slash says."""
         word, rest = [*line.split(maxsplit=1), "", ""][:2]
         if not line:
             return
@@ -309,21 +301,8 @@ class _Talk:
         with self._changing("an answer"):
             resolved = self._memory.conflicts.resolve(name, answers[which])
         del self._asked[name]
-        self.note(
-            f"{'both stand' if resolved.loser is None else f'the other is {resolved.outcome}'}; /undo takes it back"
-        )
-
-    def _ask_about(self, conflict: Conflict) -> None:
-        """Ask the question of a conflict once; one that is settled needs no answer."""
-        if conflict.id in self._told:
-            return
-        self._told.add(conflict.id)
-        self._print(conflict.question)
-        if conflict.status == "open":
-            self._asked[conflict.id] = conflict
-            for number, side in enumerate((conflict.first, conflict.second), start=1):
-                self.note(f"   {number}. {beginning(self._memory.get(side).content)}")
-            self.note("   /answer 1, 2, both, or changed if the later one replaced the earlier one")
+        done = "both stand" if resolved.loser is None else f"the other is {resolved.outcome}"
+        self.note(f"{done}; /undo takes it back")
 
     def _answer(self, recall: Recall) -> None:
         """Print the language model's answer if there is one, then the memories with their paths."""
@@ -337,19 +316,24 @@ class _Talk:
         if not recall.memories:
             self._print("nothing comes to mind", bold=True)
         for rank, remembered in enumerate(recall, start=1):
-            self._show(rank, remembered, bold=answer is None and rank == 1)
+            text = textwrap.shorten(dated(remembered.node, self._memory.config.zone), _TEXT_WIDTH, placeholder=" …")
+            filled = textwrap.fill(f"{rank}. {text}", _WIDTH, subsequent_indent="   ")
+            self._print(filled, bold=answer is None and rank == 1)
+            self.note(f"   score {remembered.score:.2f}")
+            for step in remembered.path:
+                source = next(iter(self._memory.store.get_nodes([step.source_id], missing_ok=True)), None)
+                origin = step.source_id if source is None else beginning(render(source))
+                self._print(f"   reached by {step.type.name} from: {origin}", fg="cyan")
         self.note("\n".join((f"kernel: {recall.kernel.justification}", *recall.notes)))
-        for conflict in recall.conflicts:
-            self._ask_about(conflict)
-
-    def _show(self, rank: int, remembered: RecalledMemory, *, bold: bool) -> None:
-        text = textwrap.shorten(dated(remembered.node, self._memory.config.zone), _TEXT_WIDTH, placeholder=" …")
-        self._print(textwrap.fill(f"{rank}. {text}", _WIDTH, subsequent_indent="   "), bold=bold)
-        self.note(f"   score {remembered.score:.2f}")
-        for step in remembered.path:
-            source = next(iter(self._memory.store.get_nodes([step.source_id], missing_ok=True)), None)
-            origin = step.source_id if source is None else beginning(render(source))
-            self._print(f"   reached by {step.type.name} from: {origin}", fg="cyan")
+        # The question of a conflict is asked once; one that is settled needs no answer.
+        for conflict in (one for one in recall.conflicts if one.id not in self._told):
+            self._told.add(conflict.id)
+            self._print(conflict.question)
+            if conflict.status == "open":
+                self._asked[conflict.id] = conflict
+                for number, side in enumerate(conflict.sides, start=1):
+                    self.note(f"   {number}. {beginning(self._memory.get(side).content)}")
+                self.note("   /answer 1, 2, both, or changed if the later one replaced the earlier one")
 
     def _print(self, text: str, *, bold: bool = False, dim: bool = False, fg: str | None = None) -> None:
         print(click.style(text, bold=bold, dim=dim, fg=fg) if self._coloured else text)

@@ -1,6 +1,5 @@
 """The flags that commands share, the types of their values, and the class of all commands."""
 
-import contextlib
 import json
 import re
 import sys
@@ -13,8 +12,7 @@ import click
 
 from neurogated.cli.app import COMMANDS
 from neurogated.cli.opening import SETTINGS, Flags, logged_to_stderr
-from neurogated.config.setting import parse_bool
-from neurogated.errors import ConfigError
+from neurogated.config.setting import TRUTHS
 from neurogated.evaluation.datasets import FORMATS
 from neurogated.ingestion.document import ROLES
 from neurogated.operations import REQUIRED, Argument, at_door, renamings, told
@@ -208,13 +206,8 @@ def _completed(words: Sequence[str]) -> Iterator[str]:
     # All words after `--` belong to the command.
     end = words.index("--") if "--" in words else len(words)
     for place, (word, following) in enumerate(zip(words, [*words[1:], ""], strict=False)):
-        yield f"{word}=true" if word in _SWITCHES and place < end and not _is_bool(following) else word
-
-
-def _is_bool(word: str) -> bool:
-    with contextlib.suppress(ConfigError):
-        return parse_bool(word) in {True, False}
-    return False
+        takes_it = place >= end or following.strip().lower() in TRUTHS
+        yield f"{word}=true" if word in _SWITCHES and not takes_it else word
 
 
 # Flags of several commands

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
@@ -12,14 +11,12 @@ from typing import Any, Literal
 import click
 
 from neurogated.cli.flags import all_namespaces, command
-from neurogated.cli.opening import Flags, counted, picked
+from neurogated.cli.opening import Flags, counted, picked, plain
 from neurogated.consolidation.clusters import LEAST
 from neurogated.core.clock import day_in, local
-from neurogated.core.conflicts import Conflict
 from neurogated.core.delta import HistoryEntry
-from neurogated.core.facts import Fact
 from neurogated.core.scope import ANY_USER
-from neurogated.knowledge.effects import Effect, period
+from neurogated.knowledge.effects import period
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.confidence import NOTHING_FOUND
 from neurogated.text.times import Zone
@@ -27,7 +24,6 @@ from neurogated.viewer.page import beginning
 
 _LISTED = 5
 """Memories of a change that are shown."""
-_SHOWN = "id first second confidence outcome loser status because reason question instruction"
 
 
 @command("facts")
@@ -45,19 +41,14 @@ def facts(flags: Flags, stated: tuple[str, str, str] | None, *, catch_up: bool, 
             flags.emit({"rows": count}, counted(count, "rows written or removed"))
         else:
             found = memory.facts.list(about["subject"], about["attribute"], valid_at=about["valid_at"], user_id=owner)
-            names = " ".join(field.name for field in dataclasses.fields(Fact) if field.name != "scope")
-            shown = [{**picked(fact, names), "user_id": fact.scope.user_id} for fact in found]
-            lines = [*(_fact_line(fact, memory.config.zone) for fact in found), f"facts: {len(found)}"]
-            flags.emit({"facts": shown}, "\n".join(lines))
-
-
-def _fact_line(fact: Fact, zone: Zone) -> str:
-    days = {"from": fact.valid_from, "to": fact.valid_to}
-    held = [f"{word} {day_in(day, zone):%Y-%m-%d}" for word, day in days.items() if day]
-    sources = [f"from {counted(len(fact.sources), 'memories')}"] if fact.sources else []
-    about = ", ".join([*held, *sources])
-    line = f"{fact.subject} {fact.attribute}: {'not ' * fact.is_denied}{fact.value}"
-    return f"{fact.id}\n    {line}" + (f"  ({about})" if about else "")
+            lines = list[str]()
+            for fact in found:
+                days = {"from": fact.valid_from, "to": fact.valid_to}
+                known = [f"{word} {day_in(day, memory.config.zone):%Y-%m-%d}" for word, day in days.items() if day]
+                known += [f"from {counted(len(fact.sources), 'memories')}"] if fact.sources else []
+                said = f"{fact.subject} {fact.attribute}: {'not ' * fact.is_denied}{fact.value}"
+                lines.append(f"{fact.id}\n    {said}" + (f"  ({', '.join(known)})" if known else ""))
+            flags.emit({"facts": found}, "\n".join((*lines, f"facts: {len(found)}")))
 
 
 @command("facts parked")
@@ -83,10 +74,15 @@ def conflicts(flags: Flags, status: Literal["open", "resolved", "all"], limit: i
     with flags.open() as memory:
         found = memory.conflicts.list(None if status == "all" else status, user_id=owner, limit=limit)
         texts = _texts(memory, (side for one in found for side in one.sides))
-        lines = [*(_conflict_text(one, texts) for one in found), f"conflicts: {len(found)}"]
+        lines = list[str]()
+        for one in found:
+            lines.append(f"{one.id}  ({one.status}, {one.outcome}, {one.instruction})")
+            lines += [f"    {side}  {texts[side]}".rstrip() for side in one.sides]
+            lines.append(f"    {one.question}")
+        lines.append(f"conflicts: {len(found)}")
         if not found and owner is None:
             lines.append("the conflicts of a user are listed only with --user_id NAME")
-        flags.emit({"conflicts": list(map(_conflict_json, found))}, "\n".join(lines))
+        flags.emit({"conflicts": found}, "\n".join(lines))
 
 
 @command("resolve")
@@ -96,37 +92,24 @@ def resolve(flags: Flags, conflict_id: str, keep: str, because: str | None) -> N
         resolved = memory.conflicts.resolve(conflict_id, keep, because=because)
         effect = effects[keep]
         texts, zone = _texts(memory, effect.times), memory.config.zone
-    valid = {name: effect.times[name] for name in effect.changed}
-    changes = {"valid": valid, "removed": [*effect.removed, *effect.ended], "opened": effect.opened}
-    flags.emit({**_conflict_json(resolved), "changes": changes}, _effect_text(resolved, effect, texts, zone))
-
-
-def _effect_text(conflict: Conflict, effect: Effect, texts: Mapping[str, str], zone: Zone) -> str:
-    loser = "both memories stand" if conflict.loser is None else f"{conflict.loser} is {conflict.outcome}"
-    changes = [
+    loser = "both memories stand" if resolved.loser is None else f"{resolved.loser} is {resolved.outcome}"
+    lines = [
         f"{name} {texts[name]} was valid {period(before, zone)}; now it is valid {period(after, zone)}"
         for name, (before, after) in effect.times.items()
         if before != after
     ]
-    removed = [f"{name} is removed, because it was made from them" for name in effect.removed]
-    opened = [f"{name} is open again" for name in effect.opened]
-    return "\n".join((f"{conflict.id}: {loser}", *(changes or ["no valid time changed"]), *removed, *opened))
+    lines = [f"{resolved.id}: {loser}", *(lines or ["no valid time changed"])]
+    lines += [f"{name} is removed, because it was made from them" for name in effect.removed]
+    lines += [f"{name} is open again" for name in effect.opened]
+    valid = {name: effect.times[name] for name in effect.changed}
+    changes = {"valid": valid, "removed": [*effect.removed, *effect.ended], "opened": effect.opened}
+    flags.emit({**plain(resolved), "changes": changes}, "\n".join(lines))
 
 
 def _texts(memory: NeuroGraphMemory, node_ids: Iterable[str]) -> Mapping[str, str]:
     """Return the beginnings of memories by id; those that were removed meanwhile have none."""
     nodes = memory.store.get_nodes(list(dict.fromkeys(node_ids)), missing_ok=True)
     return defaultdict(str, {node.id: f"“{beginning(node.content)}”" for node in nodes})
-
-
-def _conflict_text(conflict: Conflict, texts: Mapping[str, str]) -> str:
-    state = f"{conflict.status}, {conflict.outcome}, {conflict.instruction}"
-    sides = [f"    {side}  {texts[side]}".rstrip() for side in conflict.sides]
-    return "\n".join((f"{conflict.id}  ({state})", *sides, f"    {conflict.question}"))
-
-
-def _conflict_json(conflict: Conflict) -> dict[str, Any]:
-    return {**picked(conflict, _SHOWN), "kind": conflict.kind.value, "user_id": conflict.scope.user_id}
 
 
 @command("separate")
@@ -138,9 +121,8 @@ def separate(flags: Flags, node_id: str) -> None:
     flags.emit({"id": node_id, "separated": was_linked, "from": others if was_linked else []}, line)
 
 
-_DAYS, _STEPS, _BAR = 180.0, 12, 50
+_STEPS, _BAR = 12, 50
 _CENTURY = click.FloatRange(0, 36_500, min_open=True)
-_days = click.option("--days", type=_CENTURY, default=_DAYS, show_default=True, metavar="N", help="past and forecast")
 
 
 @command("tiers")
@@ -167,7 +149,7 @@ def manifest(flags: Flags, token_budget: int) -> None:
 
 
 @command("energy")
-@_days
+@click.option("--days", type=_CENTURY, default=180.0, show_default=True, metavar="N", help="past and forecast")
 def energy(flags: Flags, node_id: str, days: float) -> None:
     with flags.open() as memory:
         course = memory.energy.course(node_id, steps=_STEPS, step=timedelta(days=days / _STEPS))
@@ -248,5 +230,4 @@ def _history_line(entry: HistoryEntry, zone: Zone) -> str:
 
 def _history_json(entry: HistoryEntry) -> dict[str, Any]:
     operators = [picked(operator, "factor idle_before floor") for operator in entry.operators]
-    memories = [picked(one, "id action content") for one in entry.memories]
-    return {**picked(entry, "sequence at reason changes"), "operators": operators, "memories": memories}
+    return {**plain(entry), "operators": operators, "memories": [one._asdict() for one in entry.memories]}

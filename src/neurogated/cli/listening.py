@@ -20,6 +20,9 @@ from typing import Any
 from neurogated.core.extras import needs_extra
 from neurogated.errors import ConfigError
 
+if sys.platform != "win32":
+    import resource
+
 with needs_extra("mcp"):
     import uvicorn
     from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -60,7 +63,9 @@ def serve(app: Callable[..., Any], host: str, port: int, *, path: str = "", pati
         ) from error
     # A request waits for the interpreter up to this long whenever another thread computes.
     sys.setswitchinterval(_SWITCH)
-    most = _most_connections()
+    # At most half of the files that the process may open are connections; only Unix has a limit.
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0] if sys.platform != "win32" else -1
+    most = min(_MOST_OPEN, files // 2) if files > 0 else _MOST_OPEN
     config = uvicorn.Config(
         _Stopping(app),
         http=functools.partial(_Connection, idle=OrderedDict(), most=most, patience=patience),  # type: ignore[arg-type]
@@ -85,16 +90,6 @@ def serve(app: Callable[..., Any], host: str, port: int, *, path: str = "", pati
         _Server(config).run(sockets=[opened])
 
 
-def _most_connections() -> int:
-    """Return how many connections may be open; at most half of the files that the process may open."""
-    if sys.platform == "win32":
-        return _MOST_OPEN
-    import resource  # noqa: PLC0415 - only Unix has it
-
-    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-    return _MOST_OPEN if files == resource.RLIM_INFINITY else min(_MOST_OPEN, files // 2)
-
-
 class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         await super().startup(sockets)
@@ -109,14 +104,7 @@ class _Connection(H11Protocol):
     refused.
     """
 
-    def __init__(
-        self,
-        *,
-        idle: OrderedDict[_Connection, None],
-        most: int,
-        patience: float,
-        **of_uvicorn: Any,  # noqa: ANN401
-    ) -> None:
+    def __init__(self, *, idle: OrderedDict[_Connection, None], most: int, patience: float, **of_uvicorn: Any) -> None:  # noqa: ANN401
         super().__init__(**of_uvicorn)
         self._idle, self._most, self._patience = idle, most, patience
         self._headers: asyncio.TimerHandle | None = None

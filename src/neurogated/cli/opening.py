@@ -10,6 +10,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from enum import Enum
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -49,7 +50,6 @@ def recall_json(recall: Recall) -> dict[str, Any]:
         "against": {kind.name: weight for kind, weight in recall.kernel.against.items()},
         "justification": recall.kernel.justification,
     }
-    shown = picked(recall, "query confidence trust notes states")
     memories = [
         {
             **node_json(recalled.node, recalled.same_as),
@@ -61,7 +61,7 @@ def recall_json(recall: Recall) -> dict[str, Any]:
         for recalled in recall
     ]
     return {
-        **shown,
+        **picked(recall, "query confidence trust notes states"),
         "kernel": kernel,
         "memories": memories,
         "conflicts": [picked(one, "id question") for one in recall.conflicts],
@@ -190,7 +190,7 @@ class Flags:
 
     def emit(self, value: Any, text: str) -> None:  # noqa: ANN401 - JSON
         """Print `value` as JSON where `--json` was given, else `text`."""
-        print(json.dumps(value, ensure_ascii=False, indent=2, default=_plain) if self.json else text)
+        print(json.dumps(value, ensure_ascii=False, indent=2, default=plain) if self.json else text)
 
 
 @contextlib.contextmanager
@@ -230,8 +230,12 @@ def say_how_it_judges(memory: NeuroGraphMemory) -> None:
     print(notice, file=sys.stderr)
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - JSON
-    """Return a value that JSON does not know as one that it knows."""
+def plain(value: Any) -> Any:  # noqa: ANN401 - JSON
+    """Return a value that JSON does not know as one that it knows: an object as its fields, a scope as its user."""
     if isinstance(value, datetime):
         return value.isoformat()
-    return dict(value) if isinstance(value, Mapping) else picked(value, " ".join(value.__dataclass_fields__))
+    if isinstance(value, Enum):
+        return value.value
+    fields = dict(value) if isinstance(value, Mapping) else picked(value, " ".join(value.__dataclass_fields__))
+    scope = fields.pop("scope", None)
+    return fields if scope is None else {**fields, "user_id": scope.user_id}

@@ -118,7 +118,11 @@ def list_(flags: Flags, limit: int, cursor: str | None) -> None:
     with flags.open() as memory:
         page = memory.list(limit=limit, cursor=cursor, **flags.reader)
         total = memory.count(**flags.reader)
-        same = {node.id: _same_as(memory, node.id) for node in page}
+        same = {node.id: list[str]() for node in page}
+        for name in same:
+            # Another process may have deleted the memory since the page was read.
+            with contextlib.suppress(UnknownIdError):
+                same[name] = list(memory.duplicates.of(name))
     lines = list[str]()
     for one in page:
         said = dated(one, memory.config.zone) + f"\nthe same as: {', '.join(same[one.id])}" * bool(same[one.id])
@@ -127,13 +131,6 @@ def list_(flags: Flags, limit: int, cursor: str | None) -> None:
     lines += [f"{len(page)} of {counted(total, 'memories')}{following}", *([] if total else [NOTHING_FOUND])]
     shown = [node_json(node, same[node.id]) for node in page]
     flags.emit({"memories": shown, "cursor": page.cursor, "total": total}, "\n".join(lines))
-
-
-def _same_as(memory: NeuroGraphMemory, node_id: str) -> Sequence[str]:
-    # Another process may have deleted the memory since the page was read.
-    with contextlib.suppress(UnknownIdError):
-        return memory.duplicates.of(node_id)
-    return ()
 
 
 @command("update")

@@ -17,8 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 from neurogated.errors import ConfigError
 from neurogated.text.strings import table_of
 
-_TRUE_WORDS = frozenset({"true", "yes", "on", "1"})
-_FALSE_WORDS = frozenset({"false", "no", "off", "0"})
+TRUTHS = {**dict.fromkeys(("true", "yes", "on", "1"), True), **dict.fromkeys(("false", "no", "off", "0"), False)}
 _NONE_WORDS = frozenset({"", "none", "null"})
 _Group = TypeVar("_Group")
 
@@ -151,10 +150,9 @@ def parse_bool(text: str) -> bool:
     Raises:
         ConfigError: any other word.
     """
-    word = text.strip().lower()
-    if word in _TRUE_WORDS | _FALSE_WORDS:
-        return word in _TRUE_WORDS
-    raise ConfigError(f"{text!r} is neither true nor false")
+    if (truth := TRUTHS.get(text.strip().lower())) is None:
+        raise ConfigError(f"{text!r} is neither true nor false")
+    return truth
 
 
 def tells_settings(kind: type[_Group]) -> type[_Group]:
