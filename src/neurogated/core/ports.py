@@ -300,10 +300,15 @@ class Embedder(Protocol):
         """Length of every vector."""
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return (n, dimension) float32 vectors of unit length for passages."""
+        """Return (n, dimension) float32 vectors of unit length for passages.
+
+        Raises:
+            EmbeddingError: the model cannot be loaded or reached, or gives no finite vectors.
+            MissingExtraError: a package of the model is not installed.
+        """
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return (n, dimension) float32 vectors of unit length for questions."""
+        """Return (n, dimension) float32 vectors of unit length for questions; raises as `embed_documents`."""
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of model tokens of each text; `count_words` if the model has no tokenizer."""

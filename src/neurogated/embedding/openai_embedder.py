@@ -66,29 +66,20 @@ class OpenAIEmbedder:
 
     @property
     def dimension(self) -> int:
-        """Length of every vector; asks the server once."""
         if self._dimension is None:
             self._dimension = self._embed([_PROBE]).shape[1]
         return self._dimension
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return (n, dimension) unit vectors for passages.
-
-        Raises:
-            EmbeddingError: the server does not answer, refuses, or its answer holds no vectors.
-        """
         return self._embed([self._document_prompt + text for text in texts])
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return (n, dimension) unit vectors for questions. Raises the errors of `embed_documents`."""
         return self._embed([self._query_prompt + text for text in texts])
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of words of each text, since the protocol cannot count tokens."""
-        return count_words(texts)
+        return count_words(texts)  # the protocol cannot count tokens
 
     def close(self) -> None:
-        """Close the connections."""
         self._client.close()
 
     def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

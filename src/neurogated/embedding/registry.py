@@ -30,7 +30,6 @@ class HashEmbedder:
     dimension = DIMENSION
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return (n, 256) unit vectors."""
         matrix = np.zeros((len(texts), self.DIMENSION), dtype=np.float32)
         for row, text in zip(matrix, texts, strict=True):
             for word, count in Counter(split_words(text)).items():
@@ -40,15 +39,13 @@ class HashEmbedder:
         return unit_vectors(matrix, f"embedder {self.name!r}")
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return (n, 256) unit vectors, as for passages."""
         return self.embed_documents(texts)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        """Return the number of words of each text."""
         return count_words(texts)
 
     def close(self) -> None:
-        """Do nothing: this embedder holds no resources."""
+        pass
 
 
 _OPENAI_PREFIX = "openai:"
@@ -68,8 +65,6 @@ def build_embedder(config: MemoryConfig, *, api_key: str | None = None, exact: b
     """
     name = config.embedding_name
     if name in _HASH_NAMES:
-        from neurogated.embedding.registry import HashEmbedder
-
         return HashEmbedder()
     if name in MULTILINGUAL_NAMES:
         from neurogated.embedding.multilingual_model import MultilingualEmbedder
