@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.slots.values import attributes
+from neurogated.slots.values import ATTRIBUTES
 from tests.knowledge.model_server import ModelServer, Pair, both_said, found, said, waiting
 
 BEEKEEPER = "Since May I keep the bees of the old mill, and Mrs Ott lends me her smoker."
@@ -61,7 +61,7 @@ def test_our_own_reader_resolves_the_days_that_a_text_names(
 def test_the_prompt_names_the_attributes_of_the_table(reading: MemoryConfig, model: ModelServer) -> None:
     with NeuroGraphMemory(reading) as memory:
         said(memory, BEEKEEPER)
-    assert ", ".join(attributes()) in model.prompts[0]
+    assert ", ".join(ATTRIBUTES) in model.prompts[0]
 
 
 @pytest.mark.parametrize(

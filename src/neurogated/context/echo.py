@@ -119,12 +119,9 @@ class EchoedText(Protocol):
     """A message before it is stored."""
 
     @property
-    def text(self) -> str:
-        """Its words."""
-
+    def text(self) -> str: ...
     @property
-    def role(self) -> str | None:
-        """The role of its speaker."""
+    def role(self) -> str | None: ...
 
 
 def shares_of(message: MemoryNode, memories: Sequence[MemoryNode]) -> dict[str, float]:

@@ -47,30 +47,28 @@ class SupportsNamespaces(Protocol):
 
 @runtime_checkable
 class SupportsIdentity(Protocol):
-    """Ability of a store: to identify its journal, so that a projection knows which one it follows."""
+    """Ability of a store: to identify its journal, so that a projection knows which one it follows.
+
+    That is a text that no other memory has, and a number that changes when past deltas are rewritten.
+    """
 
     @property
-    def identity(self) -> tuple[str, int]:
-        """A text that no other memory has, and a number that changes when past deltas are rewritten."""
+    def identity(self) -> tuple[str, int]: ...
 
 
 @runtime_checkable
 class SupportsFreezing(Protocol):
-    """Ability of a store: to record that the memory is frozen, for all its graphs and for all processes."""
+    """Ability of a store: to record whether the memory is frozen and learns nothing, in all graphs and processes."""
 
-    def is_frozen(self) -> bool:
-        """Return whether the memory is frozen, so that it learns nothing."""
-
-    def record_frozen(self, *, frozen: bool) -> None:
-        """Record whether the memory is frozen."""
+    def is_frozen(self) -> bool: ...
+    def record_frozen(self, *, frozen: bool) -> None: ...
 
 
 @runtime_checkable
 class SupportsNodeJournal(Protocol):
-    """Ability of a store: to find the deltas of a node without reading the whole journal."""
+    """Ability of a store: to yield the deltas that put or removed a node, oldest first, and few others."""
 
-    def journal_of(self, node_id: str) -> Iterator[JournalEntry]:
-        """Yield the deltas that put or removed a node, oldest first. It may also yield deltas of other nodes."""
+    def journal_of(self, node_id: str) -> Iterator[JournalEntry]: ...
 
 
 @runtime_checkable
@@ -96,13 +94,12 @@ class SupportsTouched(Protocol):
 
 @runtime_checkable
 class SupportsTransaction(Protocol):
-    """Ability of a store: to apply many changes atomically."""
+    """Ability of a store: to run a block of changes atomically, in any namespace.
 
-    def transaction(self) -> AbstractContextManager[None]:
-        """Run a block of changes atomically, in any namespace. If the block raises, all its changes are rolled back.
+    If the block raises, all its changes are rolled back. A namespace that it created is then unusable.
+    """
 
-        A namespace that the block created is then unusable.
-        """
+    def transaction(self) -> AbstractContextManager[None]: ...
 
 
 @runtime_checkable
@@ -177,43 +174,38 @@ class SupportsCopies(Protocol):
 
 @runtime_checkable
 class SupportsSnapshot(Protocol):
-    """Ability of a store: to copy itself completely while in use."""
+    """Ability of a store: to write the state of all graphs to one file while in use; it raises StorageError."""
 
-    def snapshot(self, path: Path) -> None:
-        """Write the current state of all graphs to one file; raises StorageError."""
+    def snapshot(self, path: Path) -> None: ...
 
 
 @runtime_checkable
 class SupportsClear(Protocol):
-    """Ability of a cache: to delete all its entries."""
+    """Ability of a cache: to delete all its entries, also those on disk; raises StorageError if that fails."""
 
-    def clear(self) -> None:
-        """Delete all entries, also those on disk; raises StorageError if that fails."""
+    def clear(self) -> None: ...
 
 
 @runtime_checkable
 class SupportsCheck(Protocol):
-    """Ability of a store: to verify its files."""
+    """Ability of a store: to verify its files. It returns the faults found, one a line; none if the store is sound."""
 
-    def check(self) -> list[str]:
-        """Return the faults found, one a line; an empty list if the store is sound."""
+    def check(self) -> list[str]: ...
 
 
 @runtime_checkable
 class SupportsStatistics(Protocol):
-    """Ability of a part: to report its size and its counters."""
+    """Ability of a part: to report its size and its counters by name. Counters start at 0 when it is created."""
 
-    def statistics(self) -> Mapping[str, int | float]:
-        """Return figures by name. Counters start at 0 when the part is created."""
+    def statistics(self) -> Mapping[str, int | float]: ...
 
 
 @runtime_checkable
 class SupportsExactSearch(Protocol):
-    """Ability of a store: to search the nearest neighbours exactly."""
+    """Ability of a store: with fewer vectors than this, `nearest` compares all of them; else it may be approximate."""
 
     @property
-    def exact_below(self) -> int:
-        """With fewer vectors than this, `nearest` compares all of them. With more, its search may be approximate."""
+    def exact_below(self) -> int: ...
 
 
 @runtime_checkable
@@ -233,10 +225,10 @@ class SupportsExclusion(Protocol):
 
 @runtime_checkable
 class SupportsTerms(Protocol):
-    """Ability of a store: to compute the TERM edges of its graphs from their texts, for `GraphView.computed`."""
+    """Ability of a store: to compute the TERM edges of its graphs from their texts, for `GraphView.computed`.
 
-    def compute_terms(self, most: int) -> None:
-        """Compute them for keywords that at most `most` texts of a user have; 0 shows stored edges only.
+    It computes them for keywords that at most `most` texts of a user have; 0 shows stored edges only. Stored TERM
+    edges, which older memories have, then count as removed, and nobody may store any.
+    """
 
-        Stored TERM edges, which older memories have, then count as removed, and nobody may store any.
-        """
+    def compute_terms(self, most: int) -> None: ...

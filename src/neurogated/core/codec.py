@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
@@ -24,20 +24,17 @@ from neurogated.core.scope import Scope
 from neurogated.errors import ConfigError, CorruptMemoryError, FormatVersionError
 
 Json = dict[str, Any]
+_SHORT = (",", ":")
 
 
 def line_of(value: Json) -> bytes:
     """Return JSON values as one line of UTF-8, including the newline."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=_SHORT)
     try:
-        return _dump(value, ascii_only=False)
+        return f"{text}\n".encode()
     except UnicodeEncodeError:
         # An unchecked reason or name may hold a lone surrogate, which UTF-8 cannot encode.
-        return _dump(value, ascii_only=True)
-
-
-def _dump(value: Json, *, ascii_only: bool) -> bytes:
-    text = json.dumps(value, ensure_ascii=ascii_only, allow_nan=False, separators=(",", ":"))
-    return f"{text}\n".encode()
+        return f"{json.dumps(value, allow_nan=False, separators=_SHORT)}\n".encode()
 
 
 def delta_to_json(delta: GraphDelta, store_vector: Callable[[MemoryNode], int | None]) -> Json:
@@ -234,7 +231,14 @@ def encode(delta: GraphDelta) -> bytes:
         return len(node.embedding)
 
     values = delta_to_json(delta, store_vector)
-    if types := set(_types_in(delta)) - BUILT_IN_TYPES:
+    named = [
+        *delta.removed_edges,
+        *(edge.key for edge in delta.edges),
+        *(change.edge for change in delta.weights),
+        *chain.from_iterable(operator.spared for operator in delta.operators),
+        *delta.touch.edges,
+    ]
+    if types := {key.type for key in named} - BUILT_IN_TYPES:
         values["types"] = sorted([one.name, one.value, one.plastic, one.both_ways] for one in types)
     packed = zlib.compress(line_of(values), _LEVEL)
     rest = b"".join((_HEADER.pack(_VERSION, len(packed)), packed, *vectors))
@@ -256,42 +260,20 @@ def decode(stored: bytes) -> GraphDelta:
         raise FormatVersionError(f"a change has format {version}, but this version of neurogated reads {_VERSION}")
     try:
         values = json.loads(zlib.decompress(stored[_BODY : _BODY + length]))
-        vectors = _Vectors(np.frombuffer(stored, _FLOAT, offset=_BODY + length))
+        vectors, taken = np.frombuffer(stored, _FLOAT, offset=_BODY + length), 0
+
+        def take(dimension: int) -> NDArray[np.float32]:
+            nonlocal taken
+            taken += dimension
+            return vectors[taken - dimension : taken]
+
         for name, value, plastic, both_ways in values.pop("types", ()):
             EdgeType.register(name, value, plastic=plastic, both_ways=both_ways)
-        delta = delta_from_json(values, vectors.take)
-        vectors.finish()
+        delta = delta_from_json(values, take)
     except ConfigError:
         raise
     except (zlib.error, KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
         raise CorruptMemoryError(f"a change cannot be read ({error}); restore the memory from a backup") from error
+    if taken != vectors.size:
+        raise CorruptMemoryError(f"a change has {vectors.size} numbers of vectors, but its nodes have {taken}")
     return delta
-
-
-class _Vectors:
-    """Embeddings that lie one after another."""
-
-    def __init__(self, values: NDArray[np.float32]) -> None:
-        self._values = values
-        self._at = 0
-
-    def take(self, dimension: int) -> NDArray[np.float32]:
-        """Return the next embedding."""
-        self._at += dimension
-        if self._at > self._values.size:
-            raise ValueError("embeddings are missing")
-        return self._values[self._at - dimension : self._at]
-
-    def finish(self) -> None:
-        """Check that every embedding was taken."""
-        if self._at != self._values.size:
-            raise ValueError("there are more embeddings than nodes")
-
-
-def _types_in(delta: GraphDelta) -> Iterator[EdgeType]:
-    """Yield the type of every edge that a delta names."""
-    put = (edge.key for edge in delta.edges)
-    weighed = (change.edge for change in delta.weights)
-    spared = chain.from_iterable(operator.spared for operator in delta.operators)
-    for key in chain(delta.removed_edges, put, weighed, spared, delta.touch.edges):
-        yield key.type

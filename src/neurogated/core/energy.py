@@ -27,15 +27,12 @@ DORMANT_IMPORTANCE = 0.55
 
 
 class EnergySettings(Protocol):
-    """The settings of `EnergyLaw`."""
+    """The settings of `EnergyLaw`: half-lives in days, that of all other kinds under ""; a dormant memory has less."""
 
     @property
-    def half_life_of_kinds(self) -> Mapping[str, float]:
-        """In days; that of all other kinds has the name ""."""
-
+    def half_life_of_kinds(self) -> Mapping[str, float]: ...
     @property
-    def dormant_energy(self) -> float:
-        """A dormant memory has less energy."""
+    def dormant_energy(self) -> float: ...
 
 
 class EnergyLaw:

@@ -10,33 +10,16 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import pairwise
 from operator import eq
-from typing import Protocol
 
 from neurogated.core.contexts import remembered
-from neurogated.core.scope import Scope
+from neurogated.core.model import MemoryNode
 from neurogated.text.keywords import fold, split_words
 
 _USER = "user"
 _FEW = 2
 
 
-class SaidBy(Protocol):
-    """The fields of a memory that tell who said it."""
-
-    @property
-    def role(self) -> str | None:
-        """The role of a message; None for a text, which is the user's own."""
-
-    @property
-    def speaker(self) -> str | None:
-        """The person who speaks, if the message names one."""
-
-    @property
-    def scope(self) -> Scope:
-        """Its owner."""
-
-
-def same_speaker(one: SaidBy, other: SaidBy, names: Collection[str] = ()) -> bool:
+def same_speaker(one: MemoryNode, other: MemoryNode, names: Collection[str] = ()) -> bool:
     """Return whether two memories were said by the same speaker. It reads their fields only, and needs no store.
 
     One person is one speaker: within one `user_id`, messages of one role with equal names or with none, a message with

@@ -55,7 +55,7 @@ class PathStep:
 @explains_reading("read .content, .speaker, .score, .id, .node; or use recall.as_text()")
 @dataclass(frozen=True, slots=True, repr=False)
 class RecalledMemory:
-    """One memory of a recall."""
+    """One memory of a recall; id, content, title, role, speaker, timestamp and metadata are those of its node."""
 
     node: MemoryNode
     score: float
@@ -83,37 +83,30 @@ class RecalledMemory:
 
     @property
     def id(self) -> str:
-        """The node's id."""
         return self.node.id
 
     @property
     def content(self) -> str:
-        """The node's text."""
         return self.node.content
 
     @property
     def title(self) -> str | None:
-        """The node's title."""
         return self.node.title
 
     @property
     def role(self) -> str | None:
-        """The role of the message: `user`, `assistant`, `system` or `tool`; None for other texts."""
         return self.node.role
 
     @property
     def speaker(self) -> str | None:
-        """The name of the speaker; None if nobody is named."""
         return self.node.speaker
 
     @property
     def timestamp(self) -> datetime | None:
-        """When it was said or happened; None if that is not known."""
         return self.node.timestamp
 
     @property
     def metadata(self) -> Mapping[str, Any]:
-        """The node's metadata."""
         return self.node.metadata
 
     def __repr__(self) -> str:
@@ -121,28 +114,21 @@ class RecalledMemory:
 
 
 class Explanation(Protocol):
-    """Explains the ranks of memories. Each list has an entry for each place, and is computed when it is first read."""
+    """Explains the ranks of memories recalled from a graph; see `RecalledMemory` for the lists.
+
+    Each has an entry for each place, and is computed when it is first read.
+    """
 
     @property
-    def view(self) -> GraphView:
-        """The graph from which the memories were recalled."""
-
+    def view(self) -> GraphView: ...
     @property
-    def parts(self) -> Sequence[Mapping[str, float]]:
-        """See `RecalledMemory.parts`."""
-
+    def parts(self) -> Sequence[Mapping[str, float]]: ...
     @property
-    def paths(self) -> Sequence[tuple[PathStep, ...]]:
-        """See `RecalledMemory.path`."""
-
+    def paths(self) -> Sequence[tuple[PathStep, ...]]: ...
     @property
-    def flows(self) -> Sequence[tuple[PathStep, ...]]:
-        """See `RecalledMemory.flows`."""
-
+    def flows(self) -> Sequence[tuple[PathStep, ...]]: ...
     @property
-    def contributions(self) -> Sequence[Mapping[str, float]]:
-        """See `RecalledMemory.contributions`."""
-
+    def contributions(self) -> Sequence[Mapping[str, float]]: ...
     def edges_to(self, places: Sequence[int]) -> Iterable[EdgeKey]:
         """Return the edges on the paths to the memories at some places."""
 
@@ -160,29 +146,24 @@ class ExplainedMemory(RecalledMemory):
         return RecalledMemory(*values, **fields)
 
     def moved(self, score: float, term: str) -> RecalledMemory:
-        """Return the memory with another score, whose new term is the difference."""
         gains = {**self._gains, term: score - self.score}
         (moved,) = explained([self.node], [score], [self.same_as], self._why, [self._place], gains=gains)
         return moved
 
     @property
     def parts(self) -> Mapping[str, float]:
-        """See `RecalledMemory`."""
         return self._why.parts[self._place]
 
     @property
     def path(self) -> tuple[PathStep, ...]:
-        """See `RecalledMemory`."""
         return self._why.paths[self._place]
 
     @property
     def flows(self) -> tuple[PathStep, ...]:
-        """See `RecalledMemory`."""
         return self._why.flows[self._place]
 
     @property
     def contributions(self) -> Mapping[str, float]:
-        """See `RecalledMemory`."""
         terms = self._why.contributions[self._place]
         return {**terms, **self._gains} if self._gains else terms
 

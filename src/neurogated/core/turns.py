@@ -29,57 +29,39 @@ class Text(Protocol):
     """The fields of a memory that `render` and `search_text` read: of a node, or of its record in a store."""
 
     @property
-    def content(self) -> str:
-        """The text."""
-
+    def content(self) -> str: ...
     @property
-    def title(self) -> str | None:
-        """The subject of the text."""
-
+    def title(self) -> str | None: ...
     @property
-    def speaker(self) -> str | None:
-        """The person who speaks."""
-
+    def speaker(self) -> str | None: ...
     @property
-    def found(self) -> Found:
-        """Facts that the memory derived from the text."""
+    def found(self) -> Found: ...
 
 
 class Described(Text, Protocol):
-    """A text with the fields that a store indexes."""
+    """A text with the fields that a store indexes; see `MemoryNode`."""
 
     @property
-    def tags(self) -> Sequence[str]:
-        """Words chosen by the caller."""
-
+    def tags(self) -> Sequence[str]: ...
     @property
-    def timestamp(self) -> datetime | None:
-        """When the event in the text happened."""
-
+    def timestamp(self) -> datetime | None: ...
     @property
-    def role(self) -> str | None:
-        """The role of a message: `user`, `assistant`, or another."""
-
+    def role(self) -> str | None: ...
     @property
-    def position(self) -> int | None:
-        """Position in its session; None outside of a session."""
+    def position(self) -> int | None: ...
 
 
 def turn_tags(node: Described) -> list[str]:
     """Return the tags of a turn of a session; an empty list for any other text."""
     if node.position is None:
         return []
-    place, words = part_of(node)
+    # The position of a piece in its message, and the number of words of the message.
+    place, words = node.found.part or (0, number_of_words(node.content))
     length, later = length_level(words), (place + 1).bit_length() - 1
     tags = [role_tag(node.role)] if node.role else []
     tags += [ASKS_TAG] * asks(node.content)
     tags += _digits(length, LENGTH_TAGS) + _digits(later, PLACE_TAGS) if length or later else []
     return tags + [call_tag(name) for name in called(node.content, node.found.entities)]
-
-
-def part_of(node: Described) -> tuple[int, int]:
-    """Return the position of a piece in its message, from 0, and the number of words of the message."""
-    return node.found.part or (0, number_of_words(node.content))
 
 
 def length_level(words: int) -> int:

@@ -99,14 +99,11 @@ def _quoted(node: MemoryNode, place: int) -> dict[str, str]:
 
 
 class PairClassifier(Protocol):
-    """A model that puts pairs of texts into classes."""
+    """A model that puts pairs of texts into classes: (n, classes) probabilities. Raises LLMError."""
 
     @property
-    def labels(self) -> Sequence[str]:
-        """The names of the classes."""
-
-    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-        """Return (n, classes): how probable each class is for each pair. Raises LLMError."""
+    def labels(self) -> Sequence[str]: ...
+    def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]: ...
 
 
 class CrossEncoderJudge:

@@ -25,7 +25,7 @@ from neurogated.knowledge.checker import CLAIMS, ConflictChecker
 from neurogated.knowledge.origin import is_message, statements_in
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.prompts.prompt_template import STRENGTHS
-from neurogated.slots.values import attribute_named, attributes, date_of, number_of
+from neurogated.slots.values import ATTRIBUTES, attribute_named, date_of, number_of
 from neurogated.text.keywords import fold, split_keywords
 from neurogated.text.time_spans import Span
 from neurogated.text.times import find_times
@@ -129,7 +129,7 @@ class ReadingEnquiry:
     def ask(self, questions: Sequence[Reading]) -> Sequence[Read]:
         """Return what the memories say. Of an answer with faults, all that can be understood counts."""
         lines = (json.dumps(_shown(number, one.node), ensure_ascii=False) for number, one in enumerate(questions, 1))
-        messages = self._prompts.render("claims", attributes=", ".join(attributes()), messages="\n".join(lines))
+        messages = self._prompts.render("claims", attributes=", ".join(ATTRIBUTES), messages="\n".join(lines))
         try:
             answer = self._model.infer_json(messages, self._prompts.schema("claims"), accepts=_ACCEPTED)
         except UnusableAnswerError as error:

@@ -52,16 +52,15 @@ def claims_in(node: MemoryNode, read: Sequence[Claim]) -> list[Claim]:
 
     One without a time of its own has the valid time that the memory was given.
     """
-    return [_dated(one, node) for one in read if one.value.strip() and one.slot.subject.strip()]
-
-
-def _dated(claim: Claim, source: MemoryNode) -> Claim:
-    """Return a claim with its times; of a value that ends, it is the denial from then on."""
-    ends, (begin, end) = claim.change is Change.ENDS, given_times(source)
-    since, until = (claim.valid_to, None) if ends and claim.valid_to else (claim.valid_from, claim.valid_to)
-    return replace(
-        claim, said=said_at(source), is_denied=claim.is_denied or ends, valid_from=since or begin, valid_to=until or end
-    )
+    (begin, end), said, found = given_times(node), said_at(node), list[Claim]()
+    for one in read:
+        if one.value.strip() and one.slot.subject.strip():
+            # Of a value that ends, it is the denial from then on.
+            ends = one.change is Change.ENDS
+            since, until = (one.valid_to, None) if ends and one.valid_to else (one.valid_from, one.valid_to)
+            is_denied, since, until = one.is_denied or ends, since or begin, until or end
+            found.append(replace(one, said=said, is_denied=is_denied, valid_from=since, valid_to=until))
+    return found
 
 
 def claim_node(claim: Claim, source: MemoryNode) -> MemoryNode:

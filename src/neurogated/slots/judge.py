@@ -69,7 +69,9 @@ def _different(attribute: Attribute, earlier: Claim, later: Claim, fit: ValueRel
         return Relation(RelationKind.SUPERSESSION, _SURE, reason, "superseded")
     if fit != "different":
         return Relation(RelationKind.REFINEMENT, _LIKELY, "Both values fit together, and one says more.")
-    if attribute.type in _FREE and max(map(_words_of, (earlier, later))) > _MOST_WORDS:
+    # A value that was stated is meant as it stands.
+    words = [len(one.value.split()) for one in (earlier, later) if one.quote]
+    if attribute.type in _FREE and max(words, default=0) > _MOST_WORDS:
         return _independent("A phrase describes something, and excludes no other.")
     is_unclear = attribute.type == "place" and is_place(earlier.value) != is_place(later.value)
     if is_unclear and later.change is None and earlier.quote and later.quote:
@@ -126,11 +128,6 @@ def _conflict(earlier: Claim, later: Claim, reason: str) -> Relation:
 def _are_apart(one: Claim, other: Claim) -> bool:
     """Return whether the earlier of two claims ended before the other began, as both say."""
     return one.valid_to is not None and other.valid_from is not None and one.valid_to <= other.valid_from
-
-
-def _words_of(claim: Claim) -> int:
-    """Return the number of words of a value that was read; a stated one is meant as it stands."""
-    return len(claim.value.split()) if claim.quote else 0
 
 
 def _independent(reason: str) -> Relation:

@@ -28,53 +28,42 @@ class Attribute(NamedTuple):
     """`place`, `name`, `date`, `time`, `number`, `id`, `noun` or `text`; it says how values compare."""
 
 
-@functools.cache
-def attributes() -> dict[str, Attribute]:
-    """Return the attributes of the table by their keys."""
-    return {
-        key: Attribute(key, is_single, kind)
-        for is_single, name in ((True, "single"), (False, "many"))
-        for kind, keys in table_of(__package__, "attributes")[name].items()
-        for key in keys.split()
-    }
+_TABLE = table_of(__package__, "attributes")
+ATTRIBUTES = {
+    key: Attribute(key, name == "single", kind)
+    for name in ("single", "many")
+    for kind, keys in _TABLE[name].items()
+    for key in keys.split()
+}
+"""The attributes of the table by their keys."""
+_OTHER_NAMES = {name.strip(): key for key, names in _TABLE["names"].items() for name in names.split("|")}
+_OPEN = _TABLE["open"]
+_NUMBERS = {
+    name: float(number)
+    for words in _TABLE["numbers"].values()
+    for name, _, number in (entry.strip().rpartition(" ") for entry in words.split("|"))
+}
+"""The numbers of words, and the factors of units to the first of their dimension."""
+_EVERY = {key: frozenset(words.split("|")) for key, words in _TABLE["every"].items()}
 
 
 @functools.lru_cache(4_096)
 def attribute_named(words: str) -> Attribute:
     """Return the attribute of a key, of another name such as "lives in", or else of words that the table lacks."""
-    for key, phrase in table_of(__package__, "attributes")["keyed"].items():
+    for key, phrase in _TABLE["keyed"].items():
         before, _, after = phrase.partition("{}")
         if words.startswith(before) and words.endswith(after) and len(words) > len(before + after):
-            return attributes()[key]._replace(key=words)
-    plain = " ".join(_without_filler(words))
-    found = attributes().get(words) or attributes().get(_other_names().get(plain, ""))
-    return found or _open_attribute(words)
-
-
-@functools.cache
-def _other_names() -> dict[str, str]:
-    """Return the keys of the table by the other names of attributes."""
-    by_key = table_of(__package__, "attributes")["names"]
-    return {name.strip(): key for key, names in by_key.items() for name in names.split("|")}
-
-
-def _open_attribute(words: str) -> Attribute:
-    """Return the attribute of words that the table lacks, in one form for "is located in" and "located in".
-
-    A noun with a copula has one value at a time, such as "the status is", and so have the verbs that the table lists.
-    """
-    data = table_of(__package__, "attributes")["open"]
-    listed, key = words.lower().replace("_", " ").split(), _without_filler(words)
-    ends = listed[-1] in data["copulas"].split() if listed else False
-    kind = next((kind for kind, nouns in data["types"].items() if key and key[-1] in nouns.split()), "text")
-    is_single = kind != "text" or (ends and len(key) > 0) or any(word in data["one"].split() for word in key)
+            return ATTRIBUTES[key]._replace(key=words)
+    listed, dropped = words.lower().replace("_", " ").split(), _OPEN["dropped"].split()
+    # Without articles and copulas, so that "is located in" and "located in" are one.
+    key = [word for word in listed if word not in dropped]
+    if found := ATTRIBUTES.get(words) or ATTRIBUTES.get(_OTHER_NAMES.get(" ".join(key), "")):
+        return found
+    # A noun with a copula has one value at a time, as in "the status is", and so have the verbs that the table lists.
+    has_copula = bool(listed and key) and listed[-1] in _OPEN["copulas"].split()
+    kind = next((kind for kind, nouns in _OPEN["types"].items() if key and key[-1] in nouns.split()), "text")
+    is_single = kind != "text" or has_copula or any(word in _OPEN["one"].split() for word in key)
     return Attribute(" ".join(key) or words.lower(), is_single, kind)
-
-
-def _without_filler(words: str) -> list[str]:
-    """Return the words of an attribute without articles and copulas."""
-    dropped = table_of(__package__, "attributes")["open"]["dropped"].split()
-    return [word for word in words.lower().replace("_", " ").split() if word not in dropped]
 
 
 _PARTS = re.compile(r"\s*[,，(/]\s*|\s+(?:in|near)\s+")
@@ -149,16 +138,12 @@ def lies_in(one: str, other: str) -> bool:
 
 
 ValueRelation = Literal["same", "narrower", "wider", "different"]
-_MONTH = (
-    {
-        f"{name}": place + 1
-        for language in MONTHS
-        for place, names in enumerate(MONTHS[language])
-        for name in names.split("|")
-    }
-    | {names[:3]: place + 1 for place, names in enumerate(MONTHS["en"])}
-    | {"sept": 9}
-)
+_MONTH = {"sept": 9} | {
+    name: place
+    for months in MONTHS.values()
+    for place, names in enumerate(months, 1)
+    for name in (*names.split("|"), *([names[:3]] if months is MONTHS["en"] else ()))
+}
 _NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
 _YEAR, _DAY = r"(?P<y>\d{4})", r"(?P<d>\d\d?)(?:st|nd|rd|th|er|\.)?"
 _MONTH_NAME = rf"(?P<m>{_NAMES})\b\.?,?"
@@ -195,14 +180,6 @@ _INDEFINITE, _SPECIFIC = re.compile("an? ", re.IGNORECASE), re.compile(r"[A-Z\d@
 _SIGNS = re.compile(r"[\W_]+")
 
 
-@functools.cache
-def _numbers() -> dict[str, float]:
-    """Return the numbers of words, and the factors of units to the first of their dimension."""
-    lists = table_of(__package__, "attributes")["numbers"]
-    entries = (entry.strip().rpartition(" ") for words in lists.values() for entry in words.split("|"))
-    return {name: float(number) for name, _, number in entries}
-
-
 def date_of(text: str, said: datetime | None = None) -> Span | None:
     """Return the days that a text names; a day without year is in the year of `said`, or in year 1 without it."""
     found = next(filter(None, (pattern.search(text) for pattern in _DATES)), None)
@@ -233,32 +210,27 @@ def number_of(text: str) -> tuple[float, str] | None:
         number = _value(found[1])
         if number is not None:
             number *= {"k": 1e3, "万": 1e4}.get(found[2] or "", 1)
-            return number * _numbers().get(f"1 {found[3]}", 1), found[3] or ""
+            return number * _NUMBERS.get(f"1 {found[3]}", 1), found[3] or ""
     return None
 
 
 def _value(word: str) -> float | None:
     if word[0].isdecimal():
         return float(word.replace(",", ""))
-    if word in _numbers() or word[0] not in "一二两三四五六七八九十百千万":
-        return _numbers().get(word)
+    if word in _NUMBERS or word[0] not in "一二两三四五六七八九十百千万":
+        return _NUMBERS.get(word)
     total, digit = 0.0, 0.0
     for sign in word:
         if sign in _HAN_UNITS:
             total, digit = total + (digit or 1) * _HAN_UNITS[sign], 0.0
         else:
-            digit = _numbers().get(sign, 0)
+            digit = _NUMBERS.get(sign, 0)
     return total + digit
-
-
-@functools.cache
-def _every() -> dict[str, frozenset[str]]:
-    return {key: frozenset(words.split("|")) for key, words in table_of(__package__, "attributes")["every"].items()}
 
 
 def is_every(attribute: Attribute, value: str) -> bool:
     """Return whether a value stands for all of an attribute, as "anything" does, and "siblings" for those one has."""
-    return any(value.casefold() in _every().get(key, ()) for key in ("all", attribute.key))
+    return any(value.casefold() in _EVERY.get(key, ()) for key in ("all", attribute.key))
 
 
 @remembered(4_096)
@@ -286,8 +258,14 @@ def _compare_places(one: str, other: str) -> ValueRelation | None:
 
 def _compare_dates(one: str, other: str) -> ValueRelation | None:
     first, second = date_of(one), date_of(other)
-    if not (first and second) or (first.first.year == 1) == (second.first.year == 1):
-        return _compare_spans(first, second) if first and second else None
+    if not (first and second):
+        return None
+    if (first.first.year == 1) == (second.first.year == 1):
+        if first == second:
+            return "same"
+        if second.first <= first.first and first.last <= second.last:
+            return "narrower"
+        return "wider" if first.first <= second.first and second.last <= first.last else "different"
     days = [(span.first.month, span.first.day, span.last.day) for span in (first, second)]
     if days[0] != days[1]:
         return "different"
@@ -332,11 +310,3 @@ _COMPARED: dict[str, Callable[[str, str], ValueRelation | None]] = {
     "id": _compare_ids,
 }
 """How values of a type compare; None leaves it to their words."""
-
-
-def _compare_spans(first: Span, second: Span) -> ValueRelation:
-    if first == second:
-        return "same"
-    if second.first <= first.first and first.last <= second.last:
-        return "narrower"
-    return "wider" if first.first <= second.first and second.last <= first.last else "different"
