@@ -169,12 +169,10 @@ def test_closing_waits_for_the_fact_that_is_being_made(config: MemoryConfig, mon
     searching, closing = threading.Event(), threading.Event()
     find = LeidenCommunities.find
 
-    def slow(
-        self: LeidenCommunities, links: CommunityLinks, resolution: float, old: Communities | None = None
-    ) -> Communities:
+    def slow(self: LeidenCommunities, links: CommunityLinks, resolution: float) -> Communities:
         searching.set()
         closing.wait(WAIT)
-        return find(self, links, resolution, old)
+        return find(self, links, resolution)
 
     with NeuroGraphMemory(config) as memory:
         add_cluster(memory)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from itertools import takewhile
@@ -11,8 +11,7 @@ from typing import TypeVar
 import numpy as np
 
 from neurogated.config.groups import MetabolismSettings
-from neurogated.core.communities import Communities, CommunityFinder, CommunityLinks, links_of
-from neurogated.core.delta import NodeChange
+from neurogated.core.communities import Communities, CommunityFinder, CommunityLinks
 from neurogated.core.derivation import are_original, common_metadata, source_rows
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryNode
@@ -25,8 +24,7 @@ from neurogated.text.keywords import split_keywords, split_words
 from neurogated.text.times import Zone
 from neurogated.utils.hash_utils import compute_mdhash_id
 
-KNOWN_SHARE = 0.5
-"""A cluster becomes no further fact if this share of its memories has one."""
+_KNOWN_SHARE = 0.5
 
 _LINKS = {
     EdgeType.ASSOC: 2.0,
@@ -49,13 +47,13 @@ _MADE = frozenset({"fact", "conflict", "claim", "segment", "profile", "policy"})
 """Kinds of memories that say something about others; they enter no cluster."""
 
 
-def is_known(rows: Rows, sources: Rows, share: float) -> bool:
-    """Return whether at least this share of a cluster's nodes are `sources` of facts."""
-    return bool(np.count_nonzero(np.isin(rows, sources)) >= share * rows.size)
+def is_known(rows: Rows, sources: Rows) -> bool:
+    """Return whether so many of a cluster's nodes are `sources` of facts that it becomes no further one."""
+    return bool(np.count_nonzero(np.isin(rows, sources)) >= _KNOWN_SHARE * rows.size)
 
 
 class ClusterFinder:
-    """Finds clusters, and remembers the communities for the next time.
+    """Finds clusters.
 
     A link between two memories is the weighted sum of their edges, multiplied by n / (n + N). n is the number of uses
     of the memory that was used less, and N the setting `consolidation_uses`. So a cluster needs uses and edges.
@@ -64,23 +62,24 @@ class ClusterFinder:
     def __init__(self, finder: CommunityFinder, settings: MetabolismSettings) -> None:
         self._finder = finder
         self._settings = settings
-        # The communities of the last call, and the ids of its view.
-        self._last: tuple[Communities, object] | None = None
 
     def find(self, view: GraphView) -> list[Rows]:
         """Return the clusters without facts, the most used first; no two share a node."""
-        links = self._links(view)
-        old = self._last[0] if self._last is not None and self._last[1] is view.ids else None
-        found = self._finder.find(links, _RESOLUTION, old)
-        self._last = found, view.ids
-        sources = source_rows(view)
-        known = KNOWN_SHARE
-        clusters = [rows for rows in self._of_right_size(found) if not is_known(rows, sources, known)]
-        uses = view.uses.all()
+        found, sources, uses = self._finder.find(self._links(view), _RESOLUTION), source_rows(view), view.uses.all()
+        clusters = [rows for rows in self._of_right_size(found) if not is_known(rows, sources)]
         return sorted(clusters, key=lambda rows: (-float(uses[rows].mean()), view.ids[int(rows[0])]))
 
     def _links(self, view: GraphView) -> CommunityLinks:
-        links = links_of(view, _LINKS)
+        count = view.edge_count
+        of_type = np.array([_LINKS.get(kind, 0.0) for kind in view.edge_types])
+        weight = np.nan_to_num(view.weight.all()[:count]) * of_type[view.edge_type[:count]]
+        source, target, computed = view.computed_edges()
+        links = CommunityLinks(
+            np.concatenate((view.edge_source[:count], source.astype(np.int32))),
+            np.concatenate((view.edge_target[:count], target.astype(np.int32))),
+            np.concatenate((weight, computed * _LINKS[EdgeType.TERM])),
+            view.owners(),
+        )
         uses, least = view.uses.all()[: view.node_count].astype(np.float64), self._settings.consolidation_uses
         made = [view.kinds.index(kind) for kind in _MADE if kind in view.kinds]
         fit = (uses >= least) & view.alive.all()[: view.node_count] & are_original(view)
@@ -118,13 +117,9 @@ def agreeing(nodes: Sequence[MemoryNode]) -> list[MemoryNode]:
 
     Sessions without a user may be those of different persons, so their nodes must belong to the same session.
     """
-
-    def period(node: MemoryNode) -> tuple[object, ...]:
-        return node.valid_from, node.valid_to, *node.scope.owner
-
-    groups: dict[tuple[object, ...], list[MemoryNode]] = {}
+    groups = defaultdict[tuple[object, ...], list[MemoryNode]](list)
     for node in nodes:
-        groups.setdefault(period(node), []).append(node)
+        groups[node.valid_from, node.valid_to, *node.scope.owner].append(node)
     return max(groups.values(), key=len, default=[])
 
 
@@ -190,14 +185,6 @@ def cluster_node(
         title=_common(node.title for node in sources),
         tags=sorted(set(first.tags).intersection(*(node.tags for node in sources))),
     )
-
-
-def faded(node_id: str, base: float, charge: float, factor: float, at: datetime) -> NodeChange:
-    """Return the change by which a source has `factor` times its energy from `at` on.
-
-    Its base pays, because a charge has no journal; so a source keeps at least its charge.
-    """
-    return NodeChange(node_id, energy=max(0.0, (base + charge) * factor - charge), energy_at=at)
 
 
 def _common(values: Iterable[T | None]) -> T | None:

@@ -14,13 +14,11 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.consolidation.clusters import (
-    KNOWN_SHARE,
     LEAST,
     ClusterFinder,
     agreeing,
     cluster_id,
     cluster_node,
-    faded,
     is_known,
     quoted,
     title_of,
@@ -68,32 +66,22 @@ class Summariser:
             _log.warning("the language model merged no memories: %s", error)
             return ""
         text = str(answer["fact"]).strip()
-        fault = _fault(text, memories)
-        if fault:
-            _log.warning("the language model's text was not used: %s", fault)
-        return "" if fault else text
+        numbers = ({word for word in split_keywords(one) if any(map(str.isdigit, word))} for one in (text, memories))
+        if invented := set.difference(*numbers):
+            fault = f"no memory has {', '.join(sorted(invented))}"
+        elif len(text) > len(memories):
+            fault = "it is longer than the memories together"
+        elif "\0" in text:
+            fault = "it has a NUL character"
+        else:
+            return text
+        _log.warning("the language model's text was not used: %s", fault)
+        return ""
 
 
-def _fault(text: str, memories: str) -> str:
-    """Return why a text says something else than these memories; empty if it may say the same."""
-    if len(text) > len(memories):
-        return "it is longer than the memories together"
-    if "\0" in text:
-        return "it has a NUL character"
-    invented = _numbers(text) - _numbers(memories)
-    return f"no memory has {', '.join(sorted(invented))}" if invented else ""
-
-
-def _numbers(text: str) -> set[str]:
-    return {word for word in split_keywords(text) if any(map(str.isdigit, word))}
-
-
-# The energy of a memory is multiplied by this when a language model has made a fact of it.
 MAX_CALLS = 32
 """Most calls of the language model for the texts of one consolidation, and as many for claims and for conflicts."""
-_FADE = 0.5
-
-_log = logging.getLogger(__name__)
+_FADE = 0.5  # of the energy of a memory of which a language model has made a fact
 
 
 class PreparedTexts(NamedTuple):
@@ -216,12 +204,18 @@ class Consolidator:
             rows = view.known_rows(ids)
             same = rows.size == len(ids) == len(self._undisputed(view, now))
             same = same and all(map(same_source, one.sources, now))
-            new = one.is_profile or not (self._store.has_node(one.node.id) or is_known(rows, known, KNOWN_SHARE))
+            new = one.is_profile or not (self._store.has_node(one.node.id) or is_known(rows, known))
             if same and new:
                 yield PreparedTexts(one.node, now)
 
     def _delta(self, kept: Sequence[PreparedTexts], at: datetime) -> GraphDelta:
-        merged = [one for one in kept if not one.is_profile]
+        faded = list[NodeChange]()
+        for one in kept:
+            parts = () if one.is_profile else zip(*self._energies(self._store.view(), one.sources, at), strict=True)
+            for node, (base, charge) in zip(one.sources, parts, strict=False):
+                # Its base pays, because a charge has no journal; so a source keeps at least its charge.
+                left = max(0.0, float((base + charge) * _FADE - charge))
+                faded.append(NodeChange(node.id, energy=left, energy_at=at))
         held = sources_of(self._store.view(), [one.node.id for one in kept if one.is_profile])
         return GraphDelta(
             nodes=tuple(one.node for one in kept),
@@ -235,16 +229,11 @@ class Consolidator:
                 for one in kept
                 for name in sorted(set(held.get(one.node.id, ())).difference(source.id for source in one.sources))
             ),
-            node_changes=tuple(chain.from_iterable(self._faded(one.sources, at) for one in merged)),
+            node_changes=tuple(faded),
             reason="consolidate",
             at=at,
             owner=Owner.MEMORY,
         )
-
-    def _faded(self, sources: Sequence[MemoryNode], at: datetime) -> Iterator[NodeChange]:
-        parts = zip(*self._energies(self._store.view(), sources, at), strict=True)
-        for node, (base, charge) in zip(sources, parts, strict=True):
-            yield faded(node.id, float(base), float(charge), _FADE, at)
 
     def _energies(
         self, view: GraphView, sources: Sequence[MemoryNode], at: datetime

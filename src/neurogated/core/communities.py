@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.edge_type import EdgeType
-from neurogated.core.view import GraphView, Rows
+from neurogated.core.view import Rows
 
 
 class CommunityLinks(NamedTuple):
@@ -93,30 +91,10 @@ class GraphMeasures(Protocol):
 class CommunityFinder(Protocol):
     """Finds groups of nodes that are linked more with one another than with the rest of the graph."""
 
-    def find(self, links: CommunityLinks, resolution: float, old: Communities | None = None) -> Communities:
+    def find(self, links: CommunityLinks, resolution: float) -> Communities:
         """Return the communities of linked nodes; equal links have equal communities.
 
         Args:
             links: weighted links between nodes.
             resolution: the least mean weight of the links between all pairs of a community; more gives smaller ones.
-            old: the communities before a change. Only nodes near changed links move. A community keeps the number of
-                the old community of most of its members.
         """
-
-
-def links_of(view: GraphView, weights: Mapping[EdgeType, float]) -> CommunityLinks:
-    """Return the edges of a view as links; the weight of an edge is multiplied by the weight of its type.
-
-    Types without a weight form no links.
-    """
-    of_type = np.array([weights.get(kind, 0.0) for kind in view.edge_types], dtype=np.float64)
-    count = view.edge_count
-    factor = of_type[view.edge_type[:count]] if of_type.size else np.zeros(count)
-    weight = np.nan_to_num(view.weight.all()[:count], nan=0.0) * factor
-    source, target, computed = view.computed_edges()
-    return CommunityLinks(
-        np.concatenate((view.edge_source[:count], source.astype(np.int32))),
-        np.concatenate((view.edge_target[:count], target.astype(np.int32))),
-        np.concatenate((weight, computed * weights.get(EdgeType.TERM, 0.0))),
-        view.owners(),
-    )
