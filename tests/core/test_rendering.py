@@ -9,15 +9,7 @@ from hypothesis import strategies as st
 from neurogated import Document, MemoryConfig, MemoryNode, NeuroGraphMemory, Passage
 from neurogated.core.clock import from_micros
 from neurogated.core.found import Found
-from neurogated.core.rendering import (
-    names_in,
-    place_tag,
-    render,
-    speaker_tag,
-    subject_tag,
-    subjects,
-    tags,
-)
+from neurogated.core.rendering import names_in, place_tag, render, speaker_tag, subject_tag, subjects, tags
 from neurogated.text.keywords import fold, split_words
 from tests.golden import rows
 
@@ -47,10 +39,7 @@ def test_title_and_speaker_are_written_around_the_content(fields: dict[str, Any]
     assert render(node("I moved to Lyon.", **fields)) == rendered
 
 
-@pytest.mark.parametrize(
-    ("title", "names"),
-    rows(__file__, "subjects"),
-)
+@pytest.mark.parametrize(("title", "names"), rows(__file__, "subjects"))
 def test_a_node_is_about_its_title_with_and_without_its_qualifier(title: str | None, names: list[str]) -> None:
     assert subjects(title) == tuple(names)
 

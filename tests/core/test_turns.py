@@ -9,13 +9,7 @@ from hypothesis import strategies as st
 from neurogated import MemoryNode
 from neurogated.core.equal_text import are_equal, equal_key
 from neurogated.core.found import Found
-from neurogated.core.turns import (
-    LENGTH_TAGS,
-    PLACE_TAGS,
-    called,
-    length_level,
-    turn_tags,
-)
+from neurogated.core.turns import LENGTH_TAGS, PLACE_TAGS, called, length_level, turn_tags
 from tests.golden import rows
 
 # The traits that are read from a turn of a conversation
@@ -64,10 +58,7 @@ def test_a_piece_tells_its_place_and_the_length_of_its_message(place: int, words
 # When two texts are the same text: courtesies, marks, contractions and free order make no difference
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    rows(__file__, "different"),
-)
+@pytest.mark.parametrize(("one", "other"), rows(__file__, "different"))
 def test_near_misses_differ(one: str, other: str) -> None:
     assert not are_equal([one, other])
 

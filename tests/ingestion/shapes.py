@@ -138,7 +138,6 @@ SHAPES: dict[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
     "OpenAI chat": {
         "text": ({"role": "user", "content": TEXT}, SAID),
         "call": ({"role": "assistant", "content": None, "tool_calls": [_OPENAI_CALL]}, CALLED),
-        "result": ({"role": "tool", "tool_call_id": "c1", "content": RESULT}, RETURNED),
         "media": (said_by_user(text_part(), {"type": "image_url", "image_url": {"url": URL}}), SAID),
     },
     "OpenAI chat, objects": {
@@ -152,7 +151,6 @@ SHAPES: dict[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
     },
     "OpenAI chat, functions": {
         "call": ({"role": "assistant", "content": None, "function_call": _OPENAI_CALL["function"]}, CALLED),
-        "result": ({"role": "function", "name": "weather", "content": RESULT}, RETURNED),
     },
     "OpenAI chat, custom tools": {
         "call": (
@@ -181,7 +179,6 @@ SHAPES: dict[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
     "OpenAI Responses": {
         "text": ({"type": "message", **said_by_user({"type": "input_text", "text": TEXT})}, SAID),
         "call": ({"type": "function_call", "call_id": "c1", "name": "weather", "arguments": WRITTEN}, CALLED),
-        "result": ({"type": "function_call_output", "call_id": "c1", "output": RESULT}, RETURNED),
         "media": (
             said_by_user({"type": "input_text", "text": TEXT}, {"type": "input_file", "filename": "log.pdf"}),
             shown("file: log.pdf"),
@@ -216,10 +213,6 @@ SHAPES: dict[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
             },
             ("call", "assistant", 'web_search(type="search", query="Oban")'),
         ),
-        "result": (
-            {"type": "custom_tool_call_output", "call_id": "c1", "output": [{"type": "input_text", "text": RESULT}]},
-            RETURNED,
-        ),
         "reasoning": (
             {"type": "reasoning", "summary": [{"type": "summary_text", "text": "Hm."}]},
             ("turn", "assistant", "[reasoning]\nHm."),
@@ -239,7 +232,6 @@ SHAPES: dict[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
     "Anthropic": {
         "text": (said_by_user(text_part()), SAID),
         "call": (said_by_bot({"type": "tool_use", "id": "c1", "name": "weather", "input": ARGS}), CALLED),
-        "result": (said_by_user({"type": "tool_result", "tool_use_id": "c1", "content": RESULT}), RETURNED),
         "media": (
             said_by_user(
                 text_part(), {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA"}}
@@ -290,10 +282,6 @@ SHAPES: dict[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
     },
     "Anthropic, tools of a server": {
         "call": (said_by_bot({"type": "server_tool_use", "id": "c1", "name": "weather", "input": ARGS}), CALLED),
-        "result": (
-            said_by_bot({"type": "mcp_tool_result", "tool_use_id": "c1", "content": [text_part(RESULT)]}),
-            RETURNED,
-        ),
         "code": (
             said_by_bot(
                 {
@@ -419,26 +407,10 @@ SHAPES: dict[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
     "Vercel core": {
         "text": (said_by_user(text_part()), SAID),
         "call": (said_by_bot({"type": "tool-call", "toolCallId": "c1", "toolName": "weather", "args": ARGS}), CALLED),
-        "result": (
-            {
-                "role": "tool",
-                "content": [{"type": "tool-result", "toolCallId": "c1", "toolName": "weather", "result": RESULT}],
-            },
-            RETURNED,
-        ),
         "media": (said_by_user(text_part(), {"type": "image", "image": URL, "mimeType": "image/png"}), SAID),
     },
     "Vercel model": {
         "call": (said_by_bot({"type": "tool-call", "toolCallId": "c1", "toolName": "weather", "input": ARGS}), CALLED),
-        "result": (
-            {
-                "role": "tool",
-                "content": [
-                    {"type": "tool-result", "toolName": "weather", "output": {"type": "text", "value": RESULT}}
-                ],
-            },
-            RETURNED,
-        ),
         "json": (
             {
                 "role": "tool",
@@ -461,29 +433,17 @@ SHAPES: dict[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
         "text": ({"from": "human", "value": TEXT}, SAID),
         "answer": ({"from": "gpt", "value": REPLY}, ANSWERED),
         "call": ({"from": "function_call", "value": '{"name": "weather", "arguments": {"city": "Oban"}}'}, CALLED),
-        "result": ({"from": "observation", "value": RESULT}, RETURNED),
     },
     "ShareGPT, records": {"text": ({"conversations": [{"from": "human", "value": TEXT}]}, SAID)},
     "Cohere": {
         "text": (said_by_user(text_part()), SAID),
         "call": (COHERE_CALL, PLANNED),
-        "result": (
-            {"role": "tool", "tool_call_id": "c1", "content": [{"type": "document", "document": {"data": RESULT}}]},
-            RETURNED,
-        ),
         "media": (said_by_user(text_part(), {"type": "image_url", "image_url": {"url": URL}}), SAID),
     },
     "Cohere 1": {
         "text": ({"role": "USER", "message": TEXT}, SAID),
         "answer": ({"role": "CHATBOT", "message": REPLY}, ANSWERED),
         "call": ({"role": "CHATBOT", "message": "", "tool_calls": [{"name": "weather", "parameters": ARGS}]}, CALLED),
-        "result": (
-            {
-                "role": "TOOL",
-                "tool_results": [{"call": {"name": "weather", "parameters": ARGS}, "outputs": [{"result": RESULT}]}],
-            },
-            RETURNED,
-        ),
     },
     "Mistral": {
         "text": (said_by_user(text_part(), {"type": "reference", "reference_ids": [1]}), SAID),
@@ -495,7 +455,6 @@ SHAPES: dict[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
             },
             CALLED,
         ),
-        "result": ({"role": "tool", "name": "weather", "tool_call_id": "c1", "content": RESULT}, RETURNED),
         "media": (
             said_by_user(text_part(), {"type": "document_url", "document_url": URL, "document_name": "log.pdf"}),
             shown("document: log.pdf"),
@@ -512,7 +471,6 @@ SHAPES: dict[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
             },
             CALLED,
         ),
-        "result": ({"role": "ipython", "content": RESULT}, RETURNED),
         "media": (said_by_user({"type": "image", "url": URL}, text_part()), SAID),
     },
     "Agent Framework": {
@@ -528,7 +486,6 @@ SHAPES: dict[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
         "text": ({"type": "message.output", "role": "assistant", "content": [text_part(REPLY)]}, ANSWERED),
         "call": ({"type": "function.call", "tool_call_id": "c1", "name": "weather", "arguments": WRITTEN}, CALLED),
         "built in": ({"type": "tool.execution", "name": "weather", "arguments": WRITTEN}, CALLED),
-        "result": ({"type": "function.result", "tool_call_id": "c1", "result": RESULT}, RETURNED),
         "handoff": (
             {"type": "agent.handoff", "next_agent_name": "Bea"},
             ("placeholder", "assistant", "[agent_handoff]"),
@@ -540,7 +497,6 @@ SHAPES: dict[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
             {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "weather", "arguments": ARGS}}]},
             [CALLED],
         ),
-        "result": ({"role": "tool", "tool_name": "weather", "content": RESULT}, [RETURNED]),
         "media": ({"role": "user", "content": TEXT, "images": ["AAAA"]}, [SAID]),
     },
     "OpenRouter": {
@@ -556,13 +512,6 @@ SHAPES: dict[str, Mapping[str, tuple[Any, Expected | list[Expected]]]] = {
         ),
     },
     "Haystack": {
-        "result": (
-            said_by_bot(
-                {"tool_call_result": {"result": RESULT, "error": False, "origin": {"tool_name": "weather"}}},
-                role="tool",
-            ),
-            [RETURNED],
-        ),
         "reasoning": (said_by_bot({"reasoning": {"reasoning_text": "Hm.", "extra": {}}}, {"text": REPLY}), [ANSWERED]),
     },
     "plain objects": {

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from neurogated.core.tokens import graphemes_of, window_tokens
+from neurogated.core.tokens import graphemes_of
 from neurogated.ingestion.chunker import Chunker
 from neurogated.text.keywords import count_words
 
@@ -67,14 +67,6 @@ def test_a_word_that_fits_is_never_cut(text: str, size: int, overlap: int) -> No
 
     for chunk in Chunker(size, min(overlap, size - 1), count_words).split(text):
         assert set(chunk.split()) <= set(words)
-
-
-@given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=300), size=st.integers(1, 40))
-def test_no_chunk_of_any_text_is_longer_than_its_size_or_a_character(text: str, size: int) -> None:
-    count = window_tokens(count_words)
-
-    for chunk in Chunker(size, size // 8, count).split(text):
-        assert count([chunk])[0] <= size or len(graphemes_of(chunk)) == 1
 
 
 @pytest.mark.parametrize("character", ["か\u3099", "葛\U000e0100", "e\u0301", "👨\u200d👩\u200d👧"])

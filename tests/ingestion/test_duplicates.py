@@ -43,10 +43,7 @@ def test_a_recall_shows_the_first_of_a_group_and_names_the_others(memory: NeuroG
     assert {node.id for node in memory.list(user_id="ana")} >= {first, later}
 
 
-@pytest.mark.parametrize(
-    ("one", "other"),
-    rows(__file__, "different"),
-)
+@pytest.mark.parametrize(("one", "other"), rows(__file__, "different"))
 def test_a_sign_a_zero_or_a_capital_letter_can_change_what_is_said(
     memory: NeuroGraphMemory, one: str, other: str
 ) -> None:

@@ -7,8 +7,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from neurogated import Document, GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory
-from neurogated.errors import StorageError
+from neurogated import Document, MemoryConfig, MemoryNode, NeuroGraphMemory
 from tests.ingestion.text_edges import NOW, Bench, assert_right
 
 WORDS = ["heron", "Lyon", "the", "river", "Big", "Cat", "it", "北京", "，", "长城", "。", "的", "股", "A"]
@@ -41,18 +40,6 @@ def limited(term_texts: int, mentions: int) -> Iterator[None]:
         patch.setattr("neurogated.session.MAX_TERM_TEXTS", term_texts)
         patch.setattr("neurogated.ingestion.mentions.MAX_MENTIONS", mentions)
         yield
-
-
-@given(collections, st.lists(st.integers(1, 5)), st.integers(1, 4), st.integers(1, 4))
-def test_edges_follow_the_formulas_after_every_batch(
-    pairs: list[tuple[str, str | None]], sizes: list[int], term_texts: int, mentions: int
-) -> None:
-    bench, waiting = Bench(term_texts, mentions), list(pairs)
-    for size in [*sizes, len(pairs)]:
-        batch, waiting = waiting[:size], waiting[size:]
-        if batch:
-            bench.add(*batch)
-            bench.check()
 
 
 @given(collections, st.integers(1, 4), st.integers(1, 4), st.data())
@@ -95,23 +82,6 @@ def test_edges_follow_the_formulas_after_texts_came_changed_and_went(
         if back:
             bench.add(*back)
             bench.check()
-
-
-def test_a_write_that_failed_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash")
-    with limited(2, 20), NeuroGraphMemory(config) as memory:
-        memory.add_document("A heron.")
-        with monkeypatch.context() as patch:
-
-            def full(delta: GraphDelta) -> int:
-                raise StorageError(f"no room for {delta.reason}")
-
-            patch.setattr(memory.store, "apply", full)
-            with pytest.raises(StorageError):
-                memory.add_document("The heron flies.")
-        memory.add_document("Heron and stone.")
-        assert isinstance(memory.store, GraphStore)
-        assert_right(memory.store, 2, 20)
 
 
 def test_edges_whose_weight_stays_are_not_written_again() -> None:

@@ -16,24 +16,8 @@ CALL = {"id": "call_1", "type": "function", "function": {"name": "weather", "arg
 IMAGE = {"type": "image_url", "image_url": {"url": "data:image/png;base64," + "A" * 90_000}}
 
 
-@pytest.mark.parametrize(
-    "message",
-    [
-        {"role": "assistant", "content": None, "tool_calls": [CALL]},
-        {"role": "assistant", "tool_calls": [CALL]},
-        {"role": "assistant", "content": "", "tool_calls": [CALL]},
-        {"role": "assistant", "content": "  ", "tool_calls": [CALL]},
-        {"role": "assistant", "content": None, "function_call": CALL["function"]},
-        {"role": "assistant", "content": "", "tool_calls": [{"name": "weather", "args": {"city": "Lyon"}, "id": "1"}]},
-        {
-            "role": "assistant",
-            "content": [{"type": "tool_use", "id": "1", "name": "weather", "input": {"city": "Lyon"}}],
-        },
-        {"type": "function_call", "call_id": "1", "name": "weather", "arguments": '{"city": "Lyon"}'},
-    ],
-)
-def test_calls_of_tools_are_a_memory_of_their_own_kind(memory: NeuroGraphMemory, message: dict[str, Any]) -> None:
-    (name,) = memory.add(message, session_id="s", user_id="ana")
+def test_calls_of_tools_are_a_memory_of_their_own_kind(memory: NeuroGraphMemory) -> None:
+    (name,) = memory.add({"role": "assistant", "content": "  ", "tool_calls": [CALL]}, session_id="s", user_id="ana")
     node = memory.get(name)
     assert (node.kind, node.role, node.content) == ("call", "assistant", 'weather(city="Lyon")')
     said = {"id": "m", "role": "assistant", "content": "I look.", "tool_calls": [CALL, CALL]}
@@ -233,11 +217,6 @@ def test_a_new_message_takes_the_parts_of_the_old_one_away(memory: NeuroGraphMem
         memory.add("Mine.", id="z#call")
 
 
-def test_a_pair_of_texts_is_a_role_and_what_it_says(memory: NeuroGraphMemory) -> None:
-    (name,) = memory.add(("user", "I keep bees."))
-    assert (memory.get(name).role, memory.get(name).content) == ("user", "I keep bees.")
-
-
 def test_a_byte_order_mark_stays_in_no_text(memory: NeuroGraphMemory) -> None:
     marked: list[Any] = ["\ufeffOne.", ("user", "\ufeffTwo."), {"role": "user", "content": "\ufeffThree."}]
     names = [*memory.add(marked), *memory.add_document("\ufeffFour.")]
@@ -348,26 +327,6 @@ def test_an_owner_in_a_message_is_not_followed_and_is_told(memory: NeuroGraphMem
     assert [key in note for key, note in zip(("'importance'", "'user_id'"), report.notes, strict=True)] == [True, True]
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        {"id": "c1", "object": "chat.completion", "choices": [{"message": {"role": "assistant", "content": "Paris."}}]},
-        {"candidates": [{"content": {"role": "model", "parts": [{"text": "Paris."}]}, "finishReason": "STOP"}]},
-        {
-            "object": "response",
-            "output": [
-                {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Paris."}]}
-            ],
-        },
-        {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Paris."}], "stop_reason": "end"},
-    ],
-)
-def test_the_message_within_a_whole_completion_is_stored(memory: NeuroGraphMemory, answer: dict[str, Any]) -> None:
-    for content in (answer, [{"role": "user", "content": "What is the capital of France?"}, answer]):
-        found = memory.get(memory.add(content)[-1])
-        assert (found.role, found.content) == ("assistant", "Paris.")
-
-
 def test_of_several_choices_none_is_guessed(memory: NeuroGraphMemory) -> None:
     choices = [{"message": {"role": "assistant", "content": text}} for text in ("Paris.", "Lyon.")]
     with pytest.raises(InputError, match=r"content 1: 2 choices given; .*\.choices\[0\]\.message"):
@@ -375,14 +334,6 @@ def test_of_several_choices_none_is_guessed(memory: NeuroGraphMemory) -> None:
     with pytest.raises(InputError, match=r"\.choices\[0\]\.message"):
         memory.add({"choices": [{"delta": {"content": "Par"}}]})
     assert memory.count() == 0
-
-
-def test_a_record_of_sharegpt_in_a_list_is_its_messages(memory: NeuroGraphMemory) -> None:
-    record = {"conversations": [{"from": "human", "value": "Hi."}, {"from": "gpt", "value": "Hello."}], "source": "x"}
-    report = memory.add([record])
-    assert [memory.get(name).role for name in report] == ["user", "assistant"]
-    (note,) = report.notes
-    assert "'source'" in note
 
 
 def test_a_message_that_replaces_one_of_another_session_is_told(memory: NeuroGraphMemory) -> None:

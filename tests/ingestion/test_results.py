@@ -74,6 +74,10 @@ Form = Callable[[Any], Any]
 FORMS: dict[str, Form] = {
     "OpenAI": lambda own: {"role": "tool", "tool_call_id": "c", "content": own},
     "OpenAI, a list": lambda own: {"role": "tool", "tool_call_id": "c", "content": [own]},
+    "OpenAI, a function": lambda own: {"role": "function", "name": "f", "content": own},
+    "Ollama": lambda own: {"role": "tool", "tool_name": "f", "content": own},
+    "Hugging Face": lambda own: {"role": "ipython", "content": own},
+    "Responses, custom": lambda own: {"type": "custom_tool_call_output", "call_id": "c", "output": [own]},
     "Responses": lambda own: {"type": "function_call_output", "call_id": "c", "output": own},
     "Responses, MCP": lambda own: {"type": "mcp_call", "name": "f", "arguments": "{}", "output": own},
     "Responses, code": lambda own: {"type": "code_interpreter_call", "code": "1", "outputs": [own]},

@@ -109,12 +109,6 @@ def test_the_words_beside_a_part_that_is_not_known_are_stored_and_the_part_is_to
     assert added.refused == 0
 
 
-def test_many_messages_that_cannot_be_read_are_counted_and_five_are_named(kept: NeuroGraphMemory) -> None:
-    added = kept.add([HERON, *({"role": "user", "said": "x" * 9_000} for _ in range(400))])
-    assert (len(added), added.refused) == (1, 400)
-    assert len(added.notes[0]) < 2_000
-
-
 def test_each_note_names_the_first_five_places_and_counts_the_others(kept: NeuroGraphMemory) -> None:
     blank, half = ([{"role": "user", "content": one}] * 6 for one in (" ", HALF))
     added = kept.add([HERON, *blank, *half, {"messages": [{"role": "user", "said": "Hi."}] * 7}], session_id="notes")
@@ -237,19 +231,6 @@ def test_the_order_of_the_parts_is_kept(key: str, parts: list[tuple[str, str]]) 
             ]
             assert [(kind, word) for kind, words in found for word in words] == wanted
             assert sum(not one.part for one in passages) >= 1
-
-
-@pytest.mark.parametrize("blank", [" ", {"role": "assistant", "content": ""}, {"role": "assistant", "content": None},
-    {"role": "user", "content": []}, {"role": "user", "content": [{"type": "text", "text": ""}]}])  # fmt: skip
-def test_a_blank_message_costs_no_other_and_is_reported(
-    memory: NeuroGraphMemory,
-    blank: Any,  # noqa: ANN401
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    added = memory.add([HERON, blank, {"role": "user", "content": "Hello?"}, blank], user_id="ana", session_id="s")
-    assert [memory.get(one).content for one in added] == [HERON, "Hello?"]
-    (note,) = added.notes
-    assert (added.skipped, note.endswith(": 2, content 2; content 4"), note in caplog.text) == (2, True, True)
 
 
 def test_nul_and_half_characters_are_repaired_and_reported(memory: NeuroGraphMemory) -> None:

@@ -17,18 +17,12 @@ from tests.ingestion.text_edges import Bench
 # Titles and other names that texts give themselves
 
 
-@pytest.mark.parametrize(
-    ("text", "title"),
-    rows(__file__, "titles"),
-)
+@pytest.mark.parametrize(("text", "title"), rows(__file__, "titles"))
 def test_a_header_or_a_heading_is_the_title(text: str, title: str | None) -> None:
     assert find_title(text) == title
 
 
-@pytest.mark.parametrize(
-    "text",
-    rows(__file__, "no_titles"),
-)
+@pytest.mark.parametrize("text", rows(__file__, "no_titles"))
 def test_a_line_that_begins_no_text_is_no_title(text: str) -> None:
     assert find_title(text) is None
 
@@ -51,10 +45,7 @@ def test_a_found_title_is_in_the_text_and_is_found_again(text: str) -> None:
 # Finding the names in a text
 
 
-@pytest.mark.parametrize(
-    ("text", "names"),
-    rows(__file__, "entities"),
-)
+@pytest.mark.parametrize(("text", "names"), rows(__file__, "entities"))
 def test_the_parts_of_a_name_stay_together(text: str, names: list[str]) -> None:
     finder: EntityFinder = OfflineEntityFinder()
     assert finder.find(text) == tuple(names)
@@ -71,18 +62,12 @@ def judge(first: str, second: str) -> CausalJudgement:
 STORM = "A storm passed over the island on Sunday."
 
 
-@pytest.mark.parametrize(
-    "second",
-    rows(__file__, "causes"),
-)
+@pytest.mark.parametrize("second", rows(__file__, "causes"))
 def test_an_opening_that_points_back_is_a_link(second: str) -> None:
     assert judge(STORM, second).is_causal
 
 
-@pytest.mark.parametrize(
-    "second",
-    rows(__file__, "no_causes"),
-)
+@pytest.mark.parametrize("second", rows(__file__, "no_causes"))
 def test_a_misleading_cue_is_no_link(second: str) -> None:
     assert judge(STORM, second) == CausalJudgement(
         is_causal=False, weight=0.0, reason="no causal cue links the two texts"
@@ -104,10 +89,7 @@ def test_a_text_leads_to_the_one_whose_title_it_names() -> None:
 
 
 @pytest.mark.parametrize("title_first", [True, False])
-@pytest.mark.parametrize(
-    ("text", "title"),
-    rows(__file__, "mentions"),
-)
+@pytest.mark.parametrize(("text", "title"), rows(__file__, "mentions"))
 def test_a_name_is_found_without_its_qualifier_in_any_order(text: str, title: str, *, title_first: bool) -> None:
     bench = Bench()
     for pair in [("Words.", title), (text, None)][:: 1 if title_first else -1]:

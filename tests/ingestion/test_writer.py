@@ -10,20 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neurogated import (
-    Document,
-    EdgeKey,
-    EdgeType,
-    GraphDelta,
-    GraphStore,
-    MemoryConfig,
-    MemoryEdge,
-    WeightChange,
-)
+from neurogated import Document, EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, WeightChange
 from neurogated.core.filters import Filter
 from neurogated.core.judgements import CausalJudgement
 from neurogated.embedding.registry import HashEmbedder
-from neurogated.errors import EmbeddingError, MemoryLockedError
+from neurogated.errors import MemoryLockedError
 from neurogated.ingestion.analysers import Analysis
 from neurogated.ingestion.drafts import Revision
 from neurogated.ingestion.writer import BATCH, Writer
@@ -150,18 +141,6 @@ def test_new_metadata_is_merged_and_leaves_energy_times_and_learned_weights(benc
     assert bench.store.get_edge(*learned).weight == 0.5
 
 
-@given(documents=documents, neighbors=st.integers(0, 4), batch=st.integers(1, 8))
-def test_every_node_has_as_many_sim_edges_as_there_are_earlier_nodes_up_to_the_setting(
-    documents: list[Document], neighbors: int, batch: int
-) -> None:
-    bench = Bench({"MAX_SIM_NEIGHBORS": neighbors}, batch)
-
-    bench.add(*documents)
-
-    count = len(list(bench.store.all_nodes()))
-    assert len(bench.edges(EdgeType.SIM)) == sum(min(neighbors, earlier) for earlier in range(count))
-
-
 @given(documents=documents, batch=st.integers(1, 8))
 def test_batches_of_any_size_make_the_same_graph(documents: list[Document], batch: int) -> None:
     first, second = Bench(batch=batch), Bench(batch=1000)
@@ -172,26 +151,6 @@ def test_batches_of_any_size_make_the_same_graph(documents: list[Document], batc
     weights, expected = ({edge.key: edge.weight for edge in bench.store.all_edges()} for bench in (first, second))
     assert weights.keys() == expected.keys()
     assert weights == pytest.approx(expected, abs=1e-6)
-
-
-@pytest.mark.parametrize("failing", ["embed_documents", "find"])
-def test_a_failure_beside_other_work_is_raised_and_nothing_is_stored(
-    failing: str, bench: Bench, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fail(_asked: object) -> object:
-        raise EmbeddingError("no memory left")
-
-    analyser = Silent()
-    monkeypatch.setattr(bench.embedder if failing == "embed_documents" else analyser, failing, fail)
-    engine = Writer(bench.store, bench.embedder, Analysis(analyser, analyser), bench.config, bench.clock)
-
-    with pytest.raises(EmbeddingError):
-        list(engine.add([story(*SENTENCES)]))
-
-    assert bench.store.view().node_count == 0
-    assert not any(thread.name.startswith("embedding") for thread in threading.enumerate())
-    monkeypatch.undo()
-    assert bench.add(story(*SENTENCES))
 
 
 class Overtaken(Silent):

@@ -14,10 +14,7 @@ from neurogated.text.strings import without_passwords
 from tests.golden import rows
 
 
-@pytest.mark.parametrize(
-    ("text", "words"),
-    rows(__file__, "words"),
-)
+@pytest.mark.parametrize(("text", "words"), rows(__file__, "words"))
 def test_words_of_many_scripts_are_found_in_lower_case(text: str, words: list[str]) -> None:
     assert split_words(text) == words
 
@@ -25,10 +22,7 @@ def test_words_of_many_scripts_are_found_in_lower_case(text: str, words: list[st
 # Texts to keywords, in English, Chinese and mixtures
 
 
-@pytest.mark.parametrize(
-    ("text", "keywords"),
-    rows(__file__, "keywords"),
-)
+@pytest.mark.parametrize(("text", "keywords"), rows(__file__, "keywords"))
 def test_words_without_content_go_and_the_rest_is_reduced(text: str, keywords: list[str]) -> None:
     assert split_keywords(text) == keywords
 
@@ -50,10 +44,7 @@ def test_the_sentences_are_the_text_to_the_letter(text: str) -> None:
     assert all(sentences)
 
 
-@pytest.mark.parametrize(
-    "sentences",
-    rows(__file__, "sentences"),
-)
+@pytest.mark.parametrize("sentences", rows(__file__, "sentences"))
 def test_sentences_end_where_a_reader_says(sentences: list[str]) -> None:
     assert split_sentences("".join(sentences)) == sentences
 
