@@ -123,14 +123,6 @@ def test_explain_names_each_recalled_memory_without_a_place_in_the_budget(memory
     assert {*small.ids}.isdisjoint(small.left_out)
 
 
-def test_only_the_owner_finds_her_memories(memory: NeuroGraphMemory) -> None:
-    turns(memory, "ana")
-    own = memory.add("The bees of the park belong to all.")
-    assert memory.get_context("bees", user_id="ben").ids == tuple(own)
-    assert memory.get_context("bees").ids == tuple(own)
-    assert len(memory.get_context("bees", user_id="ana", session_id="day 1")) == 2
-
-
 def test_a_context_from_the_past_has_the_texts_and_echoes_of_that_time(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config) as memory:
         first, second, *_ = memory.add([f"The bees of hive {number} are well." for number in (3, 1, 2)], timestamp=MAY)

@@ -11,28 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.calls import calls_of
-from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated import MemoryNode
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.judgements import Verdict
 from neurogated.core.quoting import CLOSING, LATER_LINE, OPENING, plain, quoted, quoted_memories
 from neurogated.core.tokens import prompt_tokens
-
-
-def test_both_sides_of_a_conflict_are_marked_until_it_is_resolved(tmp_path: object) -> None:
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
-        lyon = memory.facts.add("Ana", "city", "Lyon", user_id="ana")
-        rome = memory.facts.add("Ana", "city", "Rome", user_id="ana")
-        memory.facts.add("Bob", "city", "Oslo", user_id="ana")
-        context = memory.get_context("Where is Ana's city?", user_id="ana")
-        (conflict,) = context.conflicts
-        assert set(conflict.sides) == {lyon, rome}
-        assert "Lyon" in conflict.question
-        assert context.text.count("(contested)") == 2
-        memory.conflicts.resolve(conflict.id, keep=rome)
-        text = memory.get_context("Where is Ana's city?", user_id="ana").text
-        assert "- (wrong) (fact, stated" in text
-        assert text.count("(wrong)") == 1
-
 
 _TEXTS = st.one_of(
     st.text(st.characters(codec="utf-8"), min_size=1, max_size=40).filter(str.strip),

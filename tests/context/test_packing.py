@@ -62,13 +62,6 @@ def test_the_choice_equals_that_of_a_slow_search(given_: Candidates, budget: int
 
 
 @given(candidates(), st.integers(0, 2000))
-def test_a_later_memory_stands_wherever_the_earlier_one_does(given_: Candidates, budget: int) -> None:
-    chosen = {one.place for one in pack(given_, budget)}
-    for place in chosen:
-        assert chosen.issuperset(given_.later.get(place, ()))
-
-
-@given(candidates(), st.integers(0, 2000))
 def test_a_memory_that_is_cut_keeps_its_place(given_: Candidates, budget: int) -> None:
     picked = pack(given_, budget, cut=lambda _, room: room)
     assert sum(one.tokens for one in picked) <= budget

@@ -2,7 +2,7 @@
 
 import pytest
 
-from neurogated import EdgeType, NeuroGraphMemory
+from neurogated import NeuroGraphMemory
 
 
 @pytest.fixture
@@ -42,11 +42,6 @@ def test_an_event_is_one_change_that_undo_takes_back(memory: NeuroGraphMemory, u
     memory.undo(user_id="ana")
     assert memory.count(user_id="ana") == count
     assert [memory.get(name).importance for name in used] == importance
-
-
-def test_no_edge_joins_two_users(memory: NeuroGraphMemory, used: list[str]) -> None:
-    (event,) = memory.record_event("I oiled the pump.", used=used, user_id="ben")
-    assert not [edge for _, edge in memory.store.get_neighbors(event) if edge.type == EdgeType.ASSOC]
 
 
 def test_a_frozen_memory_stores_the_event_and_learns_nothing(memory: NeuroGraphMemory, used: list[str]) -> None:

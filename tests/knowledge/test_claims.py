@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -263,17 +263,6 @@ def test_stated_facts_and_claims_meet(memory: NeuroGraphMemory) -> None:
     held = {one.value: (one.valid_to, one.sources) for one in known(memory)}
     assert held["Leeds"] == (None, ())
     assert {side for one in memory.conflicts.list(None, user_id="ana") for side in one.sides} > {stated, later}
-
-
-def test_a_memory_that_moves_in_time_meets_its_neighbours_again(memory: NeuroGraphMemory) -> None:
-    days = [datetime(2026, 1, day, tzinfo=UTC) for day in (1, 2, 3, 4)]
-    texts = ["I live in Ghent.", "I live in Antwerp now.", "I live in Brussels now."]
-    ids = [memory.add(text, timestamp=day, user_id="ana")[0] for text, day in zip(texts, days, strict=False)]
-    ends = {fact.value: fact.valid_to for fact in memory.facts.list(user_id="ana")}
-    assert ends == {"Ghent": days[1], "Antwerp": days[2], "Brussels": None}
-    memory.update(ids[1], timestamp=days[3])
-    ends = {fact.value: fact.valid_to for fact in memory.facts.list(user_id="ana")}
-    assert ends == {"Ghent": days[2], "Brussels": days[3], "Antwerp": None}
 
 
 def test_a_memory_that_moves_behind_what_ended_it_is_asked_about(memory: NeuroGraphMemory) -> None:

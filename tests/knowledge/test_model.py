@@ -10,7 +10,6 @@ import pytest
 
 from neurogated import ANY_USER, Conflict, MemoryConfig, NeuroGraphMemory
 from neurogated.core.scope import UserChoice
-from neurogated.knowledge.pairs import CandidateFinder
 from tests.knowledge.model_server import EARLIER, LATER, ModelServer, both_said, entry, found, said, waiting
 from tests.knowledge.plain_reader import plainly_read
 
@@ -40,16 +39,6 @@ def test_the_model_finds_a_conflict_which_an_undo_of_its_side_takes_back(
     assert not any(name in model.prompts[0] for name in (*sides, "ana"))
 
 
-def test_a_memory_that_is_written_while_the_model_is_asked_belongs_to_its_own_question(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config.replace(llm_base_url=None)) as memory:
-        name = said(memory, EARLIER)
-        view, finder = memory.store.view(), CandidateFinder(memory.store)
-        said(memory, LATER, 3)
-        (node,) = memory.store.get_nodes([name])
-        assert finder.pairs(view, node, lambda _: False) == []
-        assert finder.pairs(memory.store.view(), node, lambda _: False) != []
-
-
 @pytest.mark.parametrize(("relation", "certainty"), [("unrelated", "strong"), ("contradiction", "weak")])
 def test_other_relations_and_weak_ones_are_no_conflict(
     config: MemoryConfig, model: ModelServer, relation: str, certainty: str
@@ -60,14 +49,6 @@ def test_other_relations_and_weak_ones_are_no_conflict(
         assert (found(memory), waiting(memory)) == ([], 0)
         said(memory, "I bought a red car.", 4)
     assert len(model.asked) == 1
-
-
-def test_a_change_supersedes_only_where_a_text_says_so(config: MemoryConfig, model: ModelServer) -> None:
-    model.judge = lambda pair: entry(pair, "changed")
-    with NeuroGraphMemory(config) as memory:
-        said(memory, "My bicycle is in the cellar, and the key hangs there.")
-        said(memory, "I keep no bicycle in the cellar, the thieves came.", 2)
-        assert [(one.kind.value, one.status) for one in found(memory)] == [("supersession", "open")]
 
 
 @pytest.mark.parametrize(("relation", "days"), [("changed", 2), ("changed", 0), ("unrelated", 2)])

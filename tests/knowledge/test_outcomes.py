@@ -156,15 +156,6 @@ def test_what_has_expired_has_no_effect_before_it_is_removed(
             assert read == (years(memory, *left), [values_at(memory, year(n)) for n in range(2000, 2021)])
 
 
-def test_a_wrong_value_that_is_deleted_leaves_its_neighbours_in_the_order_of_their_times(
-    memory: NeuroGraphMemory,
-) -> None:
-    ids = [lives(memory, city, since) for city, since in (("Lyon", 2020), ("Paris", 2022), ("Rome", 2024))]
-    memory.conflicts.resolve(between(memory, *ids[1:]).id, ids[2])
-    memory.delete(ids[1])
-    assert years(memory, ids[0], ids[2]) == [(2020, 2024), (2024, None)]
-
-
 @pytest.mark.parametrize("storage", ["memory", "sqlite"])
 def test_an_undo_does_not_bring_back_the_outcome_of_an_erased_conflict(tmp_path: Path, storage: str) -> None:
     with opened(storage=storage, save_dir=str(tmp_path)) as memory:

@@ -260,13 +260,3 @@ def test_a_server_that_is_down_parks_nothing(later: MemoryConfig, model: ModelSe
         model.down = False
         assert memory.flush() == 0
         assert hobbies(memory) == set(HOBBIES[:2])
-
-
-def test_a_chat_needs_one_call_for_eight_messages(later: MemoryConfig, model: ModelServer) -> None:
-    with NeuroGraphMemory(later) as memory:
-        for number in range(40):
-            said(memory, f"Well, my hobby number {number} is {HOBBIES[number % 8]}.", number)
-        assert memory.flush() == 0
-        assert memory.usage()["calls"] <= 0.35 * 40
-    *_, request = json.loads(model.prompts[-1])
-    assert len(request["content"]) <= 1_500 * 8

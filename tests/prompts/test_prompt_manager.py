@@ -13,20 +13,6 @@ from neurogated.core.judgements import QuestionKind
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.prompts.prompt_template import STRENGTHS, PromptTemplate, few_shot
 
-NAMES = [
-    "causal_extraction",
-    "claims",
-    "community_names",
-    "consolidation",
-    "contradiction",
-    "dialogue_page",
-    "dialogue_traits",
-    "grade",
-    "importance",
-    "kernel_generation",
-    "ner",
-    "qa",
-]
 VALUES = {
     "causal_extraction": ["first", "second"],
     "claims": ["attributes", "messages"],
@@ -41,6 +27,7 @@ VALUES = {
     "ner": ["text"],
     "qa": ["passages", "question"],
 }
+NAMES = list(VALUES)
 MANAGER = PromptTemplateManager()
 # Version and checksum of the words of each prompt: other words need another version.
 WORDS = {

@@ -12,13 +12,10 @@ from numpy.typing import NDArray
 
 from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryEdge, MemoryNode
 from neurogated.core.found import Found
-from neurogated.core.model import Vector
 from neurogated.core.rendering import TIME
-from neurogated.core.view import Rows
 from neurogated.retrieval.formula import FORMULA, Formula
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.turns import Samples
-from neurogated.storage.reader import Reader
 from neurogated.text.keywords import split_words
 
 TOWARDS = np.array([1.0, 0.0], dtype=np.float32)
@@ -150,38 +147,3 @@ def test_memories_are_measured_alike_all_at_once_or_as_they_are_reached(
             measured.append([*proposed, *similarity.of(store.view().live_nodes())])
     for one, other in zip(*measured, strict=True):
         assert one == pytest.approx(other, abs=1e-9)
-
-
-def test_the_cosine_of_a_turn_is_computed_once_though_it_counts_for_its_neighbours(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    store, measured = GraphStore(), list[int]()
-    for place in range(9):
-        store.add_node(MemoryNode(f"n{place}", "a heron", embedding=[1.0, 0.1 * place], position=place))
-        if place:
-            store.add_edge(f"n{place - 1}", f"n{place}", EdgeType.SEQ)
-    compute = Reader.similarities
-
-    def noting(reader: Reader, query: Vector, rows: Rows, missing: float = 0.0) -> NDArray[np.float64]:
-        if query is TOWARDS:
-            measured.extend(rows.tolist())
-        return compute(reader, query, rows, missing)
-
-    monkeypatch.setattr(Reader, "similarities", noting)
-    likeness = asked(store, "heron", TOWARDS)
-    likeness.propose(2)
-    likeness.of(store.view().live_nodes())
-    assert measured
-    assert len(measured) == len({*measured})
-
-
-@given(nodes=stores, query=st.sampled_from(QUERIES), towards=st.sampled_from([[1.0, 0.0], [0.6, 0.8], [0.3, -0.2]]))
-def test_a_node_is_as_similar_however_it_was_found(nodes: list[MemoryNode], query: str, towards: list[float]) -> None:
-    store = filled(*nodes)
-    with_few, with_all = (asked(store, query, vector(*towards)) for _ in range(2))
-    with_few.propose(1)
-    with_all.propose(len(nodes) or 1)
-    rows = store.view().live_nodes()
-    for few, every in zip(with_few.of(rows)[1:], with_all.of(rows)[1:], strict=True):
-        # The parts are the same. The scale of the similarity is the best match that was found.
-        assert few[1:].tolist() == every[1:].tolist()

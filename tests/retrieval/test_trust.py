@@ -1,9 +1,6 @@
 """The order of ranked memories, the trust in the graph, and what a recall waits for."""
 
-import math
 import threading
-from collections.abc import Callable
-from concurrent.futures import Future
 
 import hypothesis.strategies as st
 import numpy as np
@@ -15,10 +12,7 @@ from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGr
 from neurogated.core.judgements import QuestionJudgement, QuestionKind
 from neurogated.core.view import best_places
 from neurogated.errors import LLMError
-from neurogated.retrieval import neuro_retriever, turns
-from neurogated.retrieval.dormancy import Scored
 from neurogated.retrieval.formula import Formula
-from neurogated.retrieval.queries import started
 from neurogated.retrieval.question_kinds import PromptJudge
 from neurogated.retrieval.ranking import BEST_MARGIN, FULL_TRUST_LEAD, lifted_scores, trust_in_graph
 
@@ -98,29 +92,6 @@ def test_the_best_come_first_and_equal_ones_in_order_of_id(scores: list[float], 
 
 
 # The threads of recalls
-
-
-@pytest.mark.parametrize(("slow", "threads"), [(math.inf, 0), (-1.0, 2)])
-def test_a_thread_searches_only_beside_a_slow_embedder(
-    slow: float, threads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    begun = []
-
-    def begin(search: Callable[[], list[Scored]]) -> Future[list[Scored]]:
-        begun.append(search)
-        return started(search)
-
-    # A memory of few texts is measured as a whole, without a search.
-    monkeypatch.setattr(turns, "_FEW_NODES", 0)
-    monkeypatch.setattr(neuro_retriever, "_SLOW_EMBEDDING", slow)
-    monkeypatch.setattr(neuro_retriever, "started", begin)
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
-        memory.add("Ann lives in Bergen.")
-        found = [memory.recall("Where does Ann live?").ids for _ in range(3)]
-    # The first recall measures the embedder.
-    assert len(begun) == threads
-    assert found[0]
-    assert found == found[:1] * 3
 
 
 # A model that judges questions has a deadline
