@@ -12,7 +12,6 @@ from hypothesis import given
 
 from neurogated import ANY_USER, EdgeType, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.cli import main
-from neurogated.errors import InputError
 
 SAID = "The pump\x0b failed & stopped."
 
@@ -65,11 +64,6 @@ def test_a_cytoscape_file_of_a_user_has_only_his_memories(memory: NeuroGraphMemo
     assert (node["data"]["text"], node["data"]["name"]) == ("Ana keeps bees.", "Ana keeps bees.")
     assert SAID[:8] not in file.read_text(encoding="utf-8")
     assert main([*words[:-3], str(tmp_path / "x"), "--to", "pam"]) == 2
-
-
-def test_a_portable_memory_needs_a_user(memory: NeuroGraphMemory, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="pam has the memories of one user"):
-        memory.admin.export_to("pam", tmp_path / "all.json")
 
 
 def test_a_view_becomes_a_networkx_graph_with_all_nodes_and_edges(memory: NeuroGraphMemory) -> None:

@@ -17,7 +17,7 @@ from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory, administratio
 from neurogated.administration import migrate
 from neurogated.config.groups import IndexingSettings
 from neurogated.embedding.registry import HashEmbedder
-from neurogated.errors import ConfigError, EmbedderMismatchError, EmbeddingError, StorageError
+from neurogated.errors import ConfigError, EmbedderMismatchError, StorageError
 from neurogated.testing import ManualClock
 
 QUESTIONS = ("Why was the field flooded?", "Who sold barley?", "herring at sea")
@@ -100,19 +100,6 @@ def test_a_migrated_memory_is_one_that_was_indexed_with_the_new_model(
 def filled(config: MemoryConfig, clock: ManualClock) -> MemoryConfig:
     _fill(config, [[sentence] for sentence in SENTENCES], clock)
     return config
-
-
-def test_a_model_that_fails_leaves_the_memory_as_it_was(filled: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(self: OtherEmbedder, texts: Sequence[str]) -> NDArray[np.float32]:
-        raise EmbeddingError(f"{self.name} cannot embed {len(texts)} texts")
-
-    monkeypatch.setattr(OtherEmbedder, "embed_documents", fail)
-    with NeuroGraphMemory(filled) as memory:
-        before = _contents(memory)
-    with pytest.raises(EmbeddingError):
-        migrate(filled.replace(embedding_name="other"), progress=False)
-    with NeuroGraphMemory(filled) as memory:
-        assert _contents(memory) == before
 
 
 @pytest.mark.parametrize("when", ["vectors", "second namespace"])

@@ -32,16 +32,6 @@ def test_the_history_of_a_user_has_the_texts_of_her_memories_and_of_nobody_else(
     assert [one.node and one.node.content for one in versions] == ["Ana's first words.", "Ana's second words.", None]
 
 
-def test_an_undo_of_a_user_is_refused_where_a_compaction_erased_the_last_change(memory: NeuroGraphMemory) -> None:
-    memory.add("Ana keeps this.", user_id="ana")
-    (gone,) = memory.add("Ana deletes this.", user_id="ana")
-    memory.delete(gone)
-    memory.admin.compact()
-    with pytest.raises(InputError, match="compact"):
-        memory.undo(user_id="ana")
-    assert _texts(memory, "ana") == ["Ana keeps this."]
-
-
 def test_an_undo_of_a_late_turn_joins_its_neighbours_again(memory: NeuroGraphMemory) -> None:
     for text, day in (("First.", 1), ("Third.", 3), ("Second.", 2)):
         turn = {"role": "user", "content": text, "timestamp": f"2026-05-0{day}T09:00:00Z"}

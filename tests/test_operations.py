@@ -18,7 +18,7 @@ import anyio
 import httpx
 import pytest
 
-from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory, components
+from neurogated import MemoryConfig, NeuroGraphMemory, components
 from neurogated.cli import main
 from neurogated.cli.app import COMMANDS
 from neurogated.components.expressions import _Runner
@@ -291,15 +291,6 @@ def test_an_argument_that_is_not_known_is_refused_at_every_door(
     assert not [
         one for one in arrived if one[0].startswith("NeuroGraphMemory.") and one[0] != "NeuroGraphMemory.execute"
     ]
-
-
-@pytest.mark.parametrize("door", ["POST /recall", "tool"])
-def test_a_recall_without_memories_tells_how_those_of_a_user_are_found(
-    memory: NeuroGraphMemory, ask: Ask, door: str
-) -> None:
-    memory.delete(user_id=ANY_USER)
-    memory.add("Ben likes tea.", user_id="ben")
-    assert "found only with user_id and exactly that name" in ask("recall", door, {"query": "tea"})[0]
 
 
 @pytest.mark.parametrize("door", OPERATIONS["recall"].doors)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -214,33 +213,6 @@ def test_an_upsert_of_a_memory_that_another_process_deletes_meanwhile_is_new(
         assert memory.add(text, id="pump", metadata={"a": 1}, **session) == ["pump"]
         assert (memory.get("pump").content, memory.get("pump").metadata) == (text, {"a": 1})
         assert memory.admin.check() == []
-
-
-@pytest.mark.parametrize("upsert", [True, False])
-def test_others_write_while_an_update_is_judged(*, upsert: bool) -> None:
-    parts = build(SMALL)
-    finder, written = parts.entity_finder, threading.Event()
-    with NeuroGraphMemory(SMALL, parts=parts) as memory:
-        memory.add("The pump failed.", id="pump")
-
-        def write() -> None:
-            memory.add("A heron stood by the mill.")
-            written.set()
-
-        def find(text: str) -> tuple[str, ...]:
-            if "works" in text and not written.is_set():
-                threading.Thread(target=write).start()
-                assert written.wait(20), "the write lock is held while a text is judged"
-            return type(finder).find(finder, text)
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(finder, "find", find, raising=True)
-            if upsert:
-                memory.add("The pump works.", id="pump")
-            else:
-                memory.update("pump", "The pump works.")
-        assert written.is_set()
-        assert {node.content for node in memory.list()} == {"The pump works.", "A heron stood by the mill."}
 
 
 @pytest.mark.parametrize("hour", [-1, 0.5, 1.5, 2.5, 9])

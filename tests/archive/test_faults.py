@@ -190,21 +190,6 @@ def test_an_export_that_fails_leaves_nothing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_full_disk_leaves_no_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    store = GraphStore()
-    store.add_node(MemoryNode("a", "x" * 100_000, [1.0]))
-    open_output = export._Output.__init__
-
-    def full(self: export._Output, path: Path) -> None:
-        open_output(self, Path("/dev/full") if path.name == VECTORS else path)
-
-    monkeypatch.setattr(export._Output, "__init__", full)
-    with pytest.raises(StorageError):
-        export.export_memory({"default": store}, None, tmp_path / "out", made_by="test")
-    assert not list(tmp_path.iterdir())
-
-
 _KILLED_EXPORT = """
 import os, signal, sys
 from pathlib import Path

@@ -172,28 +172,6 @@ def test_a_server_that_is_away_is_said_once(
         assert memory.energy.canvas().note is None
 
 
-def test_erased_words_leave_the_server(shared: MemoryConfig, redis_server: "Redis") -> None:
-    client = redis_server.client()
-    client.flushall()
-
-    def content() -> bytes:
-        keys = client.keys("*")
-        return b" ".join([*keys, *(client.dump(key) for key in keys)])
-
-    with NeuroGraphMemory(shared) as memory:
-        memory.add("The quetzalcoatl is red.", id="axolotl", user_id="xochitl", session_id="tonatiuh")
-        (pump,) = memory.add("The pump is red.", user_id="xochitl")
-        memory.energy.canvas(user_id="xochitl", session_id="tonatiuh")
-        assert b"axolotl" in content()
-        assert not any(word in content() for word in (b"quetzalcoatl", b"xochitl", b"tonatiuh"))
-        memory.delete("axolotl")
-        assert b"axolotl" not in content()
-        assert pump.encode() in content()
-        memory.delete(user_id="xochitl")
-        assert content() == b""
-    client.close()
-
-
 if TYPE_CHECKING:
     from tests.projections.conftest import Redis
 

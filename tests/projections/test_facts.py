@@ -198,10 +198,3 @@ def test_compaction_says_when_rows_of_erased_facts_may_remain(on_disk: NeuroGrap
     reader.close()
     on_disk.admin.compact(history=True)
     assert rows_in(on_disk.config) == []
-
-
-def test_a_table_that_is_turned_off_keeps_no_words(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as memory:
-        memory.facts.add("Ana", "city", "Lyon")
-    NeuroGraphMemory(config.replace(metabolism={"facts_url": "off"})).close()
-    assert not (Path(config.save_dir) / "facts.db").exists()
