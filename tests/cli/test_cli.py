@@ -136,28 +136,6 @@ def test_wrong_setting_is_one_line_on_stderr_and_exit_code_2(
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize(
-    ("words", "problem"),
-    [
-        (["bench", "run", "--dataset", "sample", "--no_such_flag"], "--no_such_flag"),
-        (["bench", "run", "--dataset", "sample", "--format", "xml"], "--format: 'xml'"),
-        (["bench", "run"], "--dataset is missing"),
-        (["bench"], "command"),
-        (["demo", "--dataset", "other"], "--dataset"),
-        (["fly"], "fly"),
-    ],
-)
-def test_words_that_are_no_command_line_exit_with_code_2(
-    words: list[str], problem: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NEUROGATED_EMBEDDING_NAME", "hash")
-    monkeypatch.setenv("NEUROGATED_SAVE_DIR", str(tmp_path))
-    assert main(words) == 2
-    captured = capsys.readouterr()
-    assert problem in _one_error_line(captured.err)
-    assert captured.out == ""
-
-
 _EXIT_CODES = [
     (int(code), example)
     for code, examples in re.findall(

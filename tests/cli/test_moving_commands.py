@@ -86,14 +86,6 @@ def test_an_export_of_all_versions_of_a_user_says_what_to_import_instead(run: Ru
 # Files of other systems
 
 
-def test_conversations_are_imported_and_found(run: Run, tmp_path: Path) -> None:
-    file = written(tmp_path / "conversations.json", [chatgpt([("user", "I moved to Lyon.")])])
-    told = json.loads(run("import", "--from", "chatgpt", str(file), "--user_id", "ana", "--json"))
-    assert (told["texts"], told["added"], told["faults"]) == (1, 1, 0)
-    assert "Lyon" in run("ask", "Where did I move?", "--user_id", "ana")
-    assert "0 of them new" in run("import", "--from", "chatgpt", str(file), "--user_id", "ana")
-
-
 def test_a_byte_order_mark_stays_in_no_text_of_a_file(run: Run, tmp_path: Path) -> None:
     chat = written(tmp_path / "conversations.json", [chatgpt([("user", "\ufeffI moved to Lyon.")])])
     corpus = written(tmp_path / "bees_corpus.json", [{"title": "\ufeffBees", "text": "\ufeffBees make honey."}])

@@ -90,18 +90,6 @@ def test_an_agent_remembers_across_sessions_and_never_across_users(config: Memor
     ]
 
 
-def test_the_question_that_is_stored_before_it_is_asked_does_not_answer_itself(memory: NeuroGraphMemory) -> None:
-    memory.add(FACT, user_id="ana", session_id="monday")
-    memory.add({"role": "user", "content": QUESTION}, user_id="ana", session_id="tuesday")
-    provider = MemoryProvider(memory, user_id="ana", options={"min_score": -1.0})
-    context = SessionContext(session_id="tuesday", input_messages=[Message("user", [QUESTION])])
-    agent = Agent(Script(), "Be brief.")
-    asyncio.run(provider.before_run(agent=agent, session=_session("tuesday", None), context=context, state={}))
-    (told,) = context.instructions
-    assert "Ada" in told
-    assert QUESTION not in told
-
-
 def test_a_run_without_a_user_is_refused(memory: NeuroGraphMemory) -> None:
     agent = Agent(Script("Noted."), context_providers=[MemoryProvider(memory)])
     with pytest.raises(InputError, match="user_id"):

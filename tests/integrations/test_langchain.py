@@ -17,7 +17,6 @@ from langchain_core.messages import (
     HumanMessage,
     SystemMessage,
     ToolMessage,
-    message_to_dict,
 )
 from langchain_core.runnables import Runnable
 from langchain_core.tools import tool
@@ -235,21 +234,6 @@ def test_a_message_with_any_block_is_stored_with_its_text_and_its_original(
         said = memory.find(user_id="ana", session_id=session, order_by="position")
         assert [one.content for one in said] == [words, *answer]
         assert json.loads(said[0].metadata["original"])["data"]["content"] == message.content
-
-
-def test_a_history_takes_messages_of_other_shapes_and_refuses_others_in_a_sentence(memory: NeuroGraphMemory) -> None:
-    history = MemoryChatHistory(memory, "friday", user_id="ana")
-    last = message_to_dict(HumanMessage("Two hives."))
-    given: list[Any] = [{"role": "user", "content": "I keep bees."}, ("ai", "How many?"), last]
-    history.add_messages(given)
-    texts = ["I keep bees.", "How many?", "Two hives."]
-    assert [one.content for one in history.messages] == texts
-    assert [one.type for one in history.messages] == ["human", "ai", "human"]
-    assert [one.role for one in memory.list(user_id="ana")] == ["user", "assistant", "user"]
-    for wrong in ({"role": "critic", "content": "No."}, {"words": "No."}, {"data": {"content": "No."}}, 7):
-        with pytest.raises(InputError, match="message 1"):
-            history.add_messages([HumanMessage("Three hives."), wrong])  # type: ignore[list-item]
-    assert [one.content for one in history.messages] == texts
 
 
 @pytest.mark.parametrize(("use", "values"), [(None, ["Leeds"]), ("off", [])])

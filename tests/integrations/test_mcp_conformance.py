@@ -16,12 +16,9 @@ from pathlib import Path
 
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory
-
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1800)]
 
 OLD, NEW = "@modelcontextprotocol/conformance@0.1.16", "@modelcontextprotocol/conformance@0.2.0-alpha.12"
-INSPECTOR = "@modelcontextprotocol/inspector@2.12.0"
 FIXTURES = "mcp==2.3.0"
 
 
@@ -119,34 +116,3 @@ def test_the_server_conforms(
     ) as url:
         done = _run(*program, "server", "--url", url, *flags, cwd=tmp_path)
     assert f"Total: {checks} passed, 0 failed" in done.stdout, done.stdout[-4_000:] + done.stderr[-2_000:]
-
-
-@pytest.mark.parametrize(
-    ("flags", "over_http"),
-    [
-        ((), True),
-        pytest.param(("--read_only",), False, marks=pytest.mark.nightly),
-        pytest.param(("--memory_tool",), True, marks=pytest.mark.nightly),
-        pytest.param((), False, marks=pytest.mark.nightly),
-        pytest.param(("--read_only",), True, marks=pytest.mark.nightly),
-        pytest.param(("--memory_tool",), False, marks=pytest.mark.nightly),
-    ],
-)
-def test_the_inspector_has_no_complaint(
-    flags: tuple[str, ...], *, over_http: bool, tmp_path: Path, pytestconfig: pytest.Config
-) -> None:
-    assert pytestconfig.cache is not None
-    program = [*npm_program(pytestconfig.cache, INSPECTOR, "mcp-inspector"), "--cli"]
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
-        memory.add("Ana keeps bees.")
-    server = ["-m", "neurogated", "mcp", "--save_dir", str(tmp_path), *flags]
-    listing = ["--method", "tools/list", "--strict"]
-    if over_http:
-        with _serving(*server, "--http", "--port", "PORT") as url:
-            done = _run(*program, url, *listing)
-    else:
-        done = _run(*program, sys.executable, *server, *listing)
-    assert done.returncode == 0, done.stderr
-    assert '"recall"' in done.stdout
-    assert "Warning" not in done.stdout + done.stderr
-    assert "Error" not in done.stdout + done.stderr

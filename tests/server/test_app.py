@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import timedelta
 
 import httpx
 import numpy as np
@@ -13,7 +12,6 @@ from starlette.testclient import TestClient
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
 from neurogated.core.delta import LATEST, HistoryEntry, JournalEntry
 from neurogated.embedding.registry import HashEmbedder
-from neurogated.errors import UnknownIdError
 from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.server import create_app
@@ -68,16 +66,6 @@ def test_the_template_beside_the_style_of_the_page_is_not_served(ask: Ask) -> No
     assert ask("GET", "/page.css").status_code == 200
     assert ask("GET", "/picture.js").headers["Content-Encoding"] == "gzip"
     assert ask("GET", "/page.html.j2").status_code == 404
-
-
-def test_a_memory_that_has_expired_is_unknown(ask: Ask, memory: NeuroGraphMemory, clock: ManualClock) -> None:
-    (name,) = memory.add("The code of the gate is 4711.", ttl=timedelta(hours=8))
-    assert ask("GET", f"/v1/memories/{name}").json()["content"] == memory.get(name).content
-    clock.advance(timedelta(hours=8))
-    assert ask("GET", f"/v1/memories/{name}").status_code == 404
-    with pytest.raises(UnknownIdError, match="has expired"):
-        memory.get(name)
-    assert not list(memory.list())
 
 
 def test_an_owner_in_a_body_is_told_where_it_belongs(ask: Ask) -> None:

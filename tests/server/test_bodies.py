@@ -15,7 +15,6 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.errors import InputError
 from neurogated.ingestion.contents import COMPLETIONS, HELD_IN, read_contents
 from neurogated.ingestion.formats import SYSTEM
-from neurogated.integrations.mcp import bodies
 from neurogated.server import create_app
 from neurogated.server.routes import _without_ids
 from tests.ingestion.compound import COMPOUND
@@ -245,18 +244,3 @@ def _counted(value: object) -> tuple[int, int]:
     else:
         return 1, 0
     return 1 + sum(values for values, _ in parts), 1 + sum(groups for _, groups in parts)
-
-
-@given(VALUES)
-def test_values_are_counted_whatever_their_texts_contain(value: object) -> None:
-    body = json.dumps(value).encode()
-    values, groups = _counted(value)
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(bodies, "_MOST_VALUES", values)
-        patched.setattr(bodies, "_MOST_GROUPS", groups)
-        assert bodies.too_many(body) is None
-        patched.setattr(bodies, "_MOST_GROUPS", max(groups - 1, 0))
-        assert (bodies.too_many(body) is None) == (not groups)
-        patched.setattr(bodies, "_MOST_GROUPS", groups)
-        patched.setattr(bodies, "_MOST_VALUES", values // 4 - 2)
-        assert bodies.too_many(body) is not None or values < 8

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from starlette.requests import ClientDisconnect
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.server.queue import CallQueue
@@ -120,22 +119,6 @@ def test_long_calls_of_one_user_leave_places_to_others_behind_the_key_but_not_al
     asyncio.run(run())
 
 
-def test_a_call_for_nobody_does_not_run() -> None:
-    async def run() -> list[str]:
-        queue, done = CallQueue(), list[str]()
-
-        async def gone() -> bool:
-            return True
-
-        calls = [queue.run("ana", "same", lasting(0.01, done, "wanted")) for _ in range(3)]
-        unwanted = queue.run("ana", "same", lasting(0.01, done, "unwanted"), gone)
-        results = await asyncio.gather(*calls, unwanted, return_exceptions=True)
-        assert isinstance(results[-1], ClientDisconnect)
-        return done
-
-    assert asyncio.run(run()) == ["wanted"] * 3
-
-
 def test_one_slow_call_runs_at_a_time_beside_short_ones() -> None:
     async def run() -> None:
         queue, running, most = CallQueue(), 0, 0
@@ -156,22 +139,6 @@ def test_one_slow_call_runs_at_a_time_beside_short_ones() -> None:
         assert most == 1
 
     asyncio.run(run())
-
-
-def test_the_first_kind_that_was_measured_is_not_slow() -> None:
-    async def run() -> list[str]:
-        queue, events = CallQueue(), list[str]()
-
-        async def call() -> None:
-            events.append("begin")
-            await asyncio.sleep(0.05)
-            events.append("end")
-
-        await queue.run("ana", "recall", lasting(0.05, [], ""))
-        await asyncio.gather(*(queue.run(key, "recall", call) for key in ("ana", "ben")))
-        return events
-
-    assert asyncio.run(run()) == ["begin", "begin", "end", "end"]
 
 
 def test_a_cancelled_call_keeps_its_place_until_its_work_ends() -> None:

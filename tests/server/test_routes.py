@@ -157,23 +157,6 @@ def test_a_body_that_is_no_json_is_told_with_the_place_of_the_fault(ana: httpx.C
 
 
 @pytest.mark.parametrize(
-    ("path", "body", "words"),
-    [
-        ("memories", {}, ["'content' is missing"]),
-        ("feedback", {"ids": ["a"], "outcome": "great"}, ["'outcome'", "'success' or 'fail'"]),
-        ("recall", ["x"], ["JSON object"]),
-        ("recall", None, ["JSON object", "Content-Type"]),
-    ],
-)
-def test_a_refused_request_is_told_what_to_do(
-    ana: httpx.Client, path: str, body: dict[str, Any] | None, words: list[str]
-) -> None:
-    message = ana.post(f"/v1/{path}", json=body).json()["error"]["message"]
-    assert all(word in message for word in words), message
-    assert not any(word in message for word in ("constrained", "union", "\n"))
-
-
-@pytest.mark.parametrize(
     ("method", "path", "body", "status"),
     [
         ("GET", "/v1/memories/unknown", None, 404),
