@@ -197,14 +197,6 @@ def test_a_log_cut_between_two_writes_is_noticed_by_the_note_alone(killed: Kille
         assert 0 < store.view().sequence < killed.held[5][0]
 
 
-def test_a_note_of_garbage_is_only_a_warning(killed: Killed, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    for place, text in enumerate([b"", b"9" * 5000 + b" " + b"9" * 5000 + b" 0", b"\xff \xff \xff", b"a b", bytes(95)]):
-        shutil.copytree(killed.folder, tmp_path / str(place))
-        (tmp_path / str(place) / "memory.acknowledged").write_bytes(text)
-        assert _outcome(killed, tmp_path / str(place), read_only=False) == "same"
-    assert "memory.acknowledged is damaged" in caplog.text
-
-
 @pytest.mark.parametrize("read_only", [False, True])
 def test_another_database_is_refused_and_untouched(tmp_path: Path, *, read_only: bool) -> None:
     path = tmp_path / "memory.db"

@@ -1,6 +1,5 @@
 """Another program that copies the log of an open memory into its file."""
 
-import logging
 import os
 import sqlite3
 import subprocess
@@ -155,11 +154,3 @@ def test_damage_is_told_from_missing_checksums(path: Path, store: SqliteStore) -
         store.close()
     with pytest.raises(CorruptMemoryError):
         SqliteStore.open(path)
-
-
-def test_a_memory_on_its_own_never_reads_its_file_through(path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with caplog.at_level(logging.INFO), SqliteStore.open(path) as store:
-        store.add_node(_node("a"))
-        store.compact()
-        store.add_node(_node("b"))
-    assert "another program" not in caplog.text

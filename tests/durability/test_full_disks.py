@@ -13,7 +13,6 @@ from mcp.client.streamable_http import streamable_http_client
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.administration import import_memory, restore_snapshot
 from neurogated.errors import StorageError
-from tests.bolt_server import BoltServer
 from tests.durability.contents import fill_disk
 from tests.served import Servers, client
 
@@ -141,31 +140,3 @@ def test_a_checkpoint_without_room_costs_no_write(mounted: Path) -> None:
         assert set(stored) <= {node.id for node in memory.find(user_id="ana")}
         assert memory.recall("Where is room again?", user_id="ana").ids[0] == stored[-1]
         assert memory.admin.check() == []
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("mounted", [160], indirect=True)
-def test_a_full_disk_below_a_bolt_server_loses_nothing(mounted: Path, tmp_path: Path) -> None:
-    server = BoltServer(mounted)
-    server.start()
-    settings = MemoryConfig(storage=server.url(), save_dir=str(tmp_path / "own"), embedding_name="hash")
-    try:
-        with NeuroGraphMemory(settings) as memory:
-            stored = [name for number in range(3) for name in memory.add(f"Note {number}. {LONG}")]
-            filler, refused = fill_disk(mounted), list[str]()
-            for number in range(6):
-                try:
-                    stored += memory.add(f"Full {number}. {LONG * 20}")
-                except StorageError as error:
-                    refused.append(str(error))
-            assert "full disk" in refused[-1]
-            assert len(memory.recall("Which barge carried slate?")) > 0
-            filler.unlink()
-            stored += memory.add("There is room again.")
-        server.kill()
-        server.start()
-        with NeuroGraphMemory(settings) as memory:
-            assert memory.admin.check() == []
-            assert sorted(node.id for node in memory.find()) == sorted(stored)
-    finally:
-        server.kill()

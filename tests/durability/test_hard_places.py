@@ -6,16 +6,13 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from neurogated import EdgeType, GraphDelta, MemoryEdge, MemoryNode
 from neurogated.errors import FormatVersionError, MemoryLockedError, StorageError
-from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.sqlite_store import SqliteStore
-from neurogated.testing import ManualClock
 from tests.durability.contents import fill_disk
 
 
@@ -111,28 +108,3 @@ def test_a_newer_format_is_named(tmp_path: Path, *, read_only: bool) -> None:
     path.write_bytes(content)
     with pytest.raises(FormatVersionError):
         SqliteStore.open(path, read_only=read_only)
-
-
-@pytest.mark.parametrize("kind", ["memory", "sqlite"])
-def test_a_clock_that_goes_backwards_does_not_disturb_the_order(tmp_path: Path, clock: ManualClock, kind: str) -> None:
-    store = GraphStore(clock=clock) if kind == "memory" else SqliteStore.open(tmp_path / "memory.db", clock=clock)
-    start = clock()
-    with store:
-        for hours, name in ((2, "a"), (-2, "b"), (1, "c")):
-            clock.advance(timedelta(hours=hours))
-            store.add_node(MemoryNode(id=name, content=name, expires_at=start + timedelta(hours=1.5)))
-        assert [entry.sequence for entry in store.history()] == [1, 2, 3]
-        for sequence in range(4):
-            past = store.as_of(sequence)
-            assert past.view().sequence == sequence
-        # A clock that goes backwards was ahead before.
-        assert store.as_of(start + timedelta(hours=1)).view().sequence == 3
-        assert store.as_of(start + timedelta(hours=2)).view().sequence == 3
-        assert store.as_of(start - timedelta(hours=1)).view().sequence == 0
-        assert len(store) == 3
-        clock.advance(timedelta(hours=1))
-        assert store.view().live_nodes().size == 0, "an expired node is visible"
-        clock.advance(timedelta(hours=-1))
-        assert store.view().live_nodes().size == 3
-        if isinstance(store, SqliteStore):
-            assert store.check() == []

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from tests.archive.foreign.files import chatgpt, claude, written
+from tests.archive.foreign.files import written
 from tests.durability.contents import environment
 
 LONG = [pytest.mark.slow, pytest.mark.nightly]
@@ -36,26 +36,6 @@ def _until_done(words: list[str], folder: Path, kills: int, seed: int) -> int:
             assert memory.admin.check() == []
     subprocess.run(words, env=environment(), check=True, capture_output=True)
     return killed
-
-
-@pytest.mark.parametrize(("conversations", "kills"), [(3, 1), pytest.param(20, 6, marks=LONG)])
-@pytest.mark.parametrize("source", ["chatgpt", "claude"])
-def test_a_killed_import_goes_on_and_adds_each_message_once(
-    tmp_path: Path, source: str, conversations: int, kills: int
-) -> None:
-    made = {"chatgpt": chatgpt, "claude": claude}[source]
-    roles = ("human" if source == "claude" else "user", "assistant")
-    said = [(roles[n % 2], f"Remark {n}: the barge of Lyon carries slate.") for n in range(30)]
-    file = written(tmp_path / f"{source}.json", [made(said, f"c{number}") for number in range(conversations)])
-    folder = tmp_path / "memory"
-    flags = ["--save_dir", str(folder), "--embedding_name", "hash", "--user_id", "ana", "--from", source]
-    _until_done([*COMMAND, "import", str(file), *flags], folder, kills, seed=kills)
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(folder), embedding_name="hash")) as memory:
-        assert memory.admin.check() == []
-        assert memory.count(user_id="ana") == conversations * len(said)
-        for number in range(conversations):
-            turns = memory.find(user_id="ana", session_id=f"{source}-c{number}", kinds=["turn"], order_by="position")
-            assert [turn.content for turn in turns] == [text for _, text in said]
 
 
 def _locomo(name: str, sessions: int) -> dict[str, Any]:

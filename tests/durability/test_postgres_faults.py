@@ -2,13 +2,11 @@
 
 import secrets
 import signal
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from graph_store_kit.histories import node
-from neurogated.core.clock import utc_now
 from neurogated.core.delta import GraphDelta
 from neurogated.errors import StorageError
 from neurogated.storage.postgres_store import PostgresStore
@@ -18,7 +16,6 @@ from tests.served import Servers, client
 pytestmark = pytest.mark.slow
 
 MEGABYTE = 1 << 20
-APART = timedelta(minutes=10)
 
 
 def put(store: PostgresStore, name: str, size: int = 0) -> None:
@@ -45,27 +42,6 @@ def test_a_full_disk_loses_nothing_that_was_acknowledged(server: Postgres) -> No
     with PostgresStore.open(url) as store:
         assert {one.id for one in store.all_nodes()} == {"first", *stored, "last"}
         assert store.check() == []
-
-
-def test_workers_whose_clocks_differ_keep_one_order(postgres: Postgres) -> None:
-    url = postgres.database()
-    with (
-        PostgresStore.open(url, clock=lambda: utc_now() + APART) as ahead,
-        PostgresStore.open(url, clock=lambda: utc_now() - APART) as behind,
-    ):
-        for number in range(6):
-            (ahead, behind)[number % 2].add_node(node(f"n{number}"))
-        names = [f"n{number}" for number in range(6)]
-        for store in (ahead, behind):
-            assert [one.id for one in store.all_nodes()] == names
-            assert [entry.sequence for entry in store.history()] == [1, 2, 3, 4, 5, 6]
-            for number in range(7):
-                assert [one.id for one in store.as_of(number).all_nodes()] == names[:number]
-            # No time shows a change before one that it follows.
-            for moment in (utc_now() - 2 * APART, utc_now(), utc_now() + 2 * APART):
-                shown = [one.id for one in store.as_of(moment).all_nodes()]
-                assert shown == names[: len(shown)]
-            assert store.check() == []
 
 
 def test_servers_over_http_survive_the_death_of_each_other_and_of_the_database(

@@ -239,21 +239,6 @@ def test_a_memory_that_only_asked_brings_nothing_back_that_another_erased(config
         assert memory.admin.check() == []
 
 
-def test_a_checkpoint_of_erased_content_is_not_started(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as one, NeuroGraphMemory(config) as two:
-        secret = one.add_document("The password is swordfish.")
-        assert isinstance(two.store, SqliteStore)
-        assert two.recall("What is the password?").ids == tuple(secret)
-        with two.store.graph.lock:
-            frozen = two.store.follower.freeze()
-        assert frozen is not None
-        one.delete(secret)
-        one.admin.compact()
-        assert two.store.engine.checkpoints.write(frozen, two.store.follower.is_current) is None
-        with two.store.graph.lock:
-            assert two.store.follower.freeze() is None
-
-
 def test_a_memory_under_two_names_has_one_lock(tmp_path: Path) -> None:
     path, link = tmp_path / "memory.db", tmp_path / "elsewhere" / "memory.db"
     with SqliteStore.open(path) as one:

@@ -88,24 +88,6 @@ def test_compaction_by_two_threads_in_two_namespaces_ends(path: Path) -> None:
         assert one.check() == []
 
 
-def test_looking_back_while_another_thread_writes_ends(path: Path) -> None:
-    with SqliteStore.open(path) as store:
-        store.add_node(_node("first"))
-        past = store.as_of(1)
-
-        def look() -> None:
-            for _ in range(60):
-                assert len(past.history()) == 1
-                assert [entry.sequence for entry in past.journal()] == [1]
-                assert [node.id for node in past.all_nodes()] == ["first"]
-
-        def write() -> None:
-            for number in range(60):
-                store.add_node(_node(str(number)))
-
-        _at_once(look, write)
-
-
 def test_a_half_read_journal_blocks_no_other_call(path: Path) -> None:
     with SqliteStore.open(path) as store:
         for name in ("a", "b"):

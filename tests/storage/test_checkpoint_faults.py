@@ -10,7 +10,6 @@ from neurogated import GraphDelta, MemoryConfig, MemoryNode
 from neurogated.config.groups import RuntimeSettings
 from neurogated.errors import InputError, StorageError
 from neurogated.storage.checkpoint import Checkpoints
-from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.sqlite_store import SqliteStore
 
 OFTEN = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1))
@@ -67,23 +66,6 @@ def test_an_erasure_that_cannot_remove_the_checkpoint_erases_nothing(
         assert {node.id: node.content for node in again.all_nodes()} == {
             f"n{number}": f"word{number} apple" for number in (0, 1, 2, 3, 4, 5, 7)
         }
-
-
-def test_after_an_interrupted_erasure_the_graph_is_reloaded(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with SqliteStore.open(path, config=OFTEN) as store:
-        _put(store, *range(6))
-        store.remove_node("n5")
-
-        def interrupted(_: object) -> None:
-            raise KeyboardInterrupt
-
-        with monkeypatch.context() as patch:
-            patch.setattr(SqliteFile, "rewrite", interrupted)
-            with pytest.raises(KeyboardInterrupt):
-                store.compact()
-        _put(store, 9, 5)
-        assert store.get_node("n9").content == "word9 apple"
-        assert store.check() == []
 
 
 def test_a_dropped_namespace_leaves_nothing_and_the_others_their_indexes(

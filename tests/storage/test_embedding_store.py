@@ -10,7 +10,7 @@ import pytest
 
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.index.vectors.state import Codes
-from tests.storage.vector_cases import Floats, brute_force, clusters, found, small_store
+from tests.storage.vector_cases import brute_force, clusters, found, small_store
 
 
 @pytest.mark.filterwarnings("error")
@@ -80,43 +80,3 @@ def test_writes_are_taken_while_the_index_is_made_and_none_is_lost(monkeypatch: 
     store.wait()
     assert store.indexed
     assert found(store, later[3], 200) == brute_force(entries, later[3], 200)
-
-
-@pytest.mark.parametrize("how", ["close", "forget"])
-def test_the_work_stops_when_nobody_needs_it(monkeypatch: pytest.MonkeyPatch, how: str) -> None:
-    store = small_store(exact_below=10)
-    go_on = _while_training(monkeypatch, store, 200)
-    thread = store._worker._thread
-    assert thread is not None
-    threading.Timer(0.01, go_on).start()
-    if how == "close":
-        store.close()
-        assert store.indexed == 0
-        assert store.size == 200
-    else:
-        del store
-    thread.join()
-
-
-def _share_found(store: EmbeddingStore, entries: dict[int, Floats], queries: Floats, hidden: object = ()) -> float:
-    """Return the share of the ten nearest of each query that a search finds."""
-    hits = 0
-    for query in queries:
-        wanted = {key for _, key in brute_force(entries, query, 10)}
-        hits += len(wanted & {key for _, key in found(store, query, 10, hidden)})
-    return hits / (10 * len(queries))
-
-
-def test_codes_propose_no_vector_that_is_removed_replaced_or_hidden() -> None:
-    vectors, queries = clusters(4_000, dimension=30), clusters(40, dimension=30, seed=5)
-    store = small_store(exact_below=900)
-    store.put(np.arange(3_000), vectors[:3_000])
-    store.wait()
-    store.remove(np.arange(0, 3_000, 3))
-    store.put(np.arange(1, 1_000, 3), vectors[3_000:3_333])
-    hidden = range(2, 3_000, 6)
-    entries = dict(enumerate(vectors[:3_000])) | dict(zip(range(1, 1_000, 3), vectors[3_000:3_333], strict=True))
-    entries = {key: vector for key, vector in entries.items() if key % 3 and key % 6 != hidden.start}
-    assert _share_found(store, entries, queries, hidden) >= 0.99
-    store.wait()
-    assert _share_found(store, entries, queries, hidden) >= 0.99

@@ -79,30 +79,6 @@ def _made_and_failed(store: GraphStore, changes: Iterable[Callable[[], object]])
         raise _FailureError
 
 
-def test_a_transaction_that_raises_was_never_made_in_any_namespace(store: GraphStore) -> None:
-    two = store.in_namespace("two")
-    for graph in (store, two):
-        graph.apply(GraphDelta(nodes=(_node("a"), _node("b")), edges=(MemoryEdge("a", "b", EdgeType.SEQ),)))
-    before = [(list(g.all_nodes()), list(g.all_edges()), g.history(), g.view().sequence) for g in (store, two)]
-    _fail_after(
-        store,
-        lambda: store.add_node(_node("x")),
-        lambda: two.add_node(_node("y")),
-        lambda: two.apply(GraphDelta(queued=(PendingTask("cause", ("y",)),))),
-        lambda: store.add_edge("x", "a", EdgeType.SEQ, 0.5),
-        lambda: store.remove_node("b"),
-    )
-    assert [(list(g.all_nodes()), list(g.all_edges()), g.history(), g.view().sequence) for g in (store, two)] == before
-    assert two.pending() == []
-    assert store.keyword_search("x", 1) == two.keyword_search("y", 1) == []
-    with store.transaction():
-        store.add_node(_node("x"))
-        two.add_node(_node("y"))
-    assert (_ids(store), _ids(two)) == (["a", "b", "x"], ["a", "b", "y"])
-    if isinstance(store, SqliteStore):
-        assert store.check() == []
-
-
 def test_an_inner_transaction_that_raises_is_taken_back_alone(store: GraphStore) -> None:
     with store.transaction():
         store.add_node(_node("a"))

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from neurogated.storage.index.text.lexical_store import LexicalStore
-from neurogated.storage.index.text.segment import ForwardIndex
 from neurogated.text.keywords import search_terms
 
 # Lengths that fit a byte: the first of Lucene's table above 40.
@@ -87,22 +86,3 @@ def test_a_search_among_some_texts_is_as_in_an_index_of_these_alone(share: int) 
     expected = bm25(chosen, "word0 word3 word40")
     assert dict(zip(keys.tolist(), scores.tolist(), strict=True)) == pytest.approx(expected, rel=1e-9)
     assert store.scores("word0 word3 word40", keys, among).tolist() == scores.tolist()
-
-
-def test_a_merge_that_is_cut_short_loses_and_doubles_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    store, texts = LexicalStore(10), random_texts(40)
-    put(store, {key: texts[key] for key in range(20)})
-
-    def interrupted(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(ForwardIndex, "joined", interrupted)
-        with pytest.raises(KeyboardInterrupt):
-            put(store, {key: texts[key] for key in range(20, 40)})
-    first = {key: texts[key] for key in range(20)}
-    assert found(store, "word1 word2") == pytest.approx(bm25(first, "word1 word2"), rel=1e-6)
-    put(store, {key: texts[key] for key in range(20, 40)})
-    put(store, {40: "word1"})
-    texts[40] = "word1"
-    assert found(store, "word1 word2") == pytest.approx(bm25(texts, "word1 word2"), rel=1e-6)

@@ -161,18 +161,3 @@ def test_closing_a_memory_writes_accesses_of_all_namespaces(config: MemoryConfig
     with NeuroGraphMemory(config) as memory:
         for name, moment in before.items():
             assert next(memory.in_namespace(name).store.all_nodes()).last_accessed > moment
-
-
-def test_an_interrupted_flush_still_closes_the_memory(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    memory = NeuroGraphMemory(config)
-    memory.add_document("A heron.")
-    memory.recall("heron")
-
-    def interrupt(_: object) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(memory.store, "apply", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            memory.close()
-    assert memory.store.closed

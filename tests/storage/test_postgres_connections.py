@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from neurogated.errors import MemoryClosedError, StorageError
-from neurogated.storage.log.postgres.server import Server
+from neurogated.errors import StorageError
 from neurogated.storage.postgres_store import PostgresStore
 from tests.postgres_server import Postgres
 from tests.storage.cut_connections import Proxy
-from tests.storage.test_postgres_store import change, names, put
+from tests.storage.test_postgres_store import names, put
 
 
 @pytest.fixture
@@ -60,17 +59,6 @@ def test_a_transaction_is_made_wholly_or_not_at_all(proxy: Proxy, *, forward: bo
         assert store.check() == []
 
 
-def test_a_connection_cut_in_a_transaction_rolls_it_back(store: PostgresStore, url: str) -> None:
-    put(store, "a")
-    with pytest.raises(StorageError), store.transaction():  # noqa: PT012 - the whole block is under test
-        put(store, "b")
-        change(url, "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()")
-        put(store, "c")
-    assert names(store) == ["a"]
-    put(store, "d")
-    assert names(store) == ["a", "d"]
-
-
 @pytest.fixture(scope="module")
 def postgres_of_ana(postgres: Postgres) -> Postgres:
     postgres.require_password("ana", "right")
@@ -116,17 +104,3 @@ def test_a_pooler_that_mixes_sessions_is_named(url: str) -> None:
             connection.execute("SET search_path TO public")
         with pytest.raises(StorageError, match="pool_mode=session"):
             put(store, "b")
-
-
-def test_an_engine_that_cannot_be_made_leaves_no_connection(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    opened = list[Server]()
-
-    def refuse(server: Server, patience: float) -> None:
-        opened.append(server)
-        raise InterruptedError(patience)
-
-    monkeypatch.setattr("neurogated.storage.postgres_store.PostgresEngine", refuse)
-    with pytest.raises(InterruptedError):
-        PostgresStore.open(url)
-    with pytest.raises(MemoryClosedError):
-        opened[0].fetch("SELECT 1")

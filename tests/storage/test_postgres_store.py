@@ -208,32 +208,3 @@ def test_damage_is_found(store: PostgresStore, url: str) -> None:
     change(url, "UPDATE deltas SET body = set_byte(body, 40, 255 - get_byte(body, 40))")
     with pytest.raises(CorruptMemoryError):
         PostgresStore.open(url)
-
-
-def test_starting_from_scratch_leaves_foreign_tables(store: PostgresStore, url: str) -> None:
-    put(store, "a")
-    change(url, "CREATE TABLE foreign_table (number integer)")
-    store.close()
-    with PostgresStore.open(url, from_scratch=True) as empty:
-        assert names(empty) == []
-    change(url, "SELECT number FROM foreign_table")
-
-
-def test_two_memories_in_one_database_are_apart(store: PostgresStore, url: str) -> None:
-    put(store, "a")
-    with PostgresStore.open(f"{url}&schema=of%20ana") as other:
-        assert names(other) == []
-        assert other.identity != store.identity
-        put(other, "b")
-    assert names(store) == ["a"]
-
-
-def test_a_history_is_only_rewritten_whole(store: PostgresStore) -> None:
-    for name in "ab":
-        put(store, name)
-    log = store.graph.log
-    assert isinstance(log, PostgresLog)
-    with pytest.raises(StorageError, match="2 changes"):
-        log.rewrite([GraphDelta(nodes=(node("c"),))])
-    assert [len(one.delta.nodes) for one in store.journal()] == [1, 1]
-    assert names(store) == ["a", "b"]

@@ -1,6 +1,5 @@
 """Keywords and tags through merges, files and threads match a rebuilt index and a dictionary of sets."""
 
-import json
 import shutil
 import tempfile
 import threading
@@ -128,26 +127,6 @@ TestTextsAsTheirModel = TextsAsTheirModel.TestCase
 def some(count: int) -> dict[int, str]:
     chance = np.random.default_rng(0)
     return {key: " ".join(chance.choice(WORDS, 6).tolist()) for key in range(count)}
-
-
-def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    index = LexicalStore(4)
-    put(index, some(30))
-    index.freeze().write(tmp_path, None)
-    file = tmp_path / "state.json"
-    state = json.loads(file.read_text())
-    spoilt_states: list[object] = [{**state, "format": 99}, {**state, "numbers": {}}, [], "x"]
-    spoilt_states.append({**state, "segments": [{"name": "x"}]})
-    for spoilt in spoilt_states:
-        file.write_text(json.dumps(spoilt))
-        with pytest.raises(ValueError, match=r"rebuild the index"):
-            LexicalStore.load(tmp_path)
-    file.write_text("{")
-    with pytest.raises(ValueError, match=r"line 1"):
-        LexicalStore.load(tmp_path)
-    file.unlink()
-    with pytest.raises(OSError, match=r"state\.json"):
-        LexicalStore.load(tmp_path)
 
 
 def test_a_long_merge_goes_on_beside_questions_and_writes(monkeypatch: pytest.MonkeyPatch) -> None:

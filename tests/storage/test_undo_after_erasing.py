@@ -52,33 +52,6 @@ def test_a_change_before_the_erasure_is_not_undone(
     assert memory.admin.check() == []
 
 
-def test_changes_after_the_erasure_are_undone(memory: NeuroGraphMemory) -> None:
-    memory.admin.compact(history=True)
-    before, last = _content(memory), memory.history.list()[-1].sequence
-    memory.add("A heron stands in the river near the oak.")
-    memory.delete([next(iter(before[0]))])
-    memory.undo()
-    memory.undo(last)
-    assert _content(memory) == before
-
-
-def test_a_plain_compaction_leaves_the_history_of_live_memories(memory: NeuroGraphMemory) -> None:
-    before = _content(memory)
-    (first, *_) = before[0]
-    memory.update(first, "Ana felled the oak.")
-    memory.admin.compact()
-    memory.undo()
-    assert _content(memory) == before
-
-
-def test_another_namespace_keeps_its_history(memory: NeuroGraphMemory) -> None:
-    memory.admin.compact(history=True)
-    other = memory.in_namespace("other")
-    other.add("A heron.")
-    other.undo()
-    assert not list(other.store.all_nodes())
-
-
 @pytest.mark.parametrize("how", ["reopened", "restored", "exported"])
 def test_a_copy_knows_what_was_erased(tmp_path: Path, how: str) -> None:
     config = MemoryConfig(save_dir=str(tmp_path / "source"), embedding_name="hash")

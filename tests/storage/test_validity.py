@@ -1,11 +1,8 @@
 """When nodes and edges are valid: valid time, expiry, and the views that hide invalid ones."""
 
-import sys
 import tempfile
 from datetime import timedelta
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
@@ -13,7 +10,6 @@ from hypothesis import given
 
 from neurogated import GraphDelta, GraphStore, MemoryNode
 from neurogated.core.view import GraphView
-from neurogated.storage.index.graph import validity
 from neurogated.storage.index.graph.validity import Validity
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
@@ -66,30 +62,3 @@ def test_expired_nodes_are_known_at_every_moment_of_any_clock(steps: list[tuple[
             due = sorted(row for row, time in expiry.items() if time <= number)
             assert spans.visible(whole, number, None).hidden.tolist() == due
             assert spans.expired(number).tolist() == due
-
-
-def _lines_of_a_view_after_a_write(count: int) -> int:
-    """Return how many lines of the module run after an addition to `count` nodes that will expire."""
-    clock, lines = ManualClock(), 0
-    store = GraphStore(clock=clock)
-    nodes = tuple(MemoryNode(str(row), "", expires_at=clock() + (1 + row) * HOUR) for row in range(count))
-    store.apply(GraphDelta(nodes=nodes))
-    store.view()
-    store.add_node(MemoryNode("new", "", expires_at=clock() + HOUR))
-
-    def watch(frame: FrameType, event: str, _: Any) -> Any:  # noqa: ANN401
-        nonlocal lines
-        lines += event == "line"
-        return watch if frame.f_code.co_filename == validity.__file__ else None
-
-    before = sys.gettrace()
-    sys.settrace(watch)
-    try:
-        store.view()
-    finally:
-        sys.settrace(before)
-    return lines
-
-
-def test_a_view_after_a_write_is_as_much_work_however_many_nodes_are_to_expire() -> None:
-    assert 0 < _lines_of_a_view_after_a_write(1000) == _lines_of_a_view_after_a_write(10)
