@@ -41,7 +41,7 @@ def killed(tmp_path_factory: pytest.TempPathFactory) -> Killed:
     folder, clock = tmp_path_factory.mktemp("killed"), ManualClock()
     with SqliteStore.open(folder / "memory.db", clock=clock) as store:
         fill(store, clock, nodes=12)
-        store.engine.file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        store.engine.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         for place in range(6):
             text = f"late {place} " + "stone cloud " * 600
             store.add_node(

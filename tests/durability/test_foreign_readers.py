@@ -149,7 +149,7 @@ def test_a_write_during_which_the_log_was_deleted_is_not_acknowledged(path: Path
     store = SqliteStore.open(path)
 
     def write() -> None:
-        with store.engine.file.transaction() as connection:
+        with store.engine.transaction() as connection:
             connection.execute("INSERT INTO nodes VALUES (77, 1, 'lost')")
             path.with_name("memory.db-wal").unlink()
 

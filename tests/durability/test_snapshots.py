@@ -37,7 +37,7 @@ def killed(tmp_path: Path) -> Path:
     path = tmp_path / "alive" / "memory.db"
     with SqliteStore.open(path) as store:
         store.add_node(_node(0))
-        store.engine.file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        store.engine.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         for number in range(1, COUNT):
             store.add_node(_node(number))
         return killed_copy(path, tmp_path / "killed" / "memory")

@@ -140,7 +140,7 @@ def test_a_crash_while_a_memory_is_dropped_never_leaves_an_older_one(
     """In any order of deletions, the memory is complete or absent."""
     with SqliteStore.open(path) as store:
         store.add_node(_node("a"))
-        store.engine.file.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        store.engine.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         store.add_node(_node("b"))
         shutil.copytree(path.parent, path.parent / "killed")
     path = path.parent / "killed" / "memory.db"

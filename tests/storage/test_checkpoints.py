@@ -153,7 +153,7 @@ def _refuse(store: SqliteStore) -> None:
 
 
 def _read_along(store: SqliteStore) -> None:
-    with SqliteStore.open(store.engine.file.path, read_only=True) as reader:
+    with SqliteStore.open(store.engine.path, read_only=True) as reader:
         assert reader.as_of(reader.view().sequence - 1).keyword_search("zebra", 3)
 
 

@@ -94,7 +94,7 @@ def use(store: SqliteStore, clock: ManualClock, first: int, count: int = 5) -> G
 
 def rows(store: GraphStorePort, statement: str) -> list[tuple[int, ...]]:
     assert isinstance(store, SqliteStore)
-    return fetch(store.engine.file.connection, statement)
+    return fetch(store.engine.connection, statement)
 
 
 def counted(store: GraphStorePort, *tables: str) -> list[int]:

@@ -10,15 +10,12 @@ from itertools import pairwise
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryNode
-from neurogated.errors import InputError
 from neurogated.storage.live_graph import LiveGraph
-from neurogated.storage.log.log import Derivation, Span, SupportsRewriting, joined, repeated
+from neurogated.storage.log.log import Derivation, Span, joined, repeated
 
 
 def rewrite(graph: LiveGraph, *, history: bool) -> int:
     """Erase the removed nodes of a graph and return their number."""
-    if not isinstance(graph.log, SupportsRewriting):
-        raise InputError("the engine of this memory does not support compact; export it and import it elsewhere")
     deltas = [entry.delta for entry in graph.log.entries()]
     puts, removed = _lives(deltas)
     if not removed and not history:

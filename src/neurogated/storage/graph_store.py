@@ -32,7 +32,7 @@ from neurogated.storage.index.graph_index import portions, unerased
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.vectors.embedding_store import EXACT_BELOW
 from neurogated.storage.live_graph import Family, LiveGraph
-from neurogated.storage.log.log import Engine, SupportsEntriesOf, SupportsErasure
+from neurogated.storage.log.log import Engine
 from neurogated.storage.log.memory_log import MemoryEngine
 from neurogated.storage.reader import Reader, checked_page, in_order, named, only_edge
 from neurogated.text.strings import checked_text
@@ -295,7 +295,7 @@ class GraphStore(
 
     def journal_of(self, node_id: str) -> Iterator[JournalEntry]:
         self.graph.latest()
-        return log.entries_of(node_id) if isinstance(log := self.graph.log, SupportsEntriesOf) else log.entries()
+        return self.graph.log.entries_of(node_id)
 
     def as_of(self, moment: int | datetime) -> GraphStore:
         graph = self.graph
@@ -341,7 +341,7 @@ class GraphStore(
                 raise InputError("compact cannot be rolled back, so it cannot run in a transaction; call it afterwards")
         with self.graph.family.erasing(), self.exclusively():
             engine = self.graph.family.engine
-            if isinstance(engine, SupportsErasure):
+            if engine.erases:
                 # Invalidate first, so that the indexes are reloaded even if the erasure fails.
                 self.graph.family.invalidate()
                 return engine.erase_removed(history=history)
@@ -355,7 +355,7 @@ class GraphStore(
 
     @property
     def identity(self) -> tuple[str, int]:
-        return self.graph.family.engine.identity, self.graph.log.position().epoch
+        return self.graph.family.engine.identity(), self.graph.log.position().epoch
 
     @property
     def closed(self) -> bool:

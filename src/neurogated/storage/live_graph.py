@@ -28,26 +28,16 @@ from neurogated.storage.index.graph.resolve import as_stored, make_plan, refuse_
 from neurogated.storage.index.graph_index import Follower, GraphIndex, RecordsErasedError, mismatch
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.text.lexical_store import LexicalStore
-from neurogated.storage.log.log import (
-    LOOK_SECONDS,
-    Blocks,
-    Engine,
-    Freshness,
-    ReplayFollower,
-    SupportsClaiming,
-    SupportsErasure,
-    SupportsFollowing,
-    SupportsPast,
-    SupportsWaiting,
-    TransactionBlock,
-)
-from neurogated.storage.log.memory_log import last_before, replayed_past
+from neurogated.storage.log.log import Blocks, Engine, ReplayFollower, TransactionBlock, wanted
+from neurogated.storage.log.memory_log import replayed_past
 from neurogated.text.strings import giving_way
 from neurogated.utils.background import is_free, take, while_alive
 
 _Answer = TypeVar("_Answer")
 _IN_TURN = nullcontext()
 """The block of a thread that is within `exclusively`."""
+# Seconds for which a reader waits for the writes of other processes, and between two looks at them.
+_PATIENCE, _LOOK_SECONDS = 2.0, 0.005
 
 
 class LiveGraph:
@@ -61,15 +51,11 @@ class LiveGraph:
         self.name = name
         self.family = family
         self.log = family.engine.log(name)
-        self._claiming = self.log if isinstance(self.log, SupportsClaiming) else None
-        self.follower: Follower
-        if isinstance(self.log, SupportsFollowing):
-            self.follower = self.log.follower(family.config, while_alive(self._current))
+        follower, self._most_open = self.log.follower(family.config, while_alive(self._current)), sys.maxsize
+        if follower is not None:
             self._most_open = family.config.runtime.max_open_namespaces
             bind_to_process(self)
-        else:
-            self.follower = ReplayFollower(family.engine, name, self.log, family.config)
-            self._most_open = sys.maxsize
+        self.follower: Follower = follower or ReplayFollower(family.engine, name, self.log, family.config)
         self.closed = False
         # Whether the index must be loaded before it is read.
         self._stale = True
@@ -78,7 +64,8 @@ class LiveGraph:
         self.index = GraphIndex(family.config)
         # The state that other threads read while one holds the lock; while it is None, they wait for the lock.
         self._committed: GraphState | None = None
-        self._freshness = Freshness(self.follower)
+        # The index has all writes that other processes acknowledged before this time, by `time.monotonic`.
+        self._has_until = 0.0
         # Held for the moments in which views and validity are inconsistent.
         self._committing = threading.Lock()
         # Held while nobody else writes and the log needs no claim; released no matter where an interrupt strikes.
@@ -111,14 +98,14 @@ class LiveGraph:
                 return
             with giving_way(None), engine.writing(patience):
                 self.require_open()
-                if self._claiming is not None:
-                    self._claiming.claim()
-                elif self._freshness.lacks_writes():
+                if self.log.claims:
+                    self.log.claim()
+                elif self._has_until < self.follower.unchanged_since():
                     # Readers of the other graphs do not wait for this writer either.
                     self.family.catch_up()
                 self.catch_up()
                 # Inner blocks claim again: a server may have dropped the connection of the outer one.
-                with nullcontext() if self._claiming is not None else self._in_turn:
+                with nullcontext() if self.log.claims else self._in_turn:
                     yield
 
     def apply(self, delta: GraphDelta) -> int:
@@ -231,7 +218,7 @@ class LiveGraph:
         """Apply the writes of other processes; the lock is held."""
         begin = time.monotonic()
         if not self.follower.is_behind(self.index):
-            self._freshness.until = begin
+            self._has_until = begin
             return
         # Other threads wait, because indexes and views are inconsistent until the deltas are applied.
         with self._committing:
@@ -245,7 +232,7 @@ class LiveGraph:
         else:
             self.publish()
         if not self.family.changing.locked():
-            self._freshness.until = begin
+            self._has_until = begin
 
     def _note_open(self) -> None:
         """Record that the graph is in use."""
@@ -296,12 +283,11 @@ class LiveGraph:
         with self.lock:
             last = self.latest().view.sequence
             at = moment if isinstance(moment, datetime) else None
-            sequence = last_before(self.log, to_utc(moment)) if isinstance(moment, datetime) else moment
+            sequence = self.log.last_before(to_utc(moment)) if isinstance(moment, datetime) else moment
             if sequence not in range(last + 1):
                 raise InputError(f"there is no change {moment!r}; the last one is {last}, as the history says")
-            if isinstance(self.log, SupportsPast):
-                return self.log.as_of(sequence, at, self.latest)
-            return replayed_past(self.name, self.log, sequence, at, self.latest())
+            found = self.log.as_of(sequence, at, self.latest)
+            return found or replayed_past(self.name, self.log, sequence, at, self.latest())
 
     def read(self, question: Callable[[GraphState], _Answer]) -> _Answer:
         """Return the answer to a question that reads records.
@@ -345,14 +331,14 @@ class LiveGraph:
         lock = self.family.engine.lock
         taken: list[bool] = []
         try:
-            if not (take(lock, taken, 0) or self._freshness.take(lock, taken, lambda: self._committed, latest=latest)):
+            if not (take(lock, taken, 0) or self._take_busy(taken, latest=latest)):
                 with self._committing:
                     if self._committed is not None:
                         self._require_unclosed()
                         return question(self._committed)
                 take(lock, taken)
             # In turn, nobody else writes.
-            if latest and not (self._in_turn.locked() or self._freshness.is_enough()):
+            if latest and not (self._in_turn.locked() or self._has_until >= wanted()):
                 self.require_open()
                 self.catch_up()
             self.require_open()
@@ -364,6 +350,21 @@ class LiveGraph:
         finally:
             if True in taken:
                 lock.release()
+
+    def _take_busy(self, taken: list[bool], *, latest: bool) -> bool:
+        """Take the busy lock for a reader, and note it in `taken`; if False, the reader uses the published state."""
+        begin = time.monotonic()
+        needed = min(begin, wanted())
+        # A holder that waits for its turn to write follows the writes of other processes.
+        while latest and self._has_until < min(needed, self.follower.unchanged_since()):
+            state = self._committed
+            if state is not None and self.follower.is_end(state.view.sequence):
+                break
+            if take(self.lock, taken, _LOOK_SECONDS):
+                return True
+            if time.monotonic() - begin > _PATIENCE:
+                break
+        return take(self.lock, taken, 0 if self._committed else -1)
 
     def _now(self) -> GraphState:
         """Return the present state; the lock is held."""
@@ -412,7 +413,7 @@ class LiveGraph:
         while state.texts is None and state.form is self.index:
             taken: list[bool] = []
             try:
-                if take(self.lock, taken, LOOK_SECONDS):
+                if take(self.lock, taken, _LOOK_SECONDS):
                     with self.follower.steady():
                         state = self.latest()
                         return state, state.form.texts(state.view, state.records.nodes)
@@ -491,8 +492,7 @@ class Family:
         self.blocks = Blocks()
         self.open_graphs: Callable[[], OpenGraphs | None] = lambda: None
         """Returns the graphs whose indexes are in memory; None after the last store is gone."""
-        if isinstance(engine, SupportsWaiting):
-            engine.while_waiting(while_alive(self.catch_up))
+        engine.while_waiting = while_alive(self.catch_up)
 
     def keep_open(self) -> OpenGraphs:
         """Return the shared `OpenGraphs`; every store holds it and so keeps the graphs open."""
@@ -581,7 +581,7 @@ class Family:
         """Prevent checkpoint writes within the block; enter it before taking the lock of the engine."""
         for graph in self.all():
             graph.follower.cancel()
-        return self.engine.erasing() if isinstance(self.engine, SupportsErasure) else nullcontext()
+        return self.engine.erasing()
 
     def close(self) -> None:
         """Release the resources of the graphs and the engine."""

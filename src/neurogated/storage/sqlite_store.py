@@ -10,7 +10,6 @@ from neurogated.core.abilities import EmbeddedVersion, SupportsSnapshot, Support
 from neurogated.core.model import Vector
 from neurogated.storage.durable_store import DurableStore
 from neurogated.storage.log.sqlite.connection import fetch
-from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.file_follower import FileFollower
 from neurogated.storage.log.sqlite.journal import SqliteJournal
 from neurogated.storage.log.sqlite.purge import embedded_versions, replace_vectors
@@ -39,15 +38,7 @@ class SqliteStore(DurableStore, SupportsSnapshot, SupportsStatistics):
         """Return the engine of the memory file at `place`; see `DurableStore`."""
         # Two names of one file must share one lock.
         path = Path(place).resolve()
-        file = SqliteFile(path, from_scratch=from_scratch, read_only=read_only, patience=patience)
-        try:
-            engine = SqliteEngine(file)
-            if from_scratch:
-                engine.checkpoints.drop()
-        except BaseException:
-            file.close()
-            raise
-        return engine
+        return SqliteEngine(path, from_scratch=from_scratch, read_only=read_only, patience=patience)
 
     def tidy(self) -> None:
         """Remove obsolete checkpoints."""
@@ -55,7 +46,7 @@ class SqliteStore(DurableStore, SupportsSnapshot, SupportsStatistics):
 
     def check(self) -> list[str]:
         """Return the faults of the memory and of its file, one per line; none if it is sound."""
-        return self.engine.file.problems() + super().check()
+        return self.engine.problems() + super().check()
 
     def snapshot(self, path: Path) -> None:
         """Write the present state of all graphs to one file while writes continue.
@@ -65,19 +56,19 @@ class SqliteStore(DurableStore, SupportsSnapshot, SupportsStatistics):
         """
         with self.graph.lock:
             self.graph.require_open()
-        take_snapshot(self.engine.file.path, path)
+        take_snapshot(self.engine.path, path)
 
     def embedded_versions(self) -> Iterator[EmbeddedVersion]:
         """Yield every version, past or present, of a node with a vector, in all namespaces."""
-        return embedded_versions(self.engine.file)
+        return embedded_versions(self.engine)
 
     def put_vectors(self, embedder: str, dimension: int, vectors: Iterable[tuple[VersionKey, Vector]]) -> None:
         """Replace all vectors; see `DurableStore`."""
-        replace_vectors(self.engine.file.connection, embedder, dimension, vectors)
+        replace_vectors(self.engine.connection, embedder, dimension, vectors)
 
     def touched(self, kind: str, edge_type: str, after: int, up_to: int) -> Mapping[str, int]:
         """Return changed nodes and the numbers of their last changes; see `SupportsTouched`."""
-        with self.engine.file.reading() as connection:
+        with self.engine.reading() as connection:
             return SqliteJournal(connection, self._log.namespace).touched(kind, edge_type, after, up_to)
 
     def last_change(self, up_to: int) -> tuple[int, int]:
@@ -90,7 +81,7 @@ class SqliteStore(DurableStore, SupportsSnapshot, SupportsStatistics):
 
     def statistics(self) -> Mapping[str, int]:
         """Return the size of the memory on disk in bytes, and the use counts of the nodes and edges of this graph."""
-        file = self.engine.file
+        file = self.engine
         with file.reading() as connection:
             ((nodes, edges),) = fetch(
                 connection,

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import logging
 import time
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
 from itertools import chain
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from neurogated.storage.checkpoint import Checkpointer
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
-from neurogated.storage.log.log import Engine, Position, ReplayFollower
+from neurogated.storage.log.log import Engine, Log, Position, ReplayFollower
 from neurogated.utils.background import while_alive
 
 _log = logging.getLogger(__name__)
@@ -48,21 +48,26 @@ class RewrittenError(StorageError):
     """Another process compacted or dropped the graph."""
 
 
-class DatabaseEngine(Engine, Protocol):
+class DatabaseEngine(Engine):
     """A database that holds the log of each graph as encoded deltas."""
 
     read_only: bool
 
     @property
+    @abstractmethod
     def url(self) -> str:
         """The address, with the password."""
 
+    @abstractmethod
     def claim_all(self) -> None:
         """Keep others from writing to any graph and from making one, until the transaction under way ends, if any."""
 
 
-class DeltaLog(ABC):
-    """The journal of one graph in a database; see `Log`. An engine gives the statements."""
+class DeltaLog(Log):
+    """The journal of one graph in a database. An engine gives the statements.
+
+    Its position is `GONE` if another process dropped the graph. `rewrite` also drops the checkpoint.
+    """
 
     engine: DatabaseEngine
     name: str
@@ -71,26 +76,6 @@ class DeltaLog(ABC):
     @abstractmethod
     def number(self) -> int:
         """Identifies the graph in `VersionKey`: a graph of this name that is made after a drop has another one."""
-
-    @abstractmethod
-    def position(self) -> Position:
-        """Return the end of the log; `GONE` if another process dropped the graph."""
-
-    @abstractmethod
-    def append(self, plan: Plan, index: GraphIndex) -> int:
-        """Append the delta of a plan; see `Log`."""
-
-    @abstractmethod
-    def rewrite(self, deltas: Sequence[GraphDelta]) -> None:
-        """Replace all deltas, start a new epoch, and drop the checkpoint; see `SupportsRewriting`."""
-
-    @abstractmethod
-    def erased_up_to(self) -> int:
-        """Return the number of the last change whose past was erased."""
-
-    @abstractmethod
-    def record_erased(self, up_to: int) -> None:
-        """Record that the past up to a change was erased."""
 
     @abstractmethod
     def bodies(self, epoch: int, first: int, last: int) -> Iterable[tuple[int, bytes]]:
@@ -156,7 +141,7 @@ class DeltaLog(ABC):
         ]
 
     def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> CheckpointedFollower:
-        """Return what replays the deltas; see `SupportsFollowing`."""
+        """Return what replays the checkpoint and the deltas after it."""
         return CheckpointedFollower(self, config, current)
 
 

@@ -7,21 +7,22 @@ from __future__ import annotations
 
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
-from typing import Generic, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Generic, NamedTuple, TypeVar
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.contexts import work_began
 from neurogated.core.delta import LATEST, GraphDelta, HistoryEntry, JournalEntry
+from neurogated.errors import InputError
 from neurogated.storage.index.graph.resolve import Plan, make_plan, without_terms
 from neurogated.storage.index.graph_index import Follower, GraphIndex, MemoryRecords, Records
 from neurogated.storage.index.graph_state import GraphState
-from neurogated.utils.background import take
 
 
 @dataclass(slots=True)
@@ -68,55 +69,119 @@ class Position(NamedTuple):
     """The number of the last delta, 0 if there is none."""
 
 
-class Log(Protocol):
+class Log(ABC):
     """The journal of one graph. Any number of stores, in any number of processes, may follow it.
 
     When `append` returns, the delta is durable; within a transaction, it becomes durable when the transaction ends. The
     store has validated every delta, so a log need not check it.
+
+    The methods with a body are optional: an engine replaces what it can do better.
     """
 
+    claims = False
+    """Whether `claim` locks this graph alone, so that the writers of other graphs need not wait."""
+
+    @abstractmethod
     def position(self) -> Position:
         """Return the end of the log, including uncommitted deltas of this process; called before every read."""
 
+    @abstractmethod
     def append(self, plan: Plan, index: GraphIndex) -> int:
         """Append the delta of a plan, whose rows are those of `index`; return its number, one more than the last one.
 
-        A log that `SupportsPast` may skip numbers. The index holds all earlier deltas.
+        A log whose `as_of` returns an engine may skip numbers. The index holds all earlier deltas.
         """
 
+    @abstractmethod
     def entries(self, after: int = 0, up_to: int = LATEST) -> Iterator[JournalEntry]:
         """Yield the deltas numbered above `after`, to `up_to`, oldest first."""
 
+    @abstractmethod
     def history(self, after: int = 0, up_to: int = LATEST) -> list[HistoryEntry]:
         """Return one entry for each of these deltas, oldest first; compaction does not change them."""
 
+    @abstractmethod
     def erased_up_to(self) -> int:
         """Return the number of the last change whose past was erased; see `SupportsErasedHistory`."""
 
+    @abstractmethod
     def record_erased(self, up_to: int) -> None:
         """Record that the past up to a change was erased; see `SupportsErasedHistory`."""
 
+    def claim(self) -> None:  # noqa: B027 - see `claims`
+        """Lock the graph until the block of `Engine.writing` ends; called before the log is read for a write.
 
-class Engine(Protocol):
+        Raises:
+            MemoryLockedError: another process holds the lock of the graph.
+        """
+
+    def rewrite(self, deltas: Sequence[GraphDelta]) -> None:  # noqa: ARG002 - for engines that can do it
+        """Replace all deltas, keep their numbers, and start a new epoch; a store compacts the log by it."""
+        raise InputError("the engine of this memory does not support compact; export it and import it elsewhere")
+
+    def entries_of(self, node_id: str) -> Iterator[JournalEntry]:  # noqa: ARG002 - all deltas are read
+        """Yield at least the deltas that put or removed a node, oldest first."""
+        return self.entries()
+
+    def follower(
+        self,
+        config: MemoryConfig,  # noqa: ARG002 - for logs with another follower
+        current: Callable[[], GraphIndex | None],  # noqa: ARG002
+    ) -> Follower | None:
+        """Return what brings an index up to date without replaying every delta; None if deltas are replayed.
+
+        `current` returns the index in use; None if it disagrees with the log.
+        """
+        return None
+
+    def as_of(
+        self,
+        sequence: int,  # noqa: ARG002 - for logs that know their past
+        moment: datetime | None,  # noqa: ARG002
+        present: Callable[[], GraphState],  # noqa: ARG002
+    ) -> tuple[Engine, datetime] | None:
+        """Return an engine whose logs show the graph after a past delta, and the time of it; None to replay the deltas.
+
+        The time is `moment`, or else that of the delta `sequence`. `present` returns the present state of the graph.
+        """
+        return None
+
+    def last_before(self, moment: datetime) -> int:
+        """Return the number of the last change made at or before a time, 0 if there is none.
+
+        So a later time never shows less, and a write whose clock was ahead hides none of those after it.
+        """
+        changes = (entry for entry in self.entries() if not entry.delta.tells_of_uses_only)
+        return max((entry.sequence for entry in changes if entry.delta.at <= moment), default=0)
+
+
+class Engine(ABC):
     """Holds the logs of one memory: a file, a server, a dictionary. One object is one connection to it."""
 
-    @property
+    lock: threading.RLock
+    """Serialises the threads that use this object."""
+    while_waiting: Callable[[], None] | None = None
+    """Called again and again while a thread that holds the lock waits for its turn to write."""
+    erases = False
+    """Whether `erase_removed` compacts the logs; if not, the store rewrites each of them."""
+
+    @abstractmethod
     def identity(self) -> str:
-        """A text that no other memory has; a copy of a memory has another."""
+        """Return a text that no other memory has; a copy of a memory has another."""
 
-    @property
-    def lock(self) -> threading.RLock:
-        """Serialises the threads that use this object."""
-
+    @abstractmethod
     def log(self, namespace: str) -> Log:
         """Return the log of a graph; create it if there is none."""
 
+    @abstractmethod
     def namespaces(self) -> list[str]:
         """Return the names of all graphs, in order of creation."""
 
+    @abstractmethod
     def drop_namespace(self, name: str) -> None:
         """Erase an existing graph and its deltas."""
 
+    @abstractmethod
     def writing(self, patience: float | None = None) -> AbstractContextManager[object]:
         """Run a block that holds the write lock of the engine; blocks may nest.
 
@@ -126,6 +191,7 @@ class Engine(Protocol):
             MemoryLockedError: another process or thread holds the write lock.
         """
 
+    @abstractmethod
     def transaction(self) -> AbstractContextManager[object]:
         """Run a block as one transaction over all graphs, within `writing`; blocks may nest.
 
@@ -133,103 +199,40 @@ class Engine(Protocol):
         """
 
     @property
+    @abstractmethod
     def embedder(self) -> tuple[str, int] | None:
         """Name and dimension of the embedder of all graphs; None if there is none."""
 
+    @abstractmethod
     def record_embedder(self, name: str, dimension: int) -> None:
         """Record the embedder's name and dimension."""
 
+    @abstractmethod
     def is_frozen(self) -> bool:
         """Return whether the memory is frozen: it learns nothing."""
 
+    @abstractmethod
     def record_frozen(self, *, frozen: bool) -> None:
         """Record whether the memory is frozen."""
 
+    @abstractmethod
     def copies(self) -> list[str]:
         """Return the recorded places with copies; see `SupportsCopies`."""
 
+    @abstractmethod
     def record_copy(self, place: str, *, exists: bool) -> None:
         """Record a place with copies, or remove it."""
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - an engine may hold none
         """Release the resources of the engine."""
 
-
-@runtime_checkable
-class SupportsRewriting(Protocol):
-    """Ability of a log: to replace its deltas. A store uses it to compact the log."""
-
-    def rewrite(self, deltas: Sequence[GraphDelta]) -> None:
-        """Replace all deltas, keep their numbers, and start a new epoch."""
-
-
-@runtime_checkable
-class SupportsWaiting(Protocol):
-    """Ability of an engine: to let a thread that waits for its turn to write follow the writes of other processes."""
-
-    def while_waiting(self, call: Callable[[], None]) -> None:
-        """Call `call` again and again during such a wait; the thread holds the lock of the engine."""
-
-
-@runtime_checkable
-class SupportsErasure(Protocol):
-    """Ability of an engine: to compact its logs itself."""
-
     def erase_removed(self, *, history: bool) -> int:
-        """Erase the removed nodes of all graphs and return their number; see `GraphStore.compact`."""
+        """Erase the removed nodes of all graphs and return their number; see `erases` and `GraphStore.compact`."""
+        raise NotImplementedError
 
     def erasing(self) -> AbstractContextManager[object]:
         """Run a block in which nobody writes checkpoints; enter it before taking the lock of the engine."""
-
-
-@runtime_checkable
-class SupportsEntriesOf(Protocol):
-    """Ability of a log: to find the deltas that put or removed a node without reading the others."""
-
-    def entries_of(self, node_id: str) -> Iterator[JournalEntry]:
-        """Yield the deltas that put or removed a node, oldest first."""
-
-
-@runtime_checkable
-class SupportsFollowing(Protocol):
-    """Ability of a log: to fill the columns of an index faster than by replaying its deltas."""
-
-    def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> Follower:
-        """Return a follower that brings an index up to date.
-
-        `current` returns the index in use; None if it disagrees with the log.
-        """
-
-
-@runtime_checkable
-class SupportsClaiming(Protocol):
-    """Ability of a log: to be locked alone, so that the writers of other graphs need not wait."""
-
-    def claim(self) -> None:
-        """Lock the graph until the block of `Engine.writing` ends; called before the log is read for a write.
-
-        Raises:
-            MemoryLockedError: another process holds the lock of the graph.
-        """
-
-
-@runtime_checkable
-class SupportsPast(Protocol):
-    """Ability of a log: to show a past state of the graph without replaying its deltas."""
-
-    def as_of(
-        self, sequence: int, moment: datetime | None, present: Callable[[], GraphState]
-    ) -> tuple[Engine, datetime]:
-        """Return an engine whose logs show the graph after a past delta, and the time of that state.
-
-        The time is `moment`, or else that of the delta `sequence`. `present` returns the present state of the graph.
-        """
-
-    def last_before(self, moment: datetime) -> int:
-        """Return the number of the last delta made at or before a time, 0 if there is none.
-
-        So a later time never shows less, and a write whose clock was ahead hides none of those after it.
-        """
+        return nullcontext()
 
 
 Node = TypeVar("Node")
@@ -332,8 +335,6 @@ class ReplayFollower(Follower):
         index.commit_validity(plan, outcomes)
 
 
-# Seconds for which a reader waits for the writes of other processes, and between two looks at them.
-_PATIENCE, LOOK_SECONDS = 2.0, 0.005
 # Seconds after which the reads of a long call need later writes, too.
 _LONGEST_CALL = 1.0
 
@@ -344,45 +345,3 @@ def wanted() -> float:
     The reads of one call need what was acknowledged before the call. So a database is asked once for all of them.
     """
     return max(work_began(), time.monotonic() - _LONGEST_CALL)
-
-
-class Freshness:
-    """Knows until when one index has the writes of other processes."""
-
-    def __init__(self, follower: Follower) -> None:
-        """Take the follower of the index."""
-        self._follower = follower
-        self.until = 0.0
-        """The index has all writes that other processes acknowledged before this time, by `time.monotonic`."""
-
-    def lacks_writes(self) -> bool:
-        """Return whether another process may have written to the log since."""
-        return self.until < self._follower.unchanged_since()
-
-    def is_enough(self) -> bool:
-        """Return whether the index has what a read needs."""
-        return self.until >= wanted()
-
-    def take(
-        self, lock: threading.RLock, taken: list[bool], published: Callable[[], GraphState | None], *, latest: bool
-    ) -> bool:
-        """Take the busy lock of the engine for a reader, and note it in `taken`.
-
-        Returns:
-            Whether it was taken. If not, the reader must use the published state.
-        """
-        begin = time.monotonic()
-        needed = min(begin, wanted())
-        # A holder that waits for its turn to write follows the writes of other processes.
-        while latest and not self._is_in(published(), needed):
-            if take(lock, taken, LOOK_SECONDS):
-                return True
-            if time.monotonic() - begin > _PATIENCE:
-                break
-        return take(lock, taken, 0 if published() else -1)
-
-    def _is_in(self, state: GraphState | None, moment: float) -> bool:
-        """Return whether a published state has the writes that other processes acknowledged before a moment."""
-        if self.until >= min(moment, self._follower.unchanged_since()):
-            return True
-        return state is not None and self._follower.is_end(state.view.sequence)

@@ -20,11 +20,11 @@ from neurogated.core.view import GraphView
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
-from neurogated.storage.log.log import Engine, Log, Position, SupportsPast
+from neurogated.storage.log.log import Engine, Log, Position
 
 
-class MemoryLog:
-    """A log in memory; see `Log`."""
+class MemoryLog(Log):
+    """A log in memory."""
 
     def __init__(self, entries: Iterable[JournalEntry] = (), history: Iterable[HistoryEntry] = ()) -> None:
         self._deltas = [entry.delta for entry in entries]
@@ -61,13 +61,14 @@ class MemoryLog:
         self._erased = up_to
 
 
-class MemoryEngine:
-    """An engine in memory; see `Engine`."""
+class MemoryEngine(Engine):
+    """An engine in memory."""
+
+    embedder: tuple[str, int] | None = None
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
-        self.identity = secrets.token_hex()
-        self.embedder: tuple[str, int] | None = None
+        self._identity = secrets.token_hex()
         self._frozen = False
         self._copies: set[str] = set()
         self._logs: dict[str, MemoryLog] = {}
@@ -78,6 +79,9 @@ class MemoryEngine:
         engine = cls()
         engine._logs[namespace], engine.embedder = log, embedder
         return engine
+
+    def identity(self) -> str:
+        return self._identity
 
     def log(self, namespace: str) -> MemoryLog:
         return self._logs.setdefault(namespace, MemoryLog())
@@ -118,17 +122,6 @@ class MemoryEngine:
 
     def record_copy(self, place: str, *, exists: bool) -> None:
         self._copies = self._copies | {place} if exists else self._copies - {place}
-
-    def close(self) -> None:
-        """Do nothing: this engine holds no resources."""
-
-
-def last_before(log: Log, moment: datetime) -> int:
-    """Return the number of the last change made at or before a time, 0 if there is none."""
-    if isinstance(log, SupportsPast):
-        return log.last_before(moment)
-    changes = (entry for entry in log.entries() if not entry.delta.tells_of_uses_only)
-    return max((entry.sequence for entry in changes if entry.delta.at <= moment), default=0)
 
 
 def replayed_past(

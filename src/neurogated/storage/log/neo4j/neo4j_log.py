@@ -7,7 +7,7 @@ import math
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
 from typing import Any, Final, cast
@@ -21,7 +21,7 @@ from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.errors import CorruptMemoryError, FormatVersionError, MemoryClosedError, MemoryLockedError, StorageError
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
-from neurogated.storage.log.delta_log import GONE, DeltaLog, Line, line_of
+from neurogated.storage.log.delta_log import GONE, DatabaseEngine, DeltaLog, Line, line_of
 from neurogated.storage.log.log import Position, wanted
 from neurogated.storage.log.neo4j.connection import (
     CLEAR_MEMORY,
@@ -72,8 +72,8 @@ _UNKNOWN: tuple[float, dict[str, Any]] = -math.inf, {}
 _NO_GRAPH = Head(*GONE)
 
 
-class Neo4jEngine:
-    """A memory in a database that speaks Bolt; see `Engine`."""
+class Neo4jEngine(DatabaseEngine):
+    """A memory in a database that speaks Bolt."""
 
     def __init__(self, address: BoltAddress, *, patience: float, read_only: bool = False) -> None:
         """Open the memory of a database; create it if there is none; a write waits `patience` seconds for others.
@@ -92,7 +92,7 @@ class Neo4jEngine:
         """The properties of the memory, and when the database was asked for them."""
         self._work: Work | None = None
         try:
-            self.identity = self._opened()
+            self._identity = self._opened()
         except BaseException:
             self.connection.close()
             raise
@@ -124,8 +124,8 @@ class Neo4jEngine:
         """The address of the memory, with the password."""
         return self.connection.address.url
 
-    def while_waiting(self, call: Callable[[], None]) -> None:
-        self.turn.while_waiting = call
+    def identity(self) -> str:
+        return self._identity
 
     def log(self, namespace: str) -> Neo4jLog:
         if self.head(namespace) is None and not self.read_only:
@@ -206,7 +206,8 @@ class Neo4jEngine:
                 return
             # A block without a turn reads one state.
             reading = nullcontext(Work("", self._memory(), self.stored_head)) if self.read_only else None
-            with reading or self.turn.held(self._patience if patience is None else patience) as work:
+            patience = self._patience if patience is None else patience
+            with reading or self.turn.held(patience, self.while_waiting) as work:
                 try:
                     self._work = work
                     yield work

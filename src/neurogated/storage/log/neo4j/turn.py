@@ -129,8 +129,6 @@ class WriteLease:
 
     def __init__(self, connection: Connection, look_up: Callable[[str], Head | None]) -> None:
         """Describe a lock that is not held; `look_up` reads the head of a graph in the database."""
-        self.while_waiting: Callable[[], None] = lambda: None
-        """Called again and again while this process waits."""
         self._connection = connection
         self._look_up = look_up
         self._holder = secrets.token_hex(8)
@@ -150,15 +148,15 @@ class WriteLease:
         return self._began if self.work is not None else None
 
     @contextlib.contextmanager
-    def held(self, patience: float) -> Iterator[Work]:
-        """Wait for the lock, and run a block with it.
+    def held(self, patience: float, meanwhile: Callable[[], None] | None) -> Iterator[Work]:
+        """Wait for the lock, calling `meanwhile` again and again, and run a block with it.
 
         Raises:
             MemoryLockedError: another process holds the lock for longer than `patience` seconds.
         """
         with self._lock:
             if self._work is None or time.monotonic() > self._until - _RENEWAL_SECONDS:
-                self._work = self._taken(patience)
+                self._work = self._taken(patience, meanwhile)
             self._in_use, work = True, self._work
         try:
             yield work
@@ -188,7 +186,7 @@ class WriteLease:
         """Leave the lock to the parent process."""
         self._lock, self._work, self._until = threading.Lock(), None, -math.inf
 
-    def _taken(self, patience: float) -> Work:
+    def _taken(self, patience: float, meanwhile: Callable[[], None] | None) -> Work:
         self._work, self._until, self._must_end = None, -math.inf, False
         begin, pause, asked = time.monotonic(), _LOOK_SECONDS, -math.inf
         while True:
@@ -206,7 +204,8 @@ class WriteLease:
             is_due = sent > asked + _RESERVED / 2000
             if is_due and self._connection.read(_ASK, holder=self._holder, reserved=_RESERVED):
                 asked = sent
-            self.while_waiting()
+            if meanwhile is not None:
+                meanwhile()
             time.sleep(pause * random.random())  # noqa: S311 - parts contenders
             pause = min(2 * pause, _LONGEST_LOOK_SECONDS)
 

@@ -21,10 +21,8 @@ from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.errors import MemoryLockedError, StorageError
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
-from neurogated.storage.index.graph_state import GraphState
-from neurogated.storage.log.delta_log import GONE, DeltaLog, Line, line_of
-from neurogated.storage.log.log import Engine, Position
-from neurogated.storage.log.memory_log import replayed_past
+from neurogated.storage.log.delta_log import GONE, DatabaseEngine, DeltaLog, Line, line_of
+from neurogated.storage.log.log import Position
 from neurogated.storage.log.postgres.server import Connection, ConnectionLostError, Row, Server
 
 _MILLISECONDS = 1000
@@ -232,8 +230,8 @@ _COPY = "INSERT INTO copies VALUES (%s) ON CONFLICT DO NOTHING"
 _RECORD = "INSERT INTO settings VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 
 
-class PostgresEngine:
-    """The memory in one schema of a database; see `Engine`. Each graph has a lock of its own."""
+class PostgresEngine(DatabaseEngine):
+    """The memory in one schema of a database. Each graph has a lock of its own."""
 
     def __init__(self, server: Server, patience: float) -> None:
         """Take a server with the tables of a memory, and how many seconds a write waits for other processes."""
@@ -242,7 +240,6 @@ class PostgresEngine:
         self._patience = patience
         self._writer: LockedWriter | None = None
         self._writing_thread: int | None = None
-        self._meanwhile: Callable[[], None] | None = None
         bind_to_process(self, self.lock)
 
     def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the child cannot use the connections either way
@@ -271,7 +268,6 @@ class PostgresEngine:
         with self.writing() as writer:
             writer.execute(statement, values)
 
-    @property
     def identity(self) -> str:
         # A copy of a database has another number.
         ((identity, database),) = self.fetch(
@@ -292,16 +288,13 @@ class PostgresEngine:
                 writer.claim(namespace)
                 writer.execute("DELETE FROM namespaces WHERE namespace = %s", (namespace,))
 
-    def while_waiting(self, call: Callable[[], None]) -> None:
-        self._meanwhile = call
-
     @contextlib.contextmanager
     def writing(self, patience: float | None = None) -> Iterator[LockedWriter]:
         with self.lock:
             if self._writer is not None:
                 yield self._writer
                 return
-            writer = LockedWriter(self.server, self._patience if patience is None else patience, self._meanwhile)
+            writer = LockedWriter(self.server, self._patience if patience is None else patience, self.while_waiting)
             try:
                 self._writer, self._writing_thread = writer, threading.get_ident()
                 yield writer
@@ -349,6 +342,7 @@ class PostgresLog(DeltaLog):
     """The journal of one graph; see `Log`. Its number is 0 if the memory is read-only and has no such graph."""
 
     number = 0
+    claims = True
 
     def __init__(self, engine: PostgresEngine, name: str) -> None:
         self.engine: PostgresEngine = engine
@@ -363,7 +357,6 @@ class PostgresLog(DeltaLog):
             self.number = int(number)
 
     def claim(self) -> None:
-        """Lock the graph for the block of `Engine.writing` in which this is called; see `SupportsClaiming`."""
         if not self.engine.read_only:
             with self.engine.writing() as writer:
                 writer.claim(self.number)
@@ -434,11 +427,6 @@ class PostgresLog(DeltaLog):
         with server.session() as connection:
             server.execute(connection, _HURRY)
             server.execute(connection, _WRITE_CHECKPOINT, values)
-
-    def as_of(
-        self, sequence: int, moment: datetime | None, present: Callable[[], GraphState]
-    ) -> tuple[Engine, datetime]:
-        return replayed_past(self.name, self, sequence, moment, present())
 
     def last_before(self, moment: datetime) -> int:
         ((found,),) = self.engine.fetch(

@@ -57,6 +57,9 @@ class SqliteFile:
     A commit is on disk before it returns (write-ahead log, synchronous=FULL). `lock` serialises the threads.
     """
 
+    while_waiting: Callable[[], None] | None = None
+    """Called again and again while a thread that holds `lock` waits for its turn to write."""
+
     def __init__(
         self,
         path: Path,
@@ -89,8 +92,6 @@ class SqliteFile:
         self._state_in_turn: tuple[int, int, int] | None = None
         self.turn_began: float | None = None
         """When this process took its turn to write, by `time.monotonic`; None while it has none."""
-        self.while_waiting: Callable[[], None] | None = None
-        """Called again and again while a thread that holds `lock` waits for its turn to write."""
         self._reader_lock = threading.Lock()
         self._reader: apsw.Connection | None = None
         self._closed = True

@@ -248,8 +248,10 @@ _log = logging.getLogger(__name__)
 class _GraphOfFile(Protocol):
     """The log of a graph; see `SqliteLog`."""
 
-    file: SqliteFile
     namespace: int
+
+    @property
+    def engine(self) -> SqliteFile: ...
 
     def find(self, connection: apsw.Connection) -> bool: ...
 
@@ -265,7 +267,7 @@ class FileFollower(Follower):
         current: Callable[[], GraphIndex | None],
     ) -> None:
         """Follow a log; `current` returns the index in use, or None if it is stale."""
-        self._log, self._file = log, log.file
+        self._log, self._file = log, log.engine
         self._checkpoints = checkpoints
         self._config = config
         self._current = current

@@ -6,8 +6,8 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from datetime import datetime
+from pathlib import Path
 from typing import Any, NoReturn, Self
 
 import apsw
@@ -26,7 +26,7 @@ from neurogated.storage.index.graph.topology import Column, Topology
 from neurogated.storage.index.graph_index import Follower, GraphIndex, ReadTexts, put_texts
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.text.lexical_store import LexicalStore
-from neurogated.storage.log.log import Engine, Position
+from neurogated.storage.log.log import Engine, Log, Position
 from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.file_follower import FileFollower
@@ -58,83 +58,76 @@ from neurogated.storage.log.sqlite.schema import (
 _log = logging.getLogger(__name__)
 
 
-class SqliteEngine:
-    """A memory file and its checkpoints; see `Engine`."""
+class SqliteEngine(SqliteFile, Engine):
+    """A memory file with its checkpoints and logs; see `SqliteFile` for the arguments."""
 
-    def __init__(self, file: SqliteFile) -> None:
-        self.file = file
-        self.checkpoints = Checkpoints(file.path)
+    erases = True
 
-    @property
-    def lock(self) -> threading.RLock:
-        """The lock of the file: its graphs share a connection."""
-        return self.file.lock
+    def __init__(self, path: Path, *, from_scratch: bool = False, read_only: bool = False, patience: float) -> None:
+        super().__init__(path, from_scratch=from_scratch, read_only=read_only, patience=patience)
+        self.checkpoints = Checkpoints(path)
+        if from_scratch:
+            try:
+                self.checkpoints.drop()
+            except BaseException:
+                self.close()
+                raise
 
-    @property
     def identity(self) -> str:
-        with self.file.reading() as connection:
-            return read_incarnation(connection, place_of(self.file.path))
+        with self.reading() as connection:
+            return read_incarnation(connection, place_of(self.path))
 
     def log(self, namespace: str) -> SqliteLog:
         return SqliteLog(self, namespace)
 
     def namespaces(self) -> list[str]:
-        with self.file.lock, self.file.translated():
-            return list(namespace_names(self.file.connection).values())
+        with self.lock, self.translated():
+            return list(namespace_names(self.connection).values())
 
     def drop_namespace(self, name: str) -> None:
-        with self.file.reading() as connection:
+        with self.reading() as connection:
             number = find_namespace(connection, name)
         self.checkpoints.drop(number)
-        erase_namespace(self.file, name)
-
-    def writing(self, patience: float | None = None) -> AbstractContextManager[object]:
-        return self.file.writing(patience)
-
-    def while_waiting(self, call: Callable[[], None]) -> None:
-        self.file.while_waiting = call
-
-    def transaction(self) -> AbstractContextManager[object]:
-        return self.file.transaction()
+        erase_namespace(self, name)
 
     @property
     def embedder(self) -> tuple[str, int] | None:
-        with self.file.reading() as connection:
+        with self.reading() as connection:
             return read_embedder(connection)
 
     def record_embedder(self, name: str, dimension: int) -> None:
-        with self.file.transaction() as connection:
+        with self.transaction() as connection:
             connection.executemany(
                 "INSERT OR IGNORE INTO settings VALUES (?, ?)", [("embedder", name), ("dimension", str(dimension))]
             )
 
     def is_frozen(self) -> bool:
-        return bool(self.file.fetch("SELECT 1 FROM settings WHERE name = 'frozen'"))
+        return bool(self.fetch("SELECT 1 FROM settings WHERE name = 'frozen'"))
 
     def record_frozen(self, *, frozen: bool) -> None:
         change = "INSERT OR IGNORE INTO settings VALUES (?, '1')" if frozen else "DELETE FROM settings WHERE name = ?"
-        with self.file.transaction() as connection:
+        with self.transaction() as connection:
             connection.execute(change, ("frozen",))
 
     def copies(self) -> list[str]:
-        with self.file.reading() as connection:
+        with self.reading() as connection:
             return read_copies(connection)
 
     def record_copy(self, place: str, *, exists: bool) -> None:
-        with self.file.transaction() as connection:
+        with self.transaction() as connection:
             note_copy(connection, place, exists=exists)
 
     def erase_removed(self, *, history: bool) -> int:
-        """Erase removed nodes, and leave no trace of them on disk; see `SupportsErasure`.
+        """Erase removed nodes, and leave no trace of them on disk.
 
         Raises:
             StorageError: another process is reading; the nodes are erased, but traces remain on disk.
         """
         # Checkpoints contain words of the erased nodes.
         self.checkpoints.drop()
-        erased = erase_removed(self.file, history=history)
-        self.file.rewrite()
-        _log.info("%s was compacted: %d nodes erased", self.file.path, erased)
+        erased = erase_removed(self, history=history)
+        self.rewrite()
+        _log.info("%s was compacted: %d nodes erased", self.path, erased)
         return erased
 
     def erasing(self) -> AbstractContextManager[object]:
@@ -142,9 +135,9 @@ class SqliteEngine:
 
     def tidy(self, namespace: str) -> None:
         """Remove obsolete checkpoints of a graph and all checkpoints of unknown graphs."""
-        if self.file.read_only:
+        if self.read_only:
             return
-        with self.file.reading() as connection:
+        with self.reading() as connection:
             names = namespace_names(connection)
         try:
             with self.checkpoints.exclusively(patience=0):
@@ -158,33 +151,29 @@ class SqliteEngine:
         except OSError as error:
             _log.warning("obsolete checkpoints cannot be removed (%s); remove them", error)
 
-    def close(self) -> None:
-        """Close the file; it holds every acknowledged write."""
-        self.file.close()
 
-
-class SqliteLog:
-    """The journal of one graph of a memory file; see `Log`. Its rows fill the columns of an index directly."""
+class SqliteLog(Log):
+    """The journal of one graph of a memory file. Its rows fill the columns of an index directly."""
 
     def __init__(self, engine: SqliteEngine, name: str) -> None:
-        self.engine, self.file, self.name = engine, engine.file, name
-        with self.file.reading() as connection:
+        self.engine, self.name = engine, name
+        with engine.reading() as connection:
             self.namespace = find_namespace(connection, name)
             """The file's number of the graph; 0 if a read-only file has no such graph."""
-        if not (self.namespace or self.file.read_only):
-            with self.file.transaction() as connection:
+        if not (self.namespace or self.engine.read_only):
+            with self.engine.transaction() as connection:
                 connection.execute("INSERT OR IGNORE INTO namespaces (name) VALUES (?)", (name,))
                 self.namespace = find_namespace(connection, name)
 
     def find(self, connection: apsw.Connection) -> bool:
         """Return whether the graph still exists; in a read-only file, another process may create or drop it."""
         number = find_namespace(connection, self.name)
-        if self.file.read_only:
+        if self.engine.read_only:
             self.namespace = number
         return number == self.namespace
 
     def position(self) -> Position:
-        with self.file.reading() as connection:
+        with self.engine.reading() as connection:
             ((epoch, sequence),) = fetch(
                 connection,
                 "SELECT (SELECT value FROM settings WHERE name = 'generation'), "
@@ -199,7 +188,7 @@ class SqliteLog:
         Raises:
             InputError: metadata is not JSON, or the file has vectors of another dimension.
         """
-        with self.file.transaction() as connection:
+        with self.engine.transaction() as connection:
             _check_dimension(connection, plan, index)
             written = PlanWriter(connection, self.namespace, index).write(plan)
         index.node_keys.extend(written.new_nodes)
@@ -208,24 +197,24 @@ class SqliteLog:
 
     def entries(self, after: int = 0, up_to: int = NOW) -> Iterator[JournalEntry]:
         """Yield deltas; see `Log`. Deltas appended meanwhile are left out."""
-        with self.file.reading() as connection:
+        with self.engine.reading() as connection:
             sequences = SqliteJournal(connection, self.namespace).sequences(after, up_to)
         yield from self._entries_at(sequences)
 
     def entries_of(self, node_id: str) -> Iterator[JournalEntry]:
-        with self.file.reading() as connection:
+        with self.engine.reading() as connection:
             sequences = SqliteJournal(connection, self.namespace).sequences_of(node_id)
         yield from self._entries_at(sequences)
 
     def _entries_at(self, sequences: Iterable[int]) -> Iterator[JournalEntry]:
         for sequence in sequences:
-            with self.file.reading() as connection:
+            with self.engine.reading() as connection:
                 entries = list(SqliteJournal(connection, self.namespace).entries(sequence - 1, up_to=sequence))
             # Yield after the lock is released, so that the caller can write between two entries.
             yield from entries
 
     def history(self, after: int = 0, up_to: int = NOW) -> list[HistoryEntry]:
-        with self.file.reading() as connection:
+        with self.engine.reading() as connection:
             return SqliteJournal(connection, self.namespace).history(after, up_to)
 
     def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> FileFollower:
@@ -237,15 +226,15 @@ class SqliteLog:
         return Past(self, sequence, present), moment or from_micros(self.last_change(sequence)[1])
 
     def erased_up_to(self) -> int:
-        with self.file.reading() as connection:
+        with self.engine.reading() as connection:
             return self.last_change(read_erased(connection, self.namespace))[0]
 
     def record_erased(self, up_to: int) -> None:
-        with self.file.transaction() as connection:
+        with self.engine.transaction() as connection:
             note_erased(connection, self.namespace, up_to)
 
     def last_before(self, moment: datetime, up_to: int = NOW) -> int:
-        with self.file.reading() as connection:
+        with self.engine.reading() as connection:
             rows = fetch(
                 connection,
                 "SELECT sequence FROM deltas WHERE namespace = ? AND changes IS NOT NULL AND sequence <= ? AND at <= ? "
@@ -256,7 +245,7 @@ class SqliteLog:
 
     def last_change(self, up_to: int) -> tuple[int, int]:
         """Return number and time of the last delta, up to a number, that changed the graph; (0, 0) if there is none."""
-        with self.file.reading() as connection:
+        with self.engine.reading() as connection:
             rows = fetch(
                 connection,
                 "SELECT sequence, at FROM deltas WHERE namespace = ? AND changes IS NOT NULL AND sequence <= ? "
@@ -307,28 +296,26 @@ _EDGES_CHANGED_SINCE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
+class Past(Log, Engine):
     """One graph of a memory file after a past delta: a log, and an engine that has only this log. It is read-only."""
 
-    present: SqliteLog
-    """The log of the graph."""
-    sequence: int
-    """The number of the delta."""
-    latest: Callable[[], GraphState]
-    """Returns the present state of the graph."""
+    # A past graph is asked to erase, and refuses.
+    erases = True
+
+    def __init__(self, present: SqliteLog, sequence: int, latest: Callable[[], GraphState]) -> None:
+        """Take the log of the graph, the number of the delta, and what returns the present state."""
+        self.present, self.sequence, self.latest = present, sequence, latest
 
     @property
-    def lock(self) -> threading.RLock:
-        """The lock of the present graph, which this graph reads while it holds the file."""
-        return self.present.file.lock
+    def lock(self) -> threading.RLock:  # type: ignore[override]
+        """The lock of the present graph, of which a forked child gets another one."""
+        return self.present.engine.lock
 
     def erased_up_to(self) -> int:
         return self.present.erased_up_to()
 
-    @property
     def identity(self) -> str:
-        return self.present.engine.identity
+        return self.present.engine.identity()
 
     def log(self, namespace: str) -> Self:
         if namespace != self.present.name:
@@ -339,10 +326,10 @@ class Past:
         return [self.present.name]
 
     def nothing(self, patience: float | None = None) -> AbstractContextManager[object]:  # noqa: ARG002 - no wait
-        """Run a block whose writes will be refused; see `Engine` and `SupportsErasure`."""
+        """Run a block whose writes will be refused; see `Engine`."""
         return nullcontext()
 
-    writing = transaction = erasing = nothing
+    writing = transaction = nothing
 
     def refuse(self, *_: object, **__: object) -> NoReturn:
         """Refuse to write."""
@@ -362,9 +349,6 @@ class Past:
     def copies(self) -> list[str]:
         """Return the places that have received texts by now."""
         return self.present.engine.copies()
-
-    def close(self) -> None:
-        """Do nothing: the file belongs to the present graph."""
 
     def position(self) -> Position:
         return self.present.position()._replace(sequence=self.sequence)
@@ -403,7 +387,7 @@ class PastFollower(Follower):
 
     def __init__(self, past: Past, config: MemoryConfig) -> None:
         self._past = past
-        self._file = past.present.file
+        self._file = past.present.engine
         self._config = config
         self._as_of = past.sequence
         self._seen: GraphIndex | None = None
