@@ -281,7 +281,7 @@ class GraphStore(
     def _terms(self, node_ids: Sequence[str], at_most: int | None = None) -> list[dict[str, int]]:
         self.graph.latest()
         state, texts = self.graph.text_state()
-        return texts.terms_of_each(state.view.rows(node_ids).tolist(), at_most)
+        return texts.words_of(state.view.rows(node_ids), at_most)
 
     def history(self, after: int = 0, up_to: int = LATEST) -> list[HistoryEntry]:
         with self.graph.lock:

@@ -98,7 +98,7 @@ class Reader(GraphReader):
         return {term: self._shown(rows) for term, rows in rare.items()}
 
     def terms_of(self, rows: Rows, at_most: int | None = None) -> list[frozenset[str]]:
-        found = self._texts.terms_of_each(self._state.rows_of(self.view, rows).tolist(), at_most)
+        found = self._texts.words_of(self._state.rows_of(self.view, rows), at_most)
         return [frozenset(terms) for terms in found]
 
     def nodes(self, rows: Rows) -> list[MemoryNode]:

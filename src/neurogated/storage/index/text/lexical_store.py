@@ -6,8 +6,6 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial, reduce
 from itertools import compress, pairwise
-from pathlib import Path
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +21,7 @@ from neurogated.storage.index.text.keyword_search import (
     search,
     statistics_of,
 )
-from neurogated.storage.index.text.posting_table import MEMTABLE_TEXTS, UNKNOWN, PostingTable, TableSnapshot, TableView
+from neurogated.storage.index.text.posting_table import MEMTABLE_TEXTS, UNKNOWN, PostingTable, TableView, Vocabulary
 from neurogated.storage.index.text.segment import Places, spread
 from neurogated.text.keywords import search_terms
 
@@ -54,14 +52,6 @@ def _intersection(size: int, some: Places, others: Places) -> Places:
     held[others] = True
     both: Places = some[held[some]]
     return both
-
-
-def keys_with_among(view: TableView, numbers: Sequence[int], keys: Rows) -> Rows:
-    """Return those of `keys`, ascending, whose texts hold all of one or more terms."""
-    if keys.size > _LATEST:
-        found = keys_with(view, numbers)
-        return found[contained(keys, found)]
-    return keys[holding(view, numbers, keys).all(axis=0)]
 
 
 def holding(view: TableView, numbers: Sequence[int], keys: Rows) -> NDArray[np.bool_]:
@@ -194,7 +184,7 @@ def _grouped(terms: Rows, keys: Rows, count: int) -> list[Rows]:
 _QUERIES = 8
 
 
-class LexicalStore:
+class LexicalStore(PostingTable):
     """Texts with tags under integer keys, searched by BM25 with the statistics of all present texts.
 
     A term is a tag, or a keyword or part of `search_terms`. Tags and parts contain a blank, keywords never do. Tags do
@@ -203,16 +193,16 @@ class LexicalStore:
 
     Args:
         memtable_texts: up to this many of the newest texts are merged at once.
-        table: the texts; a new empty table if omitted.
+        vocabulary: the numbers of terms; a new one if omitted.
     """
 
-    def __init__(self, memtable_texts: int = MEMTABLE_TEXTS, table: PostingTable | None = None) -> None:
-        self._table = PostingTable(memtable_texts) if table is None else table
+    def __init__(self, memtable_texts: int = MEMTABLE_TEXTS, vocabulary: Vocabulary | None = None) -> None:
+        super().__init__(memtable_texts, vocabulary)
         # Of the last queries: the query, its `among`, the change counter then, and its weights.
         self._asked: tuple[tuple[str, Rows | None, TableView, QueryWeights], ...] = ()
 
     def __len__(self) -> int:
-        return self._table.texts
+        return self.texts
 
     def put(self, keys: Rows, texts: Sequence[str], tags: Sequence[Collection[str]] = ()) -> None:
         """Upsert texts by their keys.
@@ -226,11 +216,7 @@ class LexicalStore:
         for place, own in enumerate(tags):
             terms[place] |= dict.fromkeys(own, 0)
         flat = np.array([count for counts in terms for count in counts.values()], dtype=np.int64)
-        self._table.put(keys, terms, flat)
-
-    def remove(self, keys: Rows) -> None:
-        """Remove the texts of `keys`; keys without a text are skipped."""
-        self._table.remove(keys)
+        self.put_words(keys, terms, flat)
 
     def search(
         self, query: str, k: int, without: Rows = _NOTHING, among: Rows | None = None
@@ -250,35 +236,32 @@ class LexicalStore:
         if among is not None:
             shown = np.setdiff1d(among, hidden) if hidden.size else among
             return best(FoundTexts(shown, self.scores(query, shown, among)), k)
-        return self._table.read(lambda view: search(view, self._weights(view, query), k, hidden))
+        return self.read(lambda view: search(view, self._weights(view, query), k, hidden))
 
     def scores(self, query: str, keys: Rows, among: Rows | None = None) -> NDArray[np.float64]:
         """Return the score of each key as in `search`; 0 for a missing text or one that shares no keyword."""
         each = among is not None
-        return self._table.read(lambda view: scores(view, self._weights(view, query, among), keys, each=each))
+        return self.read(lambda view: scores(view, self._weights(view, query, among), keys, each=each))
 
     def terms_of(self, key: int, at_most: int | None = None) -> dict[str, int]:
         """Return the terms of a text with their counts, 0 for a tag; an empty dict for a missing text.
 
         With `at_most`, terms that more texts hold are omitted.
         """
-        return self.terms_of_each([key], at_most)[0]
-
-    def terms_of_each(self, keys: Sequence[int], at_most: int | None = None) -> list[dict[str, int]]:
-        """Return the result of `terms_of` for each key."""
-        return self._table.words_of(np.array(keys, dtype=np.int64), at_most)
+        return self.words_of(np.array([key]), at_most)[0]
 
     def keys_with(self, terms: Collection[str], limit: int | None = None, among: Rows | None = None) -> Rows:
         """Return the first `limit` keys, or all, whose texts hold all of `terms`, ascending.
 
         Without terms the result is empty. With `among`, ascending, only these keys are searched.
         """
-        numbers = self._table.vocabulary.numbers(list(terms))
+        numbers = self.vocabulary.numbers(list(terms))
         if not numbers or UNKNOWN in numbers:
             return _NOTHING
-        if among is not None:
-            return self._table.read(lambda view: keys_with_among(view, numbers, among))[:limit]
-        return self._table.read(lambda view: keys_with(view, numbers))[:limit]
+        if among is not None and among.size <= _LATEST:
+            return among[self.read(lambda view: holding(view, numbers, among)).all(axis=0)][:limit]
+        found = self.read(lambda view: keys_with(view, numbers))
+        return (found if among is None else found[contained(among, found)])[:limit]
 
     def rare_keys_with(self, limits: Mapping[str, int], among: Rows | None = None) -> dict[str, Rows]:
         """Return the keys whose texts hold each term, ascending, for terms within their limit.
@@ -288,18 +271,18 @@ class LexicalStore:
         if not limits:
             return {}
         terms = list(limits)
-        with self._table.lock:
-            numbers = np.array(self._table.vocabulary.numbers(terms), dtype=np.int64)
+        with self.lock:
+            numbers = np.array(self.vocabulary.numbers(terms), dtype=np.int64)
         if among is not None:
             most = list(limits.values())
-            total = int(self._table.frequencies_of(numbers).sum())
-            pairs = self._table.read(lambda view: pairs_among(view, numbers, among, np.array(most), total))
+            total = int(self.frequencies_of(numbers).sum())
+            pairs = self.read(lambda view: pairs_among(view, numbers, among, np.array(most), total))
             held = zip(terms, most, _grouped(*pairs, numbers.size), strict=True)
             return {term: keys for term, limit, keys in held if keys.size <= limit}
-        with self._table.lock:
-            frequencies = self._table.frequencies_of(numbers)
+        with self.lock:
+            frequencies = self.frequencies_of(numbers)
             # Under the lock, so that the counts match the view.
-            view = self._table.view()
+            view = self.view()
             (rare,) = (frequencies <= np.fromiter(limits.values(), np.int64, len(terms))).nonzero()
             asked = rare[frequencies[rare] > 0]
             found = dict(zip(asked.tolist(), _grouped(*_posted(view, numbers[asked]), asked.size), strict=True))
@@ -307,23 +290,23 @@ class LexicalStore:
 
     def sharing(self, keys: Rows, among: Rows, most: int) -> tuple[Rows, Rows, NDArray[np.float64]]:
         """Return which texts share a keyword that at most `most` texts hold; see the function `sharing`."""
-        return self._table.read(lambda view: sharing(self._table, view, keys, among, most))
+        return self.read(lambda view: sharing(self, view, keys, among, most))
 
     def existing(self, terms: Iterable[str], without: Rows = _NOTHING, among: Rows | None = None) -> frozenset[str]:
         """Return those of `terms` that a text holds whose key is in `among` and not in `without`."""
         asked = list(terms)
-        with self._table.lock:
-            numbers = self._table.vocabulary.numbers(asked)
+        with self.lock:
+            numbers = self.vocabulary.numbers(asked)
             # Most of the queried terms are usually unknown.
             known = {term: number for term, number in zip(asked, numbers, strict=True) if number != UNKNOWN}
             if not known:
                 return frozenset()
-            frequencies = self._table.frequencies_of(np.array(list(known.values()), dtype=np.int64)).tolist()
+            frequencies = self.frequencies_of(np.array(list(known.values()), dtype=np.int64)).tolist()
         if among is not None:
             shown = np.setdiff1d(among, without) if without.size else among
             held = [term for term, count in zip(known, frequencies, strict=True) if count]
             words = [known[term] for term in held]
-            return frozenset(compress(held, self._table.read(lambda view: held_by_any(view, words, shown))))
+            return frozenset(compress(held, self.read(lambda view: held_by_any(view, words, shown))))
         # A term that more texts hold than `without` has keys needs no lookup.
         return frozenset(
             term
@@ -333,12 +316,12 @@ class LexicalStore:
 
     def having(self, terms: Collection[str], keys: Rows) -> NDArray[np.bool_]:
         """Return (terms, keys) bool: whether the text of each key holds each of `terms`."""
-        numbers = self._table.vocabulary.numbers(list(terms))
-        return self._table.read(lambda view: holding(view, numbers, keys))
+        numbers = self.vocabulary.numbers(list(terms))
+        return self.read(lambda view: holding(view, numbers, keys))
 
     def marks(self, terms: Sequence[str], keys: Rows) -> NDArray[np.uint8]:
         """Return the bits of those of up to eight terms that the text of each key holds; the first is the lowest."""
-        numbers = self._table.vocabulary.numbers(terms)
+        numbers = self.vocabulary.numbers(terms)
 
         def marked(view: TableView) -> NDArray[np.uint8]:
             found = np.zeros(keys.size, dtype=np.uint8)
@@ -346,28 +329,7 @@ class LexicalStore:
                 found[here] = part.marks(numbers)[places]
             return found
 
-        return self._table.read(marked)
-
-    def isolated(self) -> LexicalStore:
-        """Return an index of the same texts, isolated from later changes; its own changes do not reach this index."""
-        return LexicalStore(table=self._table.isolated())
-
-    def wait(self) -> None:
-        """Wait until the background work ends."""
-        self._table.wait()
-
-    def freeze(self) -> TableSnapshot:
-        """Return the present state. This is quick; no other thread may change the index meanwhile."""
-        return self._table.freeze()
-
-    @classmethod
-    def load(cls, folder: Path) -> Self:
-        """Return an index over the files of a written state; raises OSError or ValueError."""
-        return cls(table=PostingTable.load(folder))
-
-    def remap(self, folder: Path) -> None:
-        """Use the files of a written state of this index instead of memory; raises OSError or ValueError."""
-        self._table.remap(folder)
+        return self.read(marked)
 
     def _weights(self, view: TableView, query: str, among: Rows | None = None) -> QueryWeights:
         """Return the weights of a query among the texts of some keys, or of all, cached for repeated calls."""
@@ -375,10 +337,10 @@ class LexicalStore:
             if asked == query and searched is among and read is view:
                 return weights
         keywords = list(dict.fromkeys(search_terms(query)))
-        with self._table.lock:
-            numbers = self._table.vocabulary.numbers(keywords)
+        with self.lock:
+            numbers = self.vocabulary.numbers(keywords)
             words = np.array(sorted({*numbers} - {UNKNOWN}), dtype=np.int64)
-            known = Statistics(self._table.spoken, self._table.total, self._table.frequencies_of(words))
+            known = Statistics(self.spoken, self.total, self.frequencies_of(words))
         weights = QueryWeights(words, known if among is None else statistics_of(view, words, among))
         self._asked = ((query, among, view, weights), *self._asked[: _QUERIES - 1])
         return weights

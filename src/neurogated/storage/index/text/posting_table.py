@@ -89,8 +89,8 @@ class TableSnapshot:
     """For each key the serial number of the segment that owns its text, or `NOWHERE`."""
     frequencies: NDArray[np.int32]
     """For each word the number of texts that hold it."""
-    words: list[str]
-    """In the order of their numbers."""
+    vocabulary: Vocabulary
+    """It may get more words meanwhile."""
     texts: int
     spoken: int
     """Number of texts with words that are no tags."""
@@ -104,7 +104,7 @@ class TableSnapshot:
             if previous is None or not link_arrays(previous, folder, part.name):
                 part.save(folder)
         save_arrays(folder, _COUNTERS, self)
-        write_text(folder / _WORDS, json.dumps(self.words))
+        write_text(folder / _WORDS, json.dumps(self.vocabulary.all()[: self.frequencies.size]))
         state = {
             "format": _FORMAT,
             "segments": [{"name": s.name, "serial": s.serial, "mean": s.mean} for s in self.segments],
@@ -120,8 +120,8 @@ class TableSnapshot:
             listed = {_FORMAT: state["segments"]}[state["format"]]
             segments = tuple(TextSegment.load(folder, **found) for found in listed)
             words = json.loads((folder / _WORDS).read_text(encoding="utf-8"))
-            counters = load_arrays(folder, _COUNTERS, cls)
-            found = cls(segments=segments, words=words, **counters, **state["numbers"])
+            counters = {name: values.copy() for name, values in load_arrays(folder, _COUNTERS, cls).items()}
+            found = cls(segments=segments, vocabulary=Vocabulary(words), **counters, **state["numbers"])
         except (KeyError, TypeError, EOFError) as error:
             raise ValueError(f"{folder} holds no keyword index of format {_FORMAT}; rebuild the index") from error
         if found.frequencies.size != len(words):
@@ -195,7 +195,7 @@ class PostingTable:
         self._merging: Thread | None = None
         self._last_merging = NOWHERE
 
-    def put(self, keys: Rows, words: Sequence[Collection[str]], counts: NDArray[Any]) -> None:
+    def put_words(self, keys: Rows, words: Sequence[Collection[str]], counts: NDArray[Any]) -> None:
         """Upsert texts by their keys.
 
         Args:
@@ -225,7 +225,7 @@ class PostingTable:
             self.wait()
 
     def _numbered(self, keys: Rows, words: Sequence[Collection[str]], counts: NDArray[Any]) -> ForwardIndex:
-        """Return texts in the order of their keys, as numbers of words; arguments as of `put`."""
+        """Return texts in the order of their keys, as numbers of words; arguments as of `put_words`."""
         held = list(chain.from_iterable(words))
         flat = np.fromiter(map(self.vocabulary.add(held).__getitem__, held), np.int32, len(held))
         sizes = np.fromiter(map(len, words), np.int64, len(words))
@@ -295,20 +295,16 @@ class PostingTable:
         with self.lock:
             return answer if changes == self.changes else question(self.view())
 
-    def isolated(self) -> PostingTable:
+    def isolated(self) -> Self:
         """Return a table with the same texts, isolated from later changes. It shares the segments.
 
         It also shares the lock, which guards the vocabulary. Its new words stay unknown to this table, whose files
         would otherwise list words that it does not count.
         """
         with self.lock:
-            table = PostingTable(self._memtable_texts, Vocabulary(base=self.vocabulary))
+            table = type(self)(self._memtable_texts, Vocabulary(base=self.vocabulary))
             table.lock = self.lock
-            table.texts, table.spoken, table.total = self.texts, self.spoken, self.total
-            table._last_serial = self._last_serial
-            table._segments, table._shared = self._segments, len(self._segments)
-            table._owners.extend(self._owners.values)
-            table._frequencies.extend(self._frequencies.values)
+            table.restore(self.freeze(), shared=len(self._segments))
             return table
 
     def wait(self) -> None:
@@ -319,28 +315,23 @@ class PostingTable:
     def freeze(self) -> TableSnapshot:
         """Return the present state, to be written while the table changes."""
         with self.lock:
-            return TableSnapshot(
-                self._segments,
-                self._owners.values.copy(),
-                self._frequencies.values.copy(),
-                self.vocabulary.all(),
-                self.texts,
-                self.spoken,
-                self.total,
-                self._last_serial,
-            )
+            owners, frequencies = self._owners.values.copy(), self._frequencies.values.copy()
+            numbers = self.texts, self.spoken, self.total, self._last_serial
+            return TableSnapshot(self._segments, owners, frequencies, self.vocabulary, *numbers)
 
     @classmethod
     def load(cls, folder: Path) -> Self:
         """Return a table over the files of a written state; raises OSError or ValueError."""
         state = TableSnapshot.read(folder)
-        table = cls(vocabulary=Vocabulary(state.words))
-        table.texts, table.spoken, table.total = state.texts, state.spoken, state.total
-        table._last_serial = state.last_serial
-        table._owners.extend(state.owners)
-        table._frequencies.extend(state.frequencies)
-        table._segments = state.segments
+        table = cls(vocabulary=state.vocabulary)
+        table.restore(state)
         return table
+
+    def restore(self, state: TableSnapshot, shared: int = 0) -> None:
+        """Fill this empty table with a state, whose columns it takes over; another table has `shared` segments, too."""
+        self.texts, self.spoken, self.total = state.texts, state.spoken, state.total
+        self._last_serial, self._segments, self._shared = state.last_serial, state.segments, shared
+        self._owners, self._frequencies = _Places.of(state.owners), _Places.of(state.frequencies)
 
     def remap(self, folder: Path) -> None:
         """Use the files of a written state of this table instead of memory; raises OSError or ValueError."""
