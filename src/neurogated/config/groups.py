@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from neurogated.config.setting import check, setting
+from neurogated.config.setting import Group, setting
 from neurogated.errors import ConfigError
 
 # Weights of the labels in a language model's answers. Models judge by words, since their numbers are noise.
@@ -20,7 +20,7 @@ _LIMIT = re.compile(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RetrievalSettings:
+class RetrievalSettings(Group):
     """How a recall ranks memories. The other numbers of a score are in `retrieval/formula.py`."""
 
     keyword_weight: float = setting(
@@ -48,9 +48,6 @@ class RetrievalSettings:
         "the score alone does",
     )
 
-    def __post_init__(self) -> None:
-        check(self, "retrieval.")
-
     @property
     def asks_model(self) -> bool:
         """Whether `kernels` has the word `model`."""
@@ -58,7 +55,7 @@ class RetrievalSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class IndexingSettings:
+class IndexingSettings(Group):
     """How texts become nodes and edges."""
 
     chunk_size: int = setting(
@@ -68,22 +65,16 @@ class IndexingSettings:
         low=1,
     )
 
-    def __post_init__(self) -> None:
-        check(self, "indexing.")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LearningSettings:
+class LearningSettings(Group):
     """How use changes the graph."""
 
     policies: bool = setting(False, "run the policies that `memory.policies.add` stored")
 
-    def __post_init__(self) -> None:
-        check(self, "learning.")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LLMSettings:
+class LLMSettings(Group):
     """The language model and its limits."""
 
     use: str | None = setting(
@@ -101,7 +92,7 @@ class LLMSettings:
     )
 
     def __post_init__(self) -> None:
-        check(self, "llm.")
+        Group.__post_init__(self)
         self.limits  # noqa: B018 - raises if the text cannot be read
 
     @property
@@ -124,7 +115,7 @@ class LLMSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class EmbeddingSettings:
+class EmbeddingSettings(Group):
     """How the embedding model runs."""
 
     base_url: str | None = setting(None, "address of an OpenAI-compatible embedding server")
@@ -142,7 +133,7 @@ class EmbeddingSettings:
     trust_remote_code: bool = setting(False, "let an embedding model run code from its own folder")
 
     def __post_init__(self) -> None:
-        check(self, "embedding.")
+        Group.__post_init__(self)
         if self.prompts is not None and self.prompts.count("|") != 1:
             raise ConfigError(f"embedding.prompts is {self.prompts!r}, but must have one |, as 'query: |passage: '")
 
@@ -158,7 +149,7 @@ class EmbeddingSettings:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ManifestSettings:
+class ManifestSettings(Group):
     """When and how the manifest is built."""
 
     update_threshold: int = setting(100, "new memories after which a manifest and its text are rebuilt", low=1)
@@ -168,12 +159,9 @@ class ManifestSettings:
         low=0,
     )
 
-    def __post_init__(self) -> None:
-        check(self, "manifest.")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RuntimeSettings:
+class RuntimeSettings(Group):
     """How the memory shares a machine: threads, locks, checkpoints, warnings."""
 
     write_lock_seconds: float = setting(
@@ -194,15 +182,12 @@ class RuntimeSettings:
         False, "send spans and metrics to your application's OpenTelemetry; pip install 'neurogated[otel]'"
     )
 
-    def __post_init__(self) -> None:
-        check(self, "runtime.")
-
 
 _SHORTEST, _LONGEST = 0.001, 3_650_000.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MetabolismSettings:
+class MetabolismSettings(Group):
     """How memories gain and lose energy, move between tiers, and become facts."""
 
     # Importance and duplicates
@@ -269,7 +254,7 @@ class MetabolismSettings:
     )
 
     def __post_init__(self) -> None:
-        check(self, "metabolism.")
+        Group.__post_init__(self)
         self.half_life_of_kinds, self.known_by  # noqa: B018 - raise if a text cannot be read
 
     @property

@@ -38,6 +38,15 @@ class Setting(NamedTuple):
         return "none" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
 
 
+class Group:
+    """A frozen dataclass of settings, which checks them; `RetrievalSettings` is the group `retrieval`."""
+
+    __slots__ = ()
+
+    def __post_init__(self) -> None:
+        check(self, f"{type(self).__name__.removesuffix('Settings').lower()}.")
+
+
 def setting(
     default: Any,  # noqa: ANN401 - a setting may be of any of the field types below
     help: str,  # noqa: A002 - the name that click uses

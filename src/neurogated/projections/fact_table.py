@@ -66,19 +66,12 @@ FACTS = Table(
     SCHEMA,
     *_graph(),
     Column("id", String, primary_key=True),
-    Column("user_id", String),
-    Column("agent_id", String),
-    Column("session_id", String),
+    *(Column(name, String) for name in ("user_id", "agent_id", "session_id")),
     Column("path", JSON, nullable=False),
-    Column("subject", String, nullable=False),
-    Column("attribute", String, nullable=False),
-    Column("value", String, nullable=False),
+    *(Column(name, String, nullable=False) for name in ("subject", "attribute", "value")),
     Column("is_denied", Boolean, nullable=False),
     Column("statement", String, nullable=False),
-    Column("valid_from", _Moment),
-    Column("valid_to", _Moment),
-    Column("said_at", _Moment),
-    Column("expires_at", _Moment),
+    *(Column(name, _Moment) for name in ("valid_from", "valid_to", "said_at", "expires_at")),
     Column("confidence", Float),
     Column("sources", JSON, nullable=False),
     Column("sequence", BigInteger, nullable=False),
@@ -99,30 +92,20 @@ PROGRESS = Table(
 """The last change that the rows of a graph show: its number, and its time in microseconds since 1970 UTC."""
 
 
+_OF_FACT = (
+    *("id", "subject", "attribute", "value", "statement", "is_denied"),
+    *("valid_from", "valid_to", "expires_at", "confidence"),
+)
+_OF_SCOPE = ("user_id", "agent_id", "session_id")
+
+
 def row_of(fact: Fact, sequence: int) -> dict[str, Any]:
     """Return the columns of a fact."""
-    scope = fact.scope
-    texts = {
-        "id": fact.id,
-        "user_id": scope.user_id,
-        "agent_id": scope.agent_id,
-        "session_id": scope.session_id,
-        "subject": fact.subject,
-        "attribute": fact.attribute,
-        "value": fact.value,
-        "statement": fact.statement,
-    }
-    return {name: storable(text) for name, text in texts.items()} | {
-        "path": [storable(part) for part in scope.path],
-        "is_denied": fact.is_denied,
-        "valid_from": fact.valid_from,
-        "valid_to": fact.valid_to,
-        "said_at": fact.timestamp,
-        "expires_at": fact.expires_at,
-        "confidence": fact.confidence,
-        "sources": [storable(source) for source in fact.sources],
-        "sequence": sequence,
-    }
+    values = {name: getattr(fact, name) for name in _OF_FACT} | {name: getattr(fact.scope, name) for name in _OF_SCOPE}
+    row = {name: storable(value) if isinstance(value, str) else value for name, value in values.items()}
+    lists = {"path": fact.scope.path, "sources": fact.sources}
+    row |= {name: list(map(storable, texts)) for name, texts in lists.items()}
+    return row | {"said_at": fact.timestamp, "sequence": sequence}
 
 
 def storable(text: str | None) -> str | None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.trace import PathStep, Recall
@@ -92,7 +93,9 @@ def subgraph_of(recall: Recall) -> Subgraph:
     ends = (end for step in steps for end in (step.source_id, step.target_id))
     ids = dict.fromkeys([*(memory.id for memory in memories), *anchors, *recall.relays, *ends])
     numbers = {node_id: number for number, node_id in enumerate(ids)}
-    weight = _weight(recall)
+    # The weight of activation in the score.
+    found = ((one.parts.get("activation", 0.0), one.contributions.get("activation", 0.0)) for one in recall)
+    weight = next((got / came for came, got in found if came > 0 and math.isfinite(got / came)), 1.0)
     terms = [
         tuple(zip(memory.contributions, add_up([*memory.contributions.values()], memory.score), strict=True))
         for memory in memories
@@ -113,15 +116,6 @@ def subgraph_of(recall: Recall) -> Subgraph:
     )
 
 
-def _weight(recall: Recall) -> float:
-    """Return the weight of activation in the score."""
-    for memory in recall:
-        arrived, counted = (found.get("activation", 0.0) for found in (memory.parts, memory.contributions))
-        if arrived > 0 and math.isfinite(counted / arrived):
-            return counted / arrived
-    return 1.0
-
-
 def _arcs(
     flows: Iterable[PathStep], target: int, numbers: Mapping[str, int], weight: float, total: float | None = None
 ) -> list[Arc]:
@@ -139,8 +133,8 @@ def _arcs(
 _SENDER_WIDTH, _SENDER_HEIGHT = 216, 60
 _MEMORY_WIDTH, _MEMORY_HEIGHT = 260, 84
 _GAP = 214
-_ROW_GAP = 12
-_GROUP_GAP = 40
+_ROW_GAP, _GROUP_GAP = 12, 40
+# Many senders do not push the first memories further from the top.
 _OVERHANG = 240
 _MARGIN = 10
 _BOW, _BOW_SHARE = 62, 0.35
@@ -153,8 +147,7 @@ _LABELS = 5
 _FAINT_SHARE = 0.02
 
 
-@dataclass(frozen=True, slots=True)
-class Box:
+class Box(NamedTuple):
     """The box of a vertex, in pixels from the upper left corner of the picture."""
 
     vertex: Vertex
@@ -174,8 +167,7 @@ class Box:
         return self.top + self.height / 2
 
 
-@dataclass(frozen=True, slots=True)
-class Curve:
+class Curve(NamedTuple):
     """An arc as it is drawn."""
 
     arc: Arc
@@ -191,8 +183,7 @@ class Curve:
     faint: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
+class Picture(NamedTuple):
     """A subgraph with its layout."""
 
     width: float
@@ -208,128 +199,88 @@ class Picture:
 
 
 def lay_out(subgraph: Subgraph) -> Picture:
-    """Return the picture: memories by rank, and each sender near its targets (isotonic regression)."""
+    """Return the picture: memories by rank, beside them anchors by their targets, then other nodes by their flows."""
     into = [arc for arc in subgraph.arcs if not arc.relayed]
     largest = max((arc.flow for arc in into), default=0.0)
-    strokes = {arc.number: _stroke(arc.flow, largest) for arc in subgraph.arcs}
-    labelled = _labelled(into)
-    slots = {
-        arc.number: max(strokes[arc.number] + 1, _LABEL_SLOT if arc.number in labelled else _SLOT)
-        for arc in subgraph.arcs
-    }
+    shares = {arc.number: min(1.0, arc.flow / largest) if largest > 0 else 0.0 for arc in subgraph.arcs}
+    strokes = {number: round(max(_MIN_STROKE, _MAX_STROKE * share), 2) for number, share in shares.items()}
+    by_target = defaultdict[int, list[int]](list)
+    for arc in into:
+        by_target[arc.target].extend([arc.number] if arc.shown > 0 else [])
+    labelled = {number for numbers in by_target.values() for number in numbers[:_LABELS]}
+    slots = {number: max(one + 1, _LABEL_SLOT if number in labelled else _SLOT) for number, one in strokes.items()}
+    heights = defaultdict[tuple[str, int], float](float)
+    for arc in into:
+        heights["to", arc.target] += slots[arc.number]
+        heights["from", arc.source] += strokes[arc.number]
+
+    def stacked(
+        vertices: Iterable[Vertex], side: str, left: float, size: tuple[int, int], top: float
+    ) -> dict[int, Box]:
+        boxes, margin = dict[int, Box](), _ROW_GAP if side == "to" else 3 * _ROW_GAP
+        for vertex in vertices:
+            height = max(size[1], heights[side, vertex.number] + margin)
+            boxes[vertex.number] = Box(vertex, left, top, size[0], height)
+            top += height + _ROW_GAP
+        return boxes
+
     left = _MARGIN + (_BOW if len(into) < len(subgraph.arcs) else 0)
     right = left + _SENDER_WIDTH + _GAP
-    returned = [vertex for vertex in subgraph.vertices if vertex.rank is not None]
-    heights = {v.number: max(_MEMORY_HEIGHT, _sum(slots, into, v, lambda arc: arc.target)) for v in returned}
-    tops = _stacked([vertex.number for vertex in returned], heights, 0.0)
-    centres = {number: top + heights[number] / 2 for number, top in tops.items()}
-    senders = _ordered(subgraph.senders, into, centres)
-    sizes = {
-        v.number: max(_SENDER_HEIGHT, _sum(strokes, into, v, lambda arc: arc.source) + 2 * _ROW_GAP) for v, _ in senders
-    }
-    sender_tops = _as_wanted(senders, sizes)
-    # Many senders do not push the first memories far from the top.
-    drop = max(0.0, -min(sender_tops.values(), default=0.0) - _OVERHANG)
-    sender_tops = {number: top + drop for number, top in sender_tops.items()}
-    first = min((*tops.values(), *sender_tops.values()), default=0.0) - _MARGIN
-    memories = {v.number: Box(v, right, tops[v.number] - first, _MEMORY_WIDTH, heights[v.number]) for v in returned}
-    boxes = {v.number: Box(v, left, sender_tops[v.number] - first, _SENDER_WIDTH, sizes[v.number]) for v, _ in senders}
-    curves = _curves(subgraph.arcs, boxes, memories, strokes, slots)
-    relays = [box.top for box in boxes.values() if box.vertex.start is None]
+    returned = (vertex for vertex in subgraph.vertices if vertex.rank is not None)
+    memories = stacked(returned, "to", right, (_MEMORY_WIDTH, _MEMORY_HEIGHT), _MARGIN)
+    senders = dict[int, Box]()
+    for group in _groups(subgraph.senders, into, memories):
+        top = _bottom(senders) + _GROUP_GAP if senders else _MARGIN
+        senders |= stacked(group, "from", left, (_SENDER_WIDTH, _SENDER_HEIGHT), top)
+    lower = (_bottom(memories) - _bottom(senders)) / 2
+    senders = {number: box._replace(top=box.top + max(0.0, lower)) for number, box in senders.items()}
+    down = min(_OVERHANG, max(0.0, -lower))
+    memories = {number: box._replace(top=box.top + down) for number, box in memories.items()}
+    curves = (
+        Curve(*drawn, drawn[0].number in labelled, drawn[0].relayed or drawn[0].flow < _FAINT_SHARE * largest)
+        for drawn in _drawn(subgraph.arcs, senders, memories, strokes, slots)
+    )
     return Picture(
         width=right + _MEMORY_WIDTH + _MARGIN,
-        height=max((box.top + box.height for box in (*memories.values(), *boxes.values())), default=0.0) + _MARGIN,
-        senders=tuple(boxes.values()),
-        relays_top=min(relays, default=None),
+        height=max(_bottom(memories), _bottom(senders)) + _MARGIN,
+        senders=tuple(senders.values()),
+        relays_top=min((box.top for box in senders.values() if box.vertex.start is None), default=None),
         memories=tuple(memories.values()),
-        curves=tuple(
-            Curve(arc, *drawn, arc.number in labelled, arc.relayed or arc.flow < _FAINT_SHARE * largest)
-            for arc, drawn in sorted(curves, key=lambda curve: (not curve[0].relayed, curve[0].flow))
-        ),
+        curves=tuple(sorted(curves, key=lambda curve: (not curve.arc.relayed, curve.arc.flow))),
     )
 
 
-def _stroke(flow: float, largest: float) -> float:
-    share = min(1.0, flow / largest) if largest > 0 else 0.0
-    return round(max(_MIN_STROKE, _MAX_STROKE * share), 2)
+def _bottom(boxes: Mapping[int, Box]) -> float:
+    return max((box.top + box.height for box in boxes.values()), default=0.0)
 
 
-def _labelled(into: Iterable[Arc]) -> set[int]:
-    """Return the strongest arcs into each memory, without those that are shown as 0."""
-    by_target: dict[int, list[int]] = defaultdict(list)
-    for arc in into:
-        if arc.shown > 0:
-            by_target[arc.target].append(arc.number)
-    return {number for numbers in by_target.values() for number in numbers[:_LABELS]}
-
-
-def _sum(sizes: Mapping[int, float], arcs: Iterable[Arc], vertex: Vertex, end: Callable[[Arc], int]) -> float:
-    return sum(sizes[arc.number] for arc in arcs if end(arc) == vertex.number) + _ROW_GAP
-
-
-def _ordered(
-    senders: Iterable[Vertex], into: Sequence[Arc], centres: Mapping[int, float]
-) -> list[tuple[Vertex, float]]:
-    """Return the senders in order, each with the mean height of its targets.
-
-    The anchors are in order of this height. The other senders follow in order of the amount they sent.
-    """
-    middle = sum(centres.values()) / len(centres) if centres else 0.0
-    wishes = []
+def _groups(senders: Iterable[Vertex], into: Sequence[Arc], memories: Mapping[int, Box]) -> Iterator[list[Vertex]]:
+    """Yield the anchors in the order of the mean height of their targets, then the others by the amount they sent."""
+    middle = _bottom(memories) / 2
+    wishes = list[tuple[float, float, Vertex]]()
     for vertex in senders:
         sent = [arc for arc in into if arc.source == vertex.number]
         total = sum(arc.flow for arc in sent)
-        wish = sum(arc.flow * centres[arc.target] for arc in sent) / total if total > 0 else middle
-        order = (False, wish) if vertex.start is not None else (True, -total)
-        wishes.append((order, vertex, wish))
-    return [(vertex, wish) for _, vertex, wish in sorted(wishes, key=lambda one: (one[0], one[1].number))]
+        wish = sum(arc.flow * memories[arc.target].middle for arc in sent) / total if total > 0 else middle
+        wishes.append((wish, total, vertex))
+    yield [one for _, _, one in sorted(wishes, key=lambda wish: wish[0]) if one.start is not None]
+    yield [one for _, _, one in sorted(wishes, key=lambda wish: -wish[1]) if one.start is None]
 
 
-def _stacked(numbers: Iterable[int], heights: Mapping[int, float], begin: float) -> dict[int, float]:
-    tops = {}
-    for number in numbers:
-        tops[number] = begin
-        begin += heights[number] + _ROW_GAP
-    return tops
-
-
-def _as_wanted(senders: Sequence[tuple[Vertex, float]], heights: Mapping[int, float]) -> dict[int, float]:
-    """Return tops that keep the order and the gaps, with the least squared distance from the wanted centres.
-
-    A top minus the heights above it must not be less than the previous one. This is isotonic regression, which pools
-    adjacent violators.
-    """
-    offsets = _stacked((vertex.number for vertex, _ in senders), heights, 0.0)
-    has_anchors = any(vertex.start is not None for vertex, _ in senders)
-    offsets |= {v.number: offsets[v.number] + _GROUP_GAP for v, _ in senders if v.start is None and has_anchors}
-    pools: list[tuple[float, list[int]]] = []
-    for vertex, wish in senders:
-        mean, pool = wish - heights[vertex.number] / 2 - offsets[vertex.number], [vertex.number]
-        while pools and pools[-1][0] > mean:
-            other_mean, other = pools.pop()
-            mean = (mean * len(pool) + other_mean * len(other)) / (len(pool) + len(other))
-            pool = other + pool
-        pools.append((mean, pool))
-    return {number: mean + offsets[number] for mean, pool in pools for number in pool}
-
-
-_Drawn = tuple[str, str, float, tuple[float, float]]
-
-
-def _curves(
+def _drawn(
     arcs: Sequence[Arc],
     senders: Mapping[int, Box],
     memories: Mapping[int, Box],
     strokes: Mapping[int, float],
     slots: Mapping[int, float],
-) -> list[tuple[Arc, _Drawn]]:
+) -> Iterator[tuple[Arc, str, str, float, tuple[float, float]]]:
+    """Yield each arc with its line, its head, its width and the place of its label."""
     into = [arc for arc in arcs if not arc.relayed]
     relayed = [arc for arc in arcs if arc.relayed]
     leaving = _ports(into, strokes, senders, lambda arc: arc.source, lambda arc: memories[arc.target].middle)
     coming = _ports(into, slots, memories, lambda arc: arc.target, lambda arc: senders[arc.source].middle)
     out = _ports(relayed, strokes, senders, lambda arc: arc.source, lambda arc: -senders[arc.target].middle)
     back = _ports(relayed, strokes, senders, lambda arc: arc.target, lambda arc: -senders[arc.source].middle)
-    drawn: list[tuple[Arc, _Drawn]] = []
     for arc in arcs:
         stroke, half = strokes[arc.number], _HEAD / 2 + strokes[arc.number] / 2
         if arc.relayed:
@@ -345,8 +296,7 @@ def _curves(
             label = foot - _LETTER
         line = f"M{x1:.1f} {y1:.1f}C{pull1:.1f} {y1:.1f} {pull2:.1f} {y2:.1f} {foot:.1f} {y2:.1f}"
         head = f"M{foot:.1f} {y2 - half:.1f}L{tip:.1f} {y2:.1f}L{foot:.1f} {y2 + half:.1f}Z"
-        drawn.append((arc, (line, head, stroke, (label, y2 + _LETTER))))
-    return drawn
+        yield arc, line, head, stroke, (label, y2 + _LETTER)
 
 
 def _ports(

@@ -263,23 +263,15 @@ def own_file(name: str) -> str:
 
 
 def _printable(text: str) -> str:
-    if hasattr(text, "__html__"):
-        return text
-    return _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
-
-
-def _share(value: float | None, largest: float) -> float:
-    """Return `value` in percent of `largest`, 0 if one of them is not finite or `largest` is not positive."""
-    if value is None or not math.isfinite(value) or not 0 < largest < math.inf:
-        return 0.0
-    return max(0.0, min(_PERCENT, _PERCENT * value / largest))
+    return text if hasattr(text, "__html__") else _UNPRINTABLE.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _bar(terms: Sequence[tuple[str, float]], widest: float) -> tuple[_Term, ...]:
     """Return the terms side by side; a negative term covers the end of the previous ones."""
     bar, right = [], 0.0
     for name, value in terms:
-        width = _share(abs(value), widest)
+        # A term may be infinite or no number.
+        width = min(_PERCENT, _PERCENT * abs(value) / widest) if math.isfinite(value) and 0 < widest < math.inf else 0.0
         left = right if value >= 0 else max(0.0, right - width)
         right = min(_PERCENT, right + width) if value >= 0 else left
         bar.append(_Term(name.replace("_", " "), value, left, min(width, _PERCENT - left)))
@@ -320,10 +312,8 @@ def _card(
         for name, value in {**node.found.to_json(), **node.metadata, **fields}.items()
         if value not in (None, "", [])
     }
-    if node.valid_from:
-        values["valid from"] = f"{day_in(node.valid_from, zone)}"
-    if node.valid_to:
-        values["valid to"] = f"{day_in(node.valid_to, zone)}"
+    held = {"valid from": node.valid_from, "valid to": node.valid_to}
+    values |= {name: f"{day_in(time, zone)}" for name, time in held.items() if time}
     names = {name.lower(): name for name in values}
     first = [names[name] for name in _SEEN_FIRST if name in names]
     label = next((values[name] for name in first if name.lower() in {"title", "speaker"}), "")

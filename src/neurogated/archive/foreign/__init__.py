@@ -69,7 +69,7 @@ def read_file(source: str | None, path: Path, words: Words) -> Iterator[Incoming
                     if isinstance(one, FileEntry):
                         count += 1
                     else:
-                        yield _worded(one, words) if isinstance(one, Incoming) else one
+                        yield _worded(one, words, wanted.wordless) if isinstance(one, Incoming) else one
             elif len(files) == 1:
                 raise DatasetError(f"{file.name} is not {wanted.title} but {_kind(file)}")
             else:
@@ -134,10 +134,10 @@ def _records(wanted: Format, file: File) -> Iterator[FileEntry | Incoming | Inco
         yield Note(f"{file.name} is empty")
 
 
-def _worded(one: Incoming, words: Words) -> Incoming | Left | Fault:
+def _worded(one: Incoming, words: Words, wordless: str) -> Incoming | Left | Fault:
     """Return a text with the words of its body; what is left out, if nobody says it."""
     role: object = one.role
-    speaker, why, text = one.speaker, NO_WORDS, one.text
+    speaker, why, text = one.speaker, wordless if one.content is None else NO_WORDS, one.text
     parts: tuple[str, ...] = ()
     if one.content is not None:
         body = one.content

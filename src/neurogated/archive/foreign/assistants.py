@@ -14,7 +14,17 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
 
-from neurogated.archive.foreign.incoming import Branches, Format, Found, Incoming, Left, read_each, read_one
+from neurogated.archive.foreign.incoming import (
+    EMPTY,
+    FILES,
+    Branches,
+    Format,
+    Found,
+    Incoming,
+    Left,
+    read_each,
+    read_one,
+)
 from neurogated.archive.foreign.stream import File, FileEntry
 from neurogated.archive.foreign.values import (
     digest,
@@ -76,9 +86,7 @@ def _time_of(node: Mapping[str, Any]) -> datetime | None:
     return moment_or_none(message.get("create_time") or None) if isinstance(message, dict) else None
 
 
-def _chatgpt_message(
-    node: Mapping[str, Any], place: str, *, key: str, about: Mapping[str, Any]
-) -> Incoming | Left | None:
+def _chatgpt_message(node: Mapping[str, Any], place: str, *, key: str, about: Mapping[str, Any]) -> Incoming | Left:
     message = mapping(node["message"])
     author, content, flags = (mapping(message.get(name)) for name in ("author", "content", "metadata"))
     kind, recipient, role = content.get("content_type"), message.get("recipient") or "all", author.get("role")
@@ -88,8 +96,7 @@ def _chatgpt_message(
         return _instructions(content, flags, place, own)
     if kind == "model_editable_context" or recipient == "bio":
         text = text_of(content.get("model_set_context")) or _shown_text(content)
-        title = {"title": "Memory of ChatGPT"}
-        return Incoming(place, f"memory-{digest(text)}", text, None, own | title) if text else None
+        return Incoming(place, f"memory-{digest(text)}", text, None, own | {"title": "Memory of ChatGPT"})
     if isinstance(recipient, str) and recipient.startswith("canmore."):
         return _canvas(content, place, key, details)
     if role in {"system", "developer"} or any(flags.get(name) for name in _TABLE["hidden"]):
@@ -99,11 +106,10 @@ def _chatgpt_message(
     files = [str(one["name"]) for one in objects(flags.get("attachments")) if one.get("name")]
     if files:
         details["metadata"] = {**details.get("metadata", {}), "attachments": files}
-    parts = content.get("parts")
-    shown = parts
-    if isinstance(parts, list):
+    shown = content.get("parts")
+    if isinstance(shown, list):
         # Without the marks of citations, and with the names of entities.
-        shown = [_REST.sub("", _MARK.sub(_as_shown, one)) if isinstance(one, str) else one for one in parts]
+        shown = [_REST.sub("", _MARK.sub(_as_shown, one)) if isinstance(one, str) else one for one in shown]
     return Incoming(place, key, "", role, details, author.get("name") or None, content=shown)
 
 
@@ -113,16 +119,14 @@ def _shown_text(content: Mapping[str, Any]) -> str:
     return text_of("\n".join(texts)) or text_of(content.get("text"))
 
 
-def _instructions(
-    content: Mapping[str, Any], flags: Mapping[str, Any], place: str, own: Mapping[str, Any]
-) -> Incoming | None:
+def _instructions(content: Mapping[str, Any], flags: Mapping[str, Any], place: str, own: Mapping[str, Any]) -> Incoming:
     """Return what the user wrote about himself and how to answer. Every conversation repeats it."""
     data = mapping(flags.get("user_context_message_data"))
     about = text_of(data.get("about_user_message")) or text_of(content.get("user_profile"))
     wish = text_of(data.get("about_model_message")) or text_of(content.get("user_instructions"))
     text = "\n".join(filter(None, (about, wish)))
     own = {**{name: value for name, value in own.items() if name != "metadata"}, "title": "Custom instructions"}
-    return Incoming(place, f"instructions-{digest(text)}", text, "user", own) if text else None
+    return Incoming(place, f"instructions-{digest(text)}", text, "user", own)
 
 
 def _canvas(content: Mapping[str, Any], place: str, key: str, details: Mapping[str, Any]) -> Incoming | Left:
@@ -186,7 +190,7 @@ def _claude_chat(value: Mapping[str, Any], place: str) -> Found:
 
 def _claude_message(
     message: Mapping[str, Any], place: str, *, about: Mapping[str, Any], branches: Branches
-) -> Incoming | Left | None:
+) -> Incoming | Left:
     """Return what is said, with the texts of attached files. Thoughts, calls of tools and their results are not."""
     role, key, said = _ROLES.get(message["sender"]), message["uuid"], message.get("content")
     if role is None:
@@ -206,10 +210,8 @@ def _claude_message(
     return Incoming(place, key, text, role, details, content=said, **branches.of(key))
 
 
-def _noted(place: str, key: str, text: object, title: str, **details: object) -> Incoming | Left:
+def _noted(place: str, key: str, text: object, title: str, **details: object) -> Incoming:
     """Return a text that stands for itself."""
-    if not text_of(text):
-        return Left(place, "empty texts")
     return Incoming(place, key, text_of(text), details=given(title=title, **details))
 
 
@@ -220,7 +222,7 @@ def _project(value: Mapping[str, Any], place: str) -> Found:
         if text_of(value.get(key)):
             yield _noted(f"{place}.{key}", f"{value['uuid']}-{key}", value[key], title, timestamp=time)
 
-    def document(one: Mapping[str, Any], place: str) -> Incoming | Left:
+    def document(one: Mapping[str, Any], place: str) -> Incoming:
         title = f"{one.get('filename') or 'a document'} ({name})"
         key = one.get("uuid") or digest(value["uuid"], one.get("filename"))
         return _noted(place, key, one.get("content"), title, timestamp=moment(one.get("created_at")) or time)
@@ -229,7 +231,8 @@ def _project(value: Mapping[str, Any], place: str) -> Found:
 
 
 CLAUDE = Format(
-    "claude", "an export of Claude", has_keys("chat_messages", "conversations_memory", "uuid name docs"), _claude
+    *("claude", "an export of Claude", has_keys("chat_messages", "conversations_memory", "uuid name docs"), _claude),
+    wordless=EMPTY,
 )
 
 
@@ -265,7 +268,7 @@ def _gemini(entry: FileEntry) -> Found:
     key = f"{value['time']}\0{digest(title)}"
     files = [one["name"] for one in objects(value.get("attachedFiles")) if one.get("name")]
     about = given(metadata=given(attachments=files))
-    yield Incoming(place, key, prompt, "user", {**details, **about}) if prompt else Left(place, "files without words")
+    yield Incoming(place, key, prompt, "user", {**details, **about})
     if answer:
         yield Incoming(f"{place}.safeHtmlItem", f"{key}\0answer", answer, "assistant", details)
 
@@ -283,8 +286,8 @@ def _gemini_chat(value: Mapping[str, Any], place: str) -> Found:
         words = [said.get("prompt"), *(one.get("data") for one in parts)]
         words += [card.get("content") for one in parts for card in objects(one.get("cards"))]
         text = "\n".join(filter(None, map(text_of, words)))
-        if said.get("turn_deleted_time") or not text:
-            return Left(place, "deleted messages" if said.get("turn_deleted_time") else "files without words")
+        if said.get("turn_deleted_time"):
+            return Left(place, "deleted messages")
         key, details = f"{name}-{seen[name]}", given(timestamp=moment(said.get("turn_last_modified")))
         branch = key if seen[name] < counts[name] else None
         return Incoming(place, key, text, name.partition("-")[0], {**about, **details}, branch=branch)
@@ -300,7 +303,8 @@ def _turn(value: Mapping[str, Any]) -> tuple[str, Any]:
 
 
 GEMINI = Format(
-    "gemini", "the activity of Gemini", has_keys("header title time", "conversation_turns creation_time"), _gemini
+    *("gemini", "the activity of Gemini", has_keys("header title time", "conversation_turns creation_time"), _gemini),
+    wordless=FILES,
 )
 
 
@@ -320,10 +324,8 @@ def _aistudio(file: File) -> Found:
             text = text_of(one.get("text")) or text_of("".join(str(part.get("text") or "") for part in parts))
             if one.get("isThought"):
                 return Left(place, "thoughts")
-            if not text:
-                return Left(
-                    place, next((why for name, why in _TABLE["chunks"].items() if name in one), "files without words")
-                )
+            if not text and (why := next((why for name, why in _TABLE["chunks"].items() if name in one), None)):
+                return Left(place, why)
             key = digest(one.get("role"), text)
             repeats[key] += 1
             details = given(session_id=f"aistudio-{name}", timestamp=moment(one.get("createTime")))
@@ -335,7 +337,9 @@ def _aistudio(file: File) -> Found:
 
 
 AISTUDIO = Format(
-    "aistudio", "a prompt of AI Studio", lambda value: isinstance(value.get("chunkedPrompt"), dict), read_file=_aistudio
+    *("aistudio", "a prompt of AI Studio", lambda value: isinstance(value.get("chunkedPrompt"), dict)),
+    read_file=_aistudio,
+    wordless=FILES,
 )
 
 # --- Grok ------------------------------------------------------------------------------------------------------------
@@ -355,8 +359,8 @@ def _grok(entry: FileEntry) -> Found:
     def response(one: Mapping[str, Any], place: str) -> Incoming | Left:
         said = mapping(one["response"])
         key, text = said["_id"], text_of(_CARD.sub("", said.get("message") or ""))
-        if not text:
-            return Left(place, "pictures" if said.get("generated_image_urls") else "no words")
+        if not text and said.get("generated_image_urls"):
+            return Left(place, "pictures")
         role = "user" if str(said["sender"]).casefold() in {"human", "user"} else "assistant"
         own = {**details, **given(timestamp=moment(said.get("create_time")))}
         return Incoming(place, key, text, role, own, is_private=private, **branches.of(key))
@@ -389,14 +393,12 @@ def _copilot(file: File) -> Found:
     repeats = Counter[str]()
     numbered = list(enumerate(rows, start=2))
 
-    def said(row: Mapping[str, Any], place: str) -> Incoming | Left | None:
+    def said(row: Mapping[str, Any], place: str) -> Incoming:
         words, name = text_of(row[message]), row.get(title) or "untitled"
         by = (row.get(author) or "user").strip().casefold() if author else "user"
-        if not words:
-            return None
         role = "user" if by in {"human", "user"} else "assistant"
         moment_of = _copilot_time(row[time])
-        if moment_of is None:
+        if words and moment_of is None:
             raise ValueError(f"{row[time]!r} is no time")
         key = digest(row[time], role, words)
         repeats[key] += 1

@@ -14,12 +14,12 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, Note, each_entry, read_messages
+from neurogated.archive.foreign.incoming import FILES, Format, Found, Incoming, Left, Note, each_entry, read_messages
 from neurogated.archive.foreign.stream import Fault, File
 from neurogated.archive.foreign.values import digest, given, has_keys, mapping, moment, objects, text_of
 from neurogated.text.strings import table_of
 
-_FILES, _NOTICES = "files without words", "notices"
+_NOTICES = "notices"
 
 # --- WhatsApp --------------------------------------------------------------------------------------------------------
 _UNSEEN = "[\u200e\u200f\u202a-\u202e\ufeff]*"
@@ -125,8 +125,8 @@ def _whatsapp(file: File) -> Found:
         words = _EDITED.sub("", found[2])
         is_file = _ATTACHED.match(words)
         said = text_of(words[is_file.end() :] if is_file else words)
-        if _DELETED.match(words) or (words.startswith("\u200e") and not is_file) or not said:
-            yield Left(place, "deleted messages" if _DELETED.match(words) else _FILES)
+        if _DELETED.match(words) or (words.startswith("\u200e") and not is_file):
+            yield Left(place, "deleted messages" if _DELETED.match(words) else FILES)
             continue
         key = (time, found[1], said)
         repeats[key] += 1
@@ -138,6 +138,7 @@ WHATSAPP = Format(
     *("whatsapp", "a chat of WhatsApp"),
     sniff=lambda file: any(map(_LINE.match, file.head.decode("utf-8-sig", "replace").splitlines()[:5])),
     read_file=_whatsapp,
+    wordless=FILES,
 )
 
 
@@ -149,8 +150,6 @@ def _telegram_message(message: Mapping[str, Any], place: str, *, head: Mapping[s
     asked = [poll.get("question"), *(one.get("text") for one in objects(poll.get("answers")))]
     said = (message.get("text"), message.get("place_name"), message.get("address"), *asked)
     text = "\n".join(filter(None, map(_telegram_text, said)))
-    if not text:
-        return Left(place, _FILES)
     unix = message.get("date_unixtime")
     time = moment(int(unix)) if unix else datetime.fromisoformat(message["date"])
     first, answered = message.get("forwarded_from"), message.get("reply_to_message_id")
@@ -170,7 +169,9 @@ def _is_telegram(value: Mapping[str, Any]) -> bool:
     return is_chat or ("id" in value and value.get("type") in {"message", "service", "unsupported"} and is_dated)
 
 
-TELEGRAM = Format("telegram", "an export of Telegram", _is_telegram, partial(read_messages, read=_telegram_message))
+TELEGRAM = Format(
+    *("telegram", "an export of Telegram", _is_telegram, partial(read_messages, read=_telegram_message)), wordless=FILES
+)
 
 # --- Slack -----------------------------------------------------------------------------------------------------------
 _SAID = frozenset({None, "bot_message", "me_message", "thread_broadcast", "reply_broadcast", "file_share"})
@@ -225,8 +226,6 @@ def _slack_message(
 
     body = message.get("text") or "\n".join(_slack_texts(message.get("attachments") or message.get("blocks")))
     text = text_of(html.unescape(_LINK.sub(shown, str(body))))
-    if not text:
-        return Left(place, _FILES)
     user = message.get("user") or message.get("bot_id") or ""
     own = _slack_name({"profile": message.get("user_profile")})
     bot = mapping(message.get("bot_profile")).get("name")
@@ -239,7 +238,9 @@ def _slack_message(
 
 
 SLACK = Format(
-    "slack", "an export of Slack", lambda value: value.get("type") == "message" and "ts" in value, read_file=_slack
+    *("slack", "an export of Slack", lambda value: value.get("type") == "message" and "ts" in value),
+    read_file=_slack,
+    wordless=FILES,
 )
 
 # --- Discord ---------------------------------------------------------------------------------------------------------
@@ -255,8 +256,6 @@ def _discord_message(message: Mapping[str, Any], place: str, *, head: Mapping[st
     author, embedded = mapping(message.get("author")), text_of("\n".join(_embedded(message.get("embeds"))))
     said = {"message": text_of(message.get("content")), "forwarded message": text_of(forwarded.get("content"))}
     (_, text), *beside = [one for one in {**said, "embed": embedded}.items() if one[1]] or [("", "")]
-    if not text:
-        return Left(place, _FILES)
     files = [one["fileName"] for one in objects(message.get("attachments")) if one.get("fileName")]
     channel, reply = mapping(head.get("channel")), mapping(message.get("reference")).get("messageId")
     about = given(conversation=channel.get("name"), attachments=files, reply_to=reply)
@@ -276,4 +275,5 @@ def _embedded(embeds: object) -> Iterator[str]:
 DISCORD = Format(
     *("discord", "a channel of Discord", has_keys("guild channel messages", "id timestamp author content")),
     partial(read_messages, read=_discord_message),
+    wordless=FILES,
 )

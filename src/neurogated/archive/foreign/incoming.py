@@ -12,8 +12,8 @@ from typing import Any
 from neurogated.archive.foreign.stream import MALFORMED, Fault, File, FileEntry, fault_of
 from neurogated.archive.foreign.values import mapping
 
-NO_WORDS = "no words"
-"""Why a message with neither text nor other parts is left out."""
+NO_WORDS, FILES, EMPTY = "no words", "files without words", "empty texts"
+"""Why texts without words are left out. The first holds of a message with neither text nor other parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,8 @@ class Note(str):
 Words = Callable[[Mapping[str, Any]], Any]
 """Reads a message; what it returns has a `role`, a `text`, and `others`, its other parts as in `[image][thinking]`."""
 Found = Iterator[Incoming | IncomingItem | Left | Fault | Note]
-Reader = Callable[[Mapping[str, Any], str], Incoming | IncomingItem | Left | None]
-"""Reads an item, given its place; None if it holds nothing to remember."""
+Reader = Callable[[Mapping[str, Any], str], Incoming | IncomingItem | Left]
+"""Reads an item, given its place. An item without words is left out later, by `read_file`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +97,8 @@ class Format:
     """Whether a file that is no JSON is of this format."""
     read_file: Callable[[File], Found] | None = None
     """Yields the records of a file that is no JSON, or of any file if there is no `read`."""
+    wordless: str = NO_WORDS
+    """Why a text without words is left out; of a message, `NO_WORDS` is the reason."""
     note: Callable[[int], str | None] = lambda _: None
     """What the user should know of a file with this number of entries."""
 
@@ -111,7 +113,7 @@ def read_each(items: object, place: str, read: Reader) -> Found:
         yield from read_one(item, f"{place}[{number}]", read)
 
 
-def read_messages(entry: FileEntry, read: Callable[..., Incoming | IncomingItem | Left | None]) -> Found:
+def read_messages(entry: FileEntry, read: Callable[..., Incoming | IncomingItem | Left]) -> Found:
     """Read a message, or the messages of a chat. `read` gets the other values of the chat as `head`, too."""
     if isinstance(messages := entry.value.get("messages"), list):
         yield from read_each(messages, f"{entry.place}.messages", partial(read, head=entry.value))
@@ -147,7 +149,7 @@ def read_one(item: object, place: str, read: Reader) -> Found:
     except MALFORMED as error:
         yield fault_of(error, place)
     else:
-        yield Left(place, NO_WORDS) if found is None else found
+        yield found
 
 
 class Branches:
@@ -161,14 +163,10 @@ class Branches:
         *,
         keeps_lost: bool = True,
     ) -> None:
-        """Divide the messages of a conversation into branches.
+        """Divide the messages of a conversation, given their parents and their times, into branches.
 
-        Args:
-            parents: the parent of each message, in any order.
-            times: when they were sent.
-            last: the last message that the user saw; else the newest one that no other follows, of equally new ones the
-                last one.
-            keeps_lost: messages whose parents are missing count as seen, since a tree may have holes.
+        `last` is the last message that the user saw; else it is the newest one that no other follows, of equally new
+        ones the last one. With `keeps_lost`, messages whose parents are missing count as seen: a tree may have holes.
         """
         if last not in parents:
             inner = {parent for parent in parents.values() if isinstance(parent, str)}

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote
 
-from neurogated.archive.foreign.incoming import Format, Found, Incoming, Left, read_one
+from neurogated.archive.foreign.incoming import EMPTY, Format, Found, Incoming, Left, read_one
 from neurogated.archive.foreign.stream import File, FileEntry
 from neurogated.archive.foreign.values import digest, given, has_keys, mapping, moment, objects, text_of
 
@@ -135,7 +135,7 @@ def _entity(entity: Mapping[str, Any], place: str) -> Found:
         where = f"{place}.observations[{number}]"
         details = given(title=name, metadata=given(entity_type=entity.get("entityType")))
         key = f"{name}\0{text}"
-        yield Incoming(where, key, text, details=details) if text else Left(where, "empty texts")
+        yield Incoming(where, key, text, details=details)
 
 
 def _relation(relation: Mapping[str, Any], place: str) -> Incoming:
@@ -148,7 +148,7 @@ def _is_graph(value: Mapping[str, Any]) -> bool:
     return is_line or "relationType" in value or {"entities", "relations"} <= value.keys()
 
 
-MCP_MEMORY = Format("mcp-memory", "the graph of MCP's server-memory", _is_graph, _graph)
+MCP_MEMORY = Format("mcp-memory", "the graph of MCP's server-memory", _is_graph, _graph, wordless=EMPTY)
 
 # --- MemoryOS --------------------------------------------------------------------------------------------------------
 _PAGES = ("pages", "details")
@@ -178,22 +178,19 @@ def _memoryos(entry: FileEntry) -> Found:
         for name, profile in mapping(tier.get("user_profiles")).items():
             about = {"title": f"Profile of {name}", "metadata": {"derived": True}, **user}
             text = text_of(mapping(profile).get("data"))
-            found = Incoming(f"{place}.{name}", f"profile-{name}", text, details=about)
-            yield found if text else Left(place, "empty texts")
+            yield Incoming(f"{place}.{name}", f"profile-{name}", text, details=about)
 
 
-def _page(page: Mapping[str, Any], place: str, *, name: str, user: Mapping[str, Any]) -> Incoming | Left:
+def _page(page: Mapping[str, Any], place: str, *, name: str, user: Mapping[str, Any]) -> Incoming:
     text, time = text_of(page[name]), page.get("timestamp")
-    session = page.get("session_id") or "memoryos"
-    details = {**user, **given(session_id=session, timestamp=_local(time))}
-    key = f"{time}\0{digest(text)}"
-    return Incoming(place, key, text, _SAID[name], details) if text else Left(place, "empty texts")
+    details = {**user, **given(session_id=page.get("session_id") or "memoryos", timestamp=_local(time))}
+    return Incoming(place, f"{time}\0{digest(text)}", text, _SAID[name], details)
 
 
-def _knowledge(fact: Mapping[str, Any], place: str, *, user: Mapping[str, Any]) -> Incoming | Left:
+def _knowledge(fact: Mapping[str, Any], place: str, *, user: Mapping[str, Any]) -> Incoming:
     text = text_of(fact.get("knowledge") or fact.get("text"))
     details = {**user, **given(timestamp=_local(fact.get("timestamp"))), "metadata": {"derived": True}}
-    return Incoming(place, digest(text), text, details=details) if text else Left(place, "empty texts")
+    return Incoming(place, digest(text), text, details=details)
 
 
 def _local(value: object) -> datetime | None:
@@ -206,4 +203,5 @@ MEMORYOS = Format(
     *("memoryos", "files of MemoryOS"),
     has_keys("user_input agent_response", "sessions access_frequency", *_TIERS),
     _memoryos,
+    wordless=EMPTY,
 )

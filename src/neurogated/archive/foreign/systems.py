@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from neurogated.archive.foreign.agents import read_thread
 from neurogated.archive.foreign.incoming import (
+    EMPTY,
     Format,
     Found,
     Incoming,
@@ -33,7 +34,7 @@ _MEM0_KEPT = ("created_at", "updated_at", "categories", "actor_id", "attributed_
 _SPEAKERS = frozenset({"user", "assistant"})
 
 
-def _mem0(memory: Mapping[str, Any], place: str) -> Incoming | None:
+def _mem0(memory: Mapping[str, Any], place: str) -> Incoming:
     """Return a memory. Its time is that of its last change, when its text was written."""
     text, by = text_of(memory["memory"]), memory.get("attributed_to")
     end = read_expiration("expiration_date", memory.get("expiration_date") or None)
@@ -47,7 +48,7 @@ def _mem0(memory: Mapping[str, Any], place: str) -> Incoming | None:
     )
     role = memory.get("role") or (by if by in _SPEAKERS else None)
     speaker = memory.get("actor_id") or (by if isinstance(by, str) and by not in _SPEAKERS else None)
-    return Incoming(place, memory["id"], text, role, details, speaker or None) if text else None
+    return Incoming(place, memory["id"], text, role, details, speaker or None)
 
 
 _MEM0_NOTE = (
@@ -137,18 +138,16 @@ def _letta_agent(agent: Mapping[str, Any], place: str, blocks: Mapping[str, Any]
     used.update(keys)
     own = [blocks[key] for key in keys if key in blocks]
     own += agent.get("core_memory") or agent.get("memory_blocks") or []
-    yield from read_each(own, f"{place}.blocks", partial(_letta_block, agent=known._replace(born=born)))
+
+    def block(one: Mapping[str, Any], place: str) -> Incoming:
+        time = moment(one.get("updated_at") or one.get("created_at"))
+        details = given(agent_id=known.name, title=one["label"], timestamp=time)
+        return Incoming(place, f"{known.name}\0{born}\0{one['label']}", text_of(one.get("value")), details=details)
+
+    yield from read_each(own, f"{place}.blocks", block)
 
 
-def _letta_block(block: Mapping[str, Any], place: str, *, agent: _Agent) -> Incoming | Left:
-    text, label = text_of(block.get("value")), block["label"]
-    time = moment(block.get("updated_at") or block.get("created_at"))
-    details = given(agent_id=agent.name, title=label, timestamp=time)
-    key = f"{agent.name}\0{agent.born}\0{label}"
-    return Incoming(place, key, text, details=details) if text else Left(place, "empty texts")
-
-
-def _letta_message(message: Mapping[str, Any], place: str, *, agent: _Agent) -> Incoming | Left | None:
+def _letta_message(message: Mapping[str, Any], place: str, *, agent: _Agent) -> Incoming | Left:
     """Return what is said. Its time and text identify it, since its id is only its number in the file."""
     role, time = message["role"], message.get("created_at")
     session = f"letta-{agent.name}-{agent.born}" if agent.born else f"letta-{agent.name}"
@@ -191,6 +190,7 @@ LETTA = Format(
     *("letta", "an agent file of Letta"),
     lambda value: isinstance(value.get("agents"), list) or {"agent_type", "core_memory"} <= value.keys(),
     _letta,
+    wordless=EMPTY,
     note=lambda _: (
         "agent files hold at most 50 messages, and archival passages are not imported; get those from Letta's API"
     ),
@@ -236,9 +236,7 @@ def _zep_session(value: Mapping[str, Any]) -> object:
     return next((value[name] for name in _ZEP_SESSION if value.get(name)), None)
 
 
-def _zep_text(
-    item: Mapping[str, Any], place: str, *, user: Mapping[str, Any], session: object
-) -> Incoming | Left | None:
+def _zep_text(item: Mapping[str, Any], place: str, *, user: Mapping[str, Any], session: object) -> Incoming | Left:
     """Return a message, with the time that its developer gave before that of its receipt; or a fact.
 
     A fact is true from `valid_at` until `invalid_at`, or until it expired.
@@ -254,9 +252,8 @@ def _zep_text(
             return Left(place, "facts that held at no time")
         valid = given(valid_from=begin, valid_to=end)
         about = given(metadata=given(relation=item.get("name"), source=item.get("source_node_uuid")))
-        text = text_of(item["fact"])
         details = {**user, **group, **given(timestamp=time), **valid, **about}
-        return Incoming(place, key, text, None, details) if text else None
+        return Incoming(place, key, text_of(item["fact"]), None, details)
     time = moment(next((item[name] for name in times if item.get(name)), None))
     session = _zep_session(item) or session
     told = item.get("role_type") or item.get("role")
