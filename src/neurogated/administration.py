@@ -246,10 +246,10 @@ def import_memory(config: MemoryConfig, folder: str | Path, *, progress: bool | 
     """
     config = _on_disk(config)
     # The export is opened before the memory, so that a damaged export does not leave an empty memory.
-    found = open_export(Path(folder))
+    manifest = open_export(Path(folder))
     with contextlib.closing(open_store(config, utc_now)) as store:
-        importing.import_memory(found, store, progress=_bar("importing", progress))
-    return found.manifest
+        importing.import_memory(Path(folder), manifest, store, progress=_bar("importing", progress))
+    return manifest
 
 
 def move_memory(config: MemoryConfig, storage: str, *, progress: bool | None = None) -> ExportManifest:

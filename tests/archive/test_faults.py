@@ -46,7 +46,7 @@ def _refused(folder: Path) -> NeurogatedError:
     """Import, which must fail, and return the error. Afterwards the store must be as empty as before."""
     store = GraphStore()
     with pytest.raises(NeurogatedError) as raised:
-        importing.import_memory(manifest.open_export(folder), store)
+        importing.import_memory(folder, manifest.open_export(folder), store)
     assert store.namespaces() == ["default"]
     assert store.embedder is None
     assert not list(store.journal())

@@ -54,7 +54,7 @@ def _export(store: GraphStore, folder: Path) -> ExportManifest:
 
 
 def _import(folder: Path, store: GraphStore) -> None:
-    importing.import_memory(open_export(folder), store)
+    importing.import_memory(folder, open_export(folder), store)
 
 
 def _assert_alike(one: GraphStore, other: GraphStore) -> None:

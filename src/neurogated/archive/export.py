@@ -36,7 +36,6 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.files import make_folder, private, sync_folder
 from neurogated.core.model import ACCESSED, MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.view import GraphView
 from neurogated.errors import StorageError
 
 _NUMBER = np.dtype("<f4")
@@ -167,6 +166,13 @@ class _Accessed(NamedTuple):
         charged_at = to_micros(node.charged_at or node.created_at)
         return cls(last_put, to_micros(node.last_accessed), node.uses, node.charge, charged_at)
 
+    def given_to(self, node: MemoryNode) -> MemoryNode:
+        """Return the node with these accesses."""
+        last_accessed, charged_at = from_micros(self.moment), from_micros(self.charged_at)
+        return dataclasses.replace(
+            node, last_accessed=last_accessed, uses=self.uses, charge=self.charge, charged_at=charged_at
+        )
+
     def after(self, node_id: str, delta: GraphDelta) -> Self:
         """Return the accesses of the node after a delta."""
         count, charge = delta.touch.nodes.get(node_id, 0), delta.touch.charges.get(node_id)
@@ -207,7 +213,12 @@ class _Survey:
         """Return the delta with the accesses and pending tasks of the export."""
         delta = entry.delta
         if self.accessed:
-            nodes = tuple(self._with_access(node, entry.sequence) for node in delta.nodes)
+            nodes = tuple(
+                known.given_to(node)
+                if (known := self.accessed.get(node.id)) is not None and known.last_put == entry.sequence
+                else node
+                for node in delta.nodes
+            )
             counts = {name: one for name, one in delta.touch.nodes.items() if not self._is_set(name, entry.sequence)}
             charges = {name: one for name, one in delta.touch.charges.items() if not self._is_set(name, entry.sequence)}
             delta = dataclasses.replace(delta, nodes=nodes, touch=Access(counts, delta.touch.edges, charges))
@@ -217,18 +228,6 @@ class _Survey:
 
     def _is_set(self, node_id: str, sequence: int) -> bool:
         return node_id in self.accessed and self.accessed[node_id].last_put <= sequence
-
-    def _with_access(self, node: MemoryNode, sequence: int) -> MemoryNode:
-        known = self.accessed.get(node.id)
-        if known is None or known.last_put != sequence:
-            return node
-        return dataclasses.replace(
-            node,
-            last_accessed=from_micros(known.moment),
-            uses=known.uses,
-            charge=known.charge,
-            charged_at=from_micros(known.charged_at),
-        )
 
 
 def _survey(name: str, store: GraphStorePort) -> _Survey:
@@ -253,28 +252,25 @@ def _survey(name: str, store: GraphStorePort) -> _Survey:
         for task in delta.settled:
             waiting.pop(task, None)
         last, deltas = delta.at, deltas + 1
-    tasks = None if list(waiting) == pending else pending
-    return _Survey(
-        sequence=view.sequence,
-        deltas=deltas + bool(tasks),
-        nodes=int(view.live_nodes().size),
-        edges=int(view.live_edges().size),
-        accessed=dict(_other_accesses(name, view, accessed)),
-        tasks=tasks,
-        last=last,
-    )
-
-
-def _other_accesses(name: str, view: GraphView, accessed: Mapping[str, _Accessed]) -> Iterator[tuple[str, _Accessed]]:
-    rows = view.live_nodes()
-    columns = (getattr(view, name).take(rows).tolist() for name in ACCESSED)
+    rows, differing = view.live_nodes(), dict[str, _Accessed]()
+    columns = (getattr(view, column).take(rows).tolist() for column in ACCESSED)
     for row, *now in zip(rows.tolist(), *columns, strict=True):
         node_id = view.ids[row]
         if node_id not in accessed:
             raise StorageError(f"the journal of namespace {name!r} does not contain node {node_id!r}; run 'check'")
         present = _Accessed(accessed[node_id].last_put, *now)
         if present != accessed[node_id]:
-            yield node_id, present
+            differing[node_id] = present
+    tasks = None if list(waiting) == pending else pending
+    return _Survey(
+        sequence=view.sequence,
+        deltas=deltas + bool(tasks),
+        nodes=int(rows.size),
+        edges=int(view.live_edges().size),
+        accessed=differing,
+        tasks=tasks,
+        last=last,
+    )
 
 
 class _VectorWriter:
@@ -354,17 +350,15 @@ def user_lines(namespace: str, store: GraphStorePort, user_id: str) -> Iterator[
         at = {"at": entry.delta.at.isoformat(), "reason": entry.delta.reason}
         for node in entry.delta.nodes:
             if node.scope.user_id == user_id:
-                versions[node.id].append({**at, **_fields(node)})
+                values = {name: getattr(node, name) for name in _PLAIN}
+                values |= {name: time and time.isoformat() for name in _TIMES for time in [getattr(node, name)]}
+                values |= {name: getattr(node.scope, name) for name in ("agent_id", "session_id")}
+                values |= {"path": list(node.scope.path), "tags": list(node.tags), "metadata": dict(node.metadata)}
+                values["found"] = node.found.to_json()
+                given = {name: value for name, value in values.items() if value not in (None, [], {})}
+                versions[node.id].append(at | given)
         for node_id in entry.delta.removed_nodes:
             if node_id in versions:
                 versions[node_id].append({**at, "deleted": True})
     for node_id, told in versions.items():
         yield json.dumps({"namespace": namespace, "id": node_id, "versions": told}, ensure_ascii=False) + "\n"
-
-
-def _fields(node: MemoryNode) -> dict[str, Any]:
-    values: dict[str, Any] = {name: getattr(node, name) for name in _PLAIN}
-    values |= {name: (moment := getattr(node, name)) and moment.isoformat() for name in _TIMES}
-    values |= {"agent_id": node.scope.agent_id, "session_id": node.scope.session_id, "path": list(node.scope.path)}
-    values |= {"tags": list(node.tags), "metadata": dict(node.metadata), "found": node.found.to_json()}
-    return {name: value for name, value in values.items() if value not in (None, [], {})}

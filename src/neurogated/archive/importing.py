@@ -12,7 +12,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.archive.manifest import JOURNAL, VECTORS, Export, ExportManifest, NamespaceCounts, Progress
+from neurogated.archive.manifest import JOURNAL, VECTORS, ExportManifest, NamespaceCounts, Progress
 from neurogated.core.abilities import SupportsErasedHistory, SupportsNamespaces, SupportsTransaction
 from neurogated.core.codec import delta_from_json
 from neurogated.core.delta import GraphDelta, Owner
@@ -26,14 +26,17 @@ _NUMBER = np.dtype("<f4")
 _MALFORMED = (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError)
 
 
-def import_memory(export: Export, store: GraphStorePort, *, progress: Progress = lambda lines, _: lines) -> None:
+def import_memory(
+    folder: Path, manifest: ExportManifest, store: GraphStorePort, *, progress: Progress = lambda lines, _: lines
+) -> None:
     """Import the graphs of an export into namespaces of the same names, in one transaction.
 
     The import applies every delta in its order, with its time and reason. So `history` has the same entries, and
     `as_of` a time returns the same graph. The store numbers the deltas itself; the numbers may be smaller than before.
 
     Args:
-        export: from `open_export`.
+        folder: the export.
+        manifest: what `open_export` returned for it.
         store: any graph of the memory. The namespaces of the export must be missing or have no history.
         progress: wraps the lines of the journal.
 
@@ -47,7 +50,6 @@ def import_memory(export: Export, store: GraphStorePort, *, progress: Progress =
     """
     if not isinstance(store, SupportsNamespaces) or not isinstance(store, SupportsTransaction):
         raise ConfigError(f"a {type(store).__name__} cannot take an import; use another storage")
-    manifest = export.manifest
     for kind, value, plastic, both_ways in manifest.edge_types:
         EdgeType.register(kind, value, plastic=plastic, both_ways=both_ways)
     there = set(store.namespaces())
@@ -61,7 +63,7 @@ def import_memory(export: Export, store: GraphStorePort, *, progress: Progress =
         if manifest.embedder is not None:
             store.bind_embedder(*manifest.embedder)
         graphs = {namespace.name: store.in_namespace(namespace.name) for namespace in manifest.namespaces}
-        _apply_all(export.folder, manifest, graphs, progress)
+        _apply_all(folder, manifest, graphs, progress)
 
 
 def _apply_all(

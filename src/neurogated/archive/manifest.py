@@ -120,7 +120,18 @@ def read_manifest(folder: Path) -> ExportManifest:
     # The comparison of bytes also finds a changed space.
     if seal != _checksum(values) or raw != _dump({**values, "sha256": seal}):
         raise CorruptMemoryError(f"{path} does not match its checksum; use another copy of the export")
-    return _parsed(values, path)
+    embedder = values["embedder"]
+    try:
+        return ExportManifest(
+            neurogated=values["neurogated"],
+            embedder=embedder and (embedder["name"], embedder["dimension"]),
+            edge_types=tuple(tuple(kind[name] for name in _EDGE_TYPE) for kind in values["edge_types"]),
+            namespaces=tuple(NamespaceCounts(**namespace) for namespace in values["namespaces"]),
+            # The file names are fixed, so a manifest cannot make the import read another path.
+            files={name: FileSeal(**values["files"][name]) for name in (JOURNAL, VECTORS)},
+        )
+    except (KeyError, TypeError) as error:
+        raise CorruptMemoryError(f"{path} is not a manifest of version {FORMAT_VERSION} ({error!r})") from error
 
 
 def check_files(folder: Path, manifest: ExportManifest) -> None:
@@ -143,40 +154,11 @@ def check_files(folder: Path, manifest: ExportManifest) -> None:
             raise CorruptMemoryError(f"{path} is damaged: its SHA-256 differs from the manifest; use another copy")
 
 
-@dataclass(frozen=True, slots=True)
-class Export:
-    """An export whose checksums `open_export` has verified."""
-
-    folder: Path
-    manifest: ExportManifest
-
-
-def open_export(folder: Path) -> Export:
-    """Read the manifest of an export, and compare every file with it.
-
-    Raises:
-        StorageError: `folder` holds no export.
-        FormatVersionError: the export has another version of the format.
-        CorruptMemoryError: a file is damaged; the message names the file.
-    """
+def open_export(folder: Path) -> ExportManifest:
+    """Return the manifest of an export after comparing every file with it; raises as `read_manifest`, `check_files`."""
     manifest = read_manifest(folder)
     check_files(folder, manifest)
-    return Export(folder, manifest)
-
-
-def _parsed(values: Mapping[str, Any], path: Path) -> ExportManifest:
-    embedder = values["embedder"]
-    try:
-        return ExportManifest(
-            neurogated=values["neurogated"],
-            embedder=embedder and (embedder["name"], embedder["dimension"]),
-            edge_types=tuple(tuple(kind[name] for name in _EDGE_TYPE) for kind in values["edge_types"]),
-            namespaces=tuple(NamespaceCounts(**namespace) for namespace in values["namespaces"]),
-            # The file names are fixed, so a manifest cannot make the import read another path.
-            files={name: FileSeal(**values["files"][name]) for name in (JOURNAL, VECTORS)},
-        )
-    except (KeyError, TypeError) as error:
-        raise CorruptMemoryError(f"{path} is not a manifest of version {FORMAT_VERSION} ({error!r})") from error
+    return manifest
 
 
 def _checksum(values: Mapping[str, Any]) -> str:

@@ -20,7 +20,6 @@ from neurogated.components.foreign import named
 from neurogated.core.filters import field
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.ingestion.messages import read_message
-from neurogated.memory import NeuroGraphMemory
 
 _TURNS = 8
 """So many last turns are stored if they are not yet, as after a hook that failed."""
@@ -79,10 +78,12 @@ def hook_stop(flags: Flags, *, limit: int, private: tuple[str, ...]) -> None:
             left = counted(len(turn) - len(short), f"messages not stored: {why or f'more than {limit} characters'}")
             note = f"neurogated: {left}" if len(short) < len(turn) else ""
             for name, scope, details, one in [(*named(one, source, owner), one) for one in short]:
-                if not _was_stored(memory, name):
-                    said = {"id": name, "role": one.role, "content": one.text, "timestamp": details.get("timestamp")}
-                    about = details.get("metadata", {}) | folder
-                    memory.add([said], session_id=scope.session_id, metadata=about, user_id=owner)
+                with contextlib.suppress(UnknownIdError):
+                    if memory.history.of(name):
+                        continue  # a message that was deleted does not come back, either
+                said = {"id": name, "role": one.role, "content": one.text, "timestamp": details.get("timestamp")}
+                about = details.get("metadata", {}) | folder
+                memory.add([said], session_id=scope.session_id, metadata=about, user_id=owner)
     if note:
         # Cursor would take an output for the user's next message, and shows what stands on standard error.
         print(note, file=sys.stderr) if "cursor_version" in given else print(json.dumps({"systemMessage": note}))
@@ -111,13 +112,6 @@ def _add_context(event: str, text: str, *, for_cursor: bool = False) -> None:
     output = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}}
     if text:
         print(json.dumps({"additional_context": text} if for_cursor else output))
-
-
-def _was_stored(memory: NeuroGraphMemory, node_id: str) -> bool:
-    """Return whether a message is, or was, a memory: one that was deleted does not come back."""
-    with contextlib.suppress(UnknownIdError):
-        return bool(memory.history.of(node_id))
-    return False
 
 
 def _turns(source: str, file: Path) -> list[tuple[str, list[Incoming]]]:

@@ -47,8 +47,6 @@ PREFIX = "/v1"
 """Of the paths of REST."""
 _OWN_FAULT = 500
 """From this status on, the message may name files of the server, so it goes to the log only."""
-
-
 _HEADERS = {401: {"www-authenticate": "Bearer"}, 429: {"retry-after": "1"}}
 
 
@@ -77,8 +75,12 @@ def handle_errors(app: Starlette) -> None:
     async def of_http(request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)  # noqa: S101 - registered for this class
         headers = error.headers
-        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED and (allowed := _allowed(request)):
-            headers = {"allow": allowed}
+        if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
+            # The framework names the methods of one route only. A file has none of these.
+            path = request.url.path.removeprefix(PREFIX)
+            routes = getattr(request.app.state, "routes", ())
+            allowed = {method for one in routes if one.path_regex.fullmatch(path) for method in one.methods}
+            headers = {"allow": ", ".join(sorted(allowed))} if allowed else headers
         return error_response(request.state.request_id, error.status_code, str(error.detail), headers=headers)
 
     async def of_input(request: Request, error: Exception) -> JSONResponse:
@@ -97,13 +99,6 @@ def handle_errors(app: Starlette) -> None:
     app.add_exception_handler(RequestValidationError, of_input)
     app.add_exception_handler(ClientDisconnect, of_client)
     app.add_exception_handler(Exception, of_server)
-
-
-def _allowed(request: Request) -> str:
-    """Return the methods of a path; "" for one of a file. The framework names those of one route only."""
-    path = request.url.path.removeprefix(PREFIX)
-    routes = getattr(request.app.state, "routes", ())
-    return ", ".join(sorted({method for one in routes if one.path_regex.fullmatch(path) for method in one.methods}))
 
 
 def _advice(errors: Sequence[Mapping[str, Any]]) -> str:

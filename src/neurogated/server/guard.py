@@ -82,14 +82,9 @@ class Metrics:
     """The counts and durations of requests by route, method and status. No label names a user, an id or a text."""
 
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self._seconds = Histogram(
-            "neurogated_request_seconds",
-            "Duration of requests",
-            ("route", "method", "status"),
-            buckets=_BUCKETS,
-            registry=self.registry,
-        )
+        self._registry = CollectorRegistry()
+        about = "neurogated_request_seconds", "Duration of requests", ("route", "method", "status")
+        self._seconds = Histogram(*about, buckets=_BUCKETS, registry=self._registry)
 
     def observe(self, scope: Scope, status: int, seconds: float) -> None:
         """Count a request that was answered."""
@@ -100,7 +95,7 @@ class Metrics:
 
     def text(self) -> bytes:
         """Return the metrics in the text format of Prometheus."""
-        return generate_latest(self.registry)
+        return generate_latest(self._registry)
 
 
 class Guard:
@@ -109,16 +104,7 @@ class Guard:
     def __init__(
         self, app: ASGIApp, *, keys: Keys, namespace: str, limits: Limits, metrics: Metrics, hosts: Collection[str]
     ) -> None:
-        """Take the parts.
-
-        Args:
-            app: the app.
-            keys: the keys. Without any, every request of this computer sees the graph `namespace`.
-            namespace: the graph of requests without keys.
-            limits: of bodies and of requests in a second.
-            metrics: count the requests.
-            hosts: names of this server besides those of loopback that requests without keys may ask.
-        """
+        """Take the app, and what `create_app` was given; requests without keys see the graph `namespace`."""
         self._app, self._keys, self._limits, self._metrics = app, keys, limits, metrics
         self._local = None if keys.grants else Grant(namespace)
         self._hosts = LOOPBACK.union(hosts)

@@ -82,19 +82,15 @@ class Keys:
 
     def grant_of(self, authorization: str) -> Grant | None:
         """Return the grant of a header `Authorization: Bearer KEY`; None if the key is missing or unknown."""
-        if self._file is not None and _version(self._file) != self._version:
-            self._follow(self._file)
+        if self._file is not None and (version := _version(self._file)) != self._version:
+            self._version = version
+            try:
+                grants = Keys.read(self._file).grants
+                self.grants = {name: grant for name, grant in grants.items() if grant.namespace in self._namespaces}
+            except ConfigError as error:
+                _log.error("%s; the keys that were read before still count", error)
         scheme, _, key = authorization.partition(" ")
         return self.grants.get(_digest(key.strip())) if scheme.lower() == "bearer" else None
-
-    def _follow(self, file: Path) -> None:
-        self._version = _version(file)
-        try:
-            grants = Keys.read(file).grants
-        except ConfigError as error:
-            _log.error("%s; the keys that were read before still count", error)
-            return
-        self.grants = {digest: grant for digest, grant in grants.items() if grant.namespace in self._namespaces}
 
 
 NO_KEY = 401, "give a key of this server in the header 'Authorization: Bearer KEY'"

@@ -15,7 +15,6 @@ from neurogated.core.energy import LAYERS, EnergyLaw, Layer, layers_of
 from neurogated.core.extras import needs_extra
 from neurogated.core.model import MemoryEdge
 from neurogated.core.view import GraphView
-from neurogated.manifest.model import GraphManifest
 from neurogated.server.callers import Caller, CallerOf
 from neurogated.server.models import Memory
 from neurogated.viewer.page import ink
@@ -102,11 +101,7 @@ class Person(BaseModel):
 @router.get("/users")
 async def users(caller: CallerOf) -> list[Person]:
     """Return the users of the graph by name, with a key for all users; otherwise none."""
-    return await caller.run(_users, caller) if caller.is_admin else []
-
-
-def _users(caller: Caller) -> list[Person]:
-    people = caller.memory.admin.people()
+    people = await caller.run(caller.memory.admin.people) if caller.is_admin else {}
     return [Person(user_id=name, memories=count, latest=at) for name, (count, at) in people.items()]
 
 
@@ -141,7 +136,10 @@ def _view(caller: Caller) -> GraphView:
 def _map(caller: Caller) -> Map:
     session, manifest, view = caller.memory.session, caller.memory.manifest.get(user_id=caller.user_id), _view(caller)
     rows = view.admitted_nodes()
-    region = _regions_of(manifest, view)
+    # The manifest may be older or newer than the view.
+    region = np.full(view.node_count, len(manifest.communities), dtype=np.int64)
+    for one in manifest.communities:
+        region[view.known_rows(one.node_ids)] = one.number
     sizes = np.bincount(region[rows], minlength=len(manifest.communities) + 1)
     placed = lay_out(region[rows], sizes.size, manifest.links)
     now = session.clock()
@@ -164,14 +162,6 @@ def _map(caller: Caller) -> Map:
         energy=energies.round(3).tolist(),
         layer=layers_of(session.store, view, rows, energies, to_micros(now)).tolist(),
     )
-
-
-def _regions_of(manifest: GraphManifest, view: GraphView) -> NDArray[np.int64]:
-    """Return the region of each row of the view; a manifest may be older or newer than the view."""
-    region = np.full(view.node_count, len(manifest.communities), dtype=np.int64)
-    for one in manifest.communities:
-        region[view.known_rows(one.node_ids)] = one.number
-    return region
 
 
 def _neighbourhood(caller: Caller, memory_id: str) -> Neighbourhood:
@@ -212,7 +202,7 @@ _Values = NDArray[np.float64]
 
 _GOLDEN = np.pi * (3 - np.sqrt(5))
 _ARRANGED = 100
-"""Discs that attract one another; the others stand in rings around them. The cost of a step is its square."""
+"""Discs that attract one another; the others stand on a spiral around them. The cost of a step is its square."""
 _ROUNDS, _PULL, _APART_BY = 60, 0.3, 2.0
 
 
@@ -241,7 +231,10 @@ def lay_out(region: NDArray[np.int64], count: int, links: Sequence[tuple[int, in
     radii = np.where(sizes > 0, np.sqrt(sizes) + 1, 0.0)
     centres = _arranged(radii[:_ARRANGED], np.array(links).reshape(-1, 3))
     extent = (np.hypot(*centres.T) + radii[:_ARRANGED]).max(initial=0)
-    centres = np.concatenate((centres, _rings(radii[_ARRANGED:], float(extent))))
+    # The others stand on a spiral around them, wide enough for the largest.
+    width = 2 * float(radii[_ARRANGED:].max(initial=0)) + _APART_BY
+    steps = (1 + extent / width) ** 2 + np.arange(max(0, count - _ARRANGED))
+    centres = np.concatenate((centres, _spiral(width * np.sqrt(steps), steps)))
     order = np.argsort(region, kind="stable")
     place = np.empty(region.size)
     place[order] = np.arange(region.size) - (sizes.cumsum() - sizes)[region[order]]
@@ -278,16 +271,3 @@ def _apart(centres: _Values) -> tuple[_Values, _Values]:
     """Return the differences of all pairs of centres, and their distances."""
     between = centres[:, None] - centres
     return between, np.maximum(np.hypot(between[..., 0], between[..., 1]), 1e-6)
-
-
-def _rings(radii: _Values, inner: float) -> _Values:
-    """Return the centres of discs in rings around a circle."""
-    centres, width = np.empty((radii.size, 2)), 2 * float(radii.max(initial=0)) + _APART_BY
-    distance, angle = inner + width / 2, 0.0
-    for number in range(radii.size):
-        step = 2 * np.arcsin(min(1.0, width / 2 / distance))
-        if angle + step > 2 * np.pi:
-            distance, angle = distance + width, 0.0
-        centres[number] = distance * np.cos(angle), distance * np.sin(angle)
-        angle += step
-    return centres

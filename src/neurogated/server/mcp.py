@@ -67,9 +67,6 @@ class McpServers:
         """Answer a request as the user of its key."""
         request = Request(scope)
         caller = await caller_of(await grant_in(request), request, request.query_params.get("user_id"))
-        await (await self._server_of(caller)).answer(scope, receive, send)
-
-    async def _server_of(self, caller: Caller) -> _Server:
         async with self._starting:
             servers = self._servers[caller.grant]
             server = servers.pop(caller.user_id, None)
@@ -78,7 +75,7 @@ class McpServers:
             servers[caller.user_id] = server
             if len(servers) > _MOST:
                 servers.pop(next(iter(servers))).scope.cancel()
-            return server
+        await server.answer(scope, receive, send)
 
     async def _run(self, caller: Caller, *, task_status: TaskStatus[_Server]) -> None:
         """Run the server of one user until it is cancelled, or nobody has used it for a while."""

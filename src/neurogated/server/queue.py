@@ -140,7 +140,11 @@ class CallQueue:
 
     async def _turn(self, call: _Call) -> bool:
         """Wait for the turn of a call; return whether that took time."""
-        self._note(call.key, call.user)
+        # Those who have not asked for some seconds are forgotten.
+        self._asked.pop((call.key, call.user), None)
+        self._asked[call.key, call.user] = now = time.perf_counter()
+        while now - self._asked[first := next(iter(self._asked))] > _BESIDE:
+            del self._asked[first]
         if self._may_run(call):
             self._take(call)
             return False
@@ -162,13 +166,6 @@ class CallQueue:
         if len(self._asked) > 1 and any((one.key, one.user) == (key, user) for one in self._short):
             return False
         return not (self._is_slow(call.kind) and any(self._is_slow(one.kind) for one in self._short))
-
-    def _note(self, key: Hashable, user: Hashable) -> None:
-        """Note that a user asks, and forget those who have not asked for some seconds."""
-        self._asked.pop((key, user), None)
-        self._asked[key, user] = now = time.perf_counter()
-        while now - self._asked[first := next(iter(self._asked))] > _BESIDE:
-            del self._asked[first]
 
     def _is_slow(self, kind: str) -> bool:
         return self._seconds.get(kind, 0.0) > _SLOW * self._mean
