@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.integrations.mcp.prepared import STATELESS_VERSIONS
+from neurogated.integrations.mcp.stdio import STATELESS_VERSIONS
 
 _BATCH = 500
 _WRITES = 50

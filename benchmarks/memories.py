@@ -17,9 +17,9 @@ from benchmarks.synthetic import Synthetic
 from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.core.clock import utc_now
 from neurogated.core.ports import GraphStorePort
-from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import KernelGenerator
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge
+from neurogated.runtime import Parts
 from neurogated.storage.log.sqlite.schema import FORMAT_VERSION
 from neurogated.storage.registry import open_store
 from neurogated.text.keywords import count_words

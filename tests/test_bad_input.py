@@ -20,8 +20,8 @@ from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import ConfigError, DatasetError, InputError, NeurogatedError
 from neurogated.evaluation.datasets import load_dataset
 from neurogated.integrations.mcp.clients import install
-from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.runtime import Parts
 from neurogated.server.keys import Keys
 from neurogated.storage.graph_store import GraphStore
 

@@ -15,8 +15,8 @@ from neurogated.core.judgements import CausalJudgement
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import LLMError, StorageError
 from neurogated.ingestion.document import Document, Passage
-from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.runtime import Parts
 from neurogated.storage.graph_store import GraphStore
 from neurogated.testing import ManualClock
 

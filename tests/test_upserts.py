@@ -13,8 +13,8 @@ from neurogated import ANY_USER, EdgeType, GraphDelta, GraphStore, MemoryConfig,
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import InputError
 from neurogated.integrations.conversation import add_new
-from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.runtime import Parts
 from tests.sessions import LONG, following_of, memories_of, message_of, order_of
 
 OTHER = "A heron stood by the mill. The mill was closed on Sunday."

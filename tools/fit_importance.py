@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from neurogated.parts import Parts
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
@@ -23,7 +24,6 @@ from sklearn.preprocessing import StandardScaler
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.ingestion.importance import Encoder, Remark, chat_features, text_features
-from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 
 TEXTS = Path(__file__).with_name("importance_texts.tsv")

@@ -53,12 +53,12 @@ from neurogated.core.ports import Embedder, GraphStorePort
 from neurogated.core.projections import remove_file, remove_manifests
 from neurogated.core.rendering import search_text
 from neurogated.core.scope import ANY_USER
-from neurogated.core.view import GraphView, Rows
+from neurogated.core.view import GraphView
 from neurogated.errors import ConfigError, InputError, MissingExtraError, StorageError
 from neurogated.ingestion.edge_builder import by_user, similarity_edges
 from neurogated.ingestion.writer import BATCH
-from neurogated.parts import Parts
-from neurogated.runtime import show_progress
+from neurogated.runtime import Parts, show_progress
+from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.registry import consistent_snapshot, memory_exists, open_store, repair_store, restore_store
 from neurogated.text.strings import beginning, checked_name
 from neurogated.version import __version__
@@ -369,7 +369,7 @@ def re_embed(
     total = sum(1 for _ in store.embedded_versions())
     versions = show_progress(store.embedded_versions(), "embedding", "text", total=total, progress=progress)
     for batch in _batches(versions):
-        embedder.embed_documents([search_text(version) for version in batch])
+        _embedded(batch, embedder)
     # The transaction blocks other writers, so that no node keeps a vector or a similarity of the old model.
     with store.transaction():
         # This call also keeps other processes from making graphs, which would keep vectors of the old model.
@@ -408,8 +408,11 @@ def _graphs(store: SupportsNamespaces) -> dict[str, GraphStorePort]:
 
 def _vectors(versions: Iterator[EmbeddedVersion], embedder: Embedder) -> Iterator[tuple[VersionKey, Vector]]:
     for batch in _batches(versions):
-        vectors = embedder.embed_documents([search_text(version) for version in batch])
-        yield from zip((version.key for version in batch), vectors, strict=True)
+        yield from zip((version.key for version in batch), _embedded(batch, embedder), strict=True)
+
+
+def _embedded(batch: Iterable[EmbeddedVersion | MemoryNode], embedder: Embedder) -> NDArray[np.float32]:
+    return embedder.embed_documents([search_text(one) for one in batch])
 
 
 def _similarity_delta(graph: GraphStorePort, embedder: Embedder, config: MemoryConfig, at: datetime) -> GraphDelta:
@@ -418,10 +421,8 @@ def _similarity_delta(graph: GraphStorePort, embedder: Embedder, config: MemoryC
     edges: list[MemoryEdge] = []
     for ids in _batches(view.ids[row] for row in view.live_nodes().tolist()):
         stored = [node for node in graph.get_nodes(ids) if node.embedding is not None]
-        vectors = embedder.embed_documents([search_text(node) for node in stored])
-        nodes = [
-            MemoryNode(node.id, "", vector, scope=node.scope) for node, vector in zip(stored, vectors, strict=True)
-        ]
+        embedded = zip(stored, _embedded(stored, embedder), strict=True)
+        nodes = [MemoryNode(node.id, "", vector, scope=node.scope) for node, vector in embedded]
         edges += similarity_edges(nodes, lambda user: before[user].nearest, neighbors=config.MAX_SIM_NEIGHBORS, at=at)
         for user_id, added in by_user(nodes):
             before[user_id].add(added)
@@ -436,7 +437,7 @@ class _Before:
 
     def __init__(self) -> None:
         self._ids: list[str] = []
-        self._index = compose.build_vector_index()
+        self._index = EmbeddingStore()
 
     def add(self, nodes: Sequence[MemoryNode]) -> None:
         if nodes:
@@ -445,11 +446,11 @@ class _Before:
             self._ids += [node.id for node in nodes]
 
     def nearest(self, vectors: Sequence[Vector], k: int) -> list[list[tuple[str, float]]]:
-        return [self._named(keys, scores)[:k] for keys, scores in self._index.search_batch(vectors, k)]
-
-    def _named(self, keys: Rows, scores: NDArray[np.float64]) -> list[tuple[str, float]]:
-        found = [(self._ids[key], score) for key, score in zip(keys.tolist(), scores.tolist(), strict=True)]
-        return sorted(found, key=lambda pair: (-pair[1], pair[0]))
+        found = []
+        for keys, scores in self._index.search_batch(vectors, k):
+            named = [(self._ids[key], score) for key, score in zip(keys.tolist(), scores.tolist(), strict=True)]
+            found.append(sorted(named, key=lambda pair: (-pair[1], pair[0]))[:k])
+        return found
 
 
 def _batches(items: Iterable[T]) -> Iterator[list[T]]:

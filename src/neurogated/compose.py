@@ -21,7 +21,7 @@ from neurogated.core.clock import Clock, utc_now
 from neurogated.core.defaults import Models
 from neurogated.core.extras import import_extra
 from neurogated.core.files import UnusedCache
-from neurogated.core.ports import Embedder, GraphStorePort, LanguageModel
+from neurogated.core.ports import Embedder, GraphStorePort, LanguageModel, QuestionJudge
 from neurogated.core.projections import FactProjection, SharedCanvases, remove_file
 from neurogated.core.sentiment import SentimentScale
 from neurogated.embedding.cache import CachedEmbedder
@@ -36,14 +36,12 @@ from neurogated.knowledge.judging import CrossEncoderJudge, ModelJudge, TextJudg
 from neurogated.llm.base import AUTO, OFF, BaseLLM
 from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
 from neurogated.llm.structured import StructuredLLM
-from neurogated.parts import Parts
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.kernel_generator import KernelGenerator, LLMQuestionJudge
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge, PromptJudge
-from neurogated.runtime import Runtime
+from neurogated.runtime import Parts, Runtime
 from neurogated.session import Session, Subscriber
 from neurogated.storage.files import ProcessLock
-from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.registry import open_store
 from neurogated.tiers.canvas import CANVAS_HALF_LIFE, WorkingCanvas
 from neurogated.tiers.facts import FactFollower
@@ -64,7 +62,6 @@ _KERNEL_SECONDS = 2.0  # that the language model has to judge a question, indepe
 _LLM_CACHE = "llm_cache.db"
 _READING_LOCK = "reading.lock"
 _OPENAI_KEY = "OPENAI_API_KEY"
-_ANTHROPIC_KEY = "ANTHROPIC_API_KEY"
 
 _log = logging.getLogger(__name__)
 
@@ -91,12 +88,15 @@ def build(
         if facts is not None and not config.read_only:
             facts.resume(store, config.namespace)
         _log.info("opened a memory: %s, namespace %r, embedder %s", config.place, config.namespace, embedder.name)
+        answers = None
         if config.storage != "memory" and not config.read_only:
             embedder = _cached(embedder, config)
-        answers = None if config.storage == "memory" or config.read_only else Path(config.save_dir) / _LLM_CACHE
+            answers = Path(config.save_dir) / _LLM_CACHE
         own = llm if config.llm.use != OFF else None
         llm = build_language_model(config, answers) if own is None else with_limits(own, config, answers)
         models = _models(config, embedder, llm)
+        # The memory may have answers of an earlier language model.
+        unused = UnusedCache(answers) if answers is not None and llm is None else None
         return Parts(
             store=store,
             embedder=embedder,
@@ -105,7 +105,7 @@ def build(
             entity_finder=models.entity_finder,
             language_model=models.language_model,
             clock=clock,
-            caches=_clearable(embedder, llm, _unused_cache(config, llm), canvas),
+            caches=tuple(one for one in (embedder, llm, unused, canvas) if isinstance(one, SupportsClear)),
             encoder=models.encoder,
             facts=facts,
             canvas=canvas,
@@ -133,8 +133,7 @@ def open_session(
     """
     if parts is None:
         config = reachable(config)
-    built = build(config, llm=llm) if parts is None else parts
-    turn = None
+    built, turn = build(config, llm=llm) if parts is None else parts, None
     asks = built.language_model is not None or built.text_judge is not None
     if asks and not config.read_only and config.storage != "memory":
         turn = ProcessLock(Path(config.save_dir) / _READING_LOCK, "asks the language model about new memories")
@@ -217,11 +216,6 @@ def build_cached_embedder(config: MemoryConfig) -> Embedder:
     return _cached(build_text_embedder(config), config)
 
 
-def build_vector_index() -> EmbeddingStore:
-    """Return an empty vector index of the kind that a memory uses."""
-    return EmbeddingStore()
-
-
 def default_models(config: MemoryConfig | None = None) -> Models:
     """Return the models that `config` names, for parts that are built without them; they write nothing to disk.
 
@@ -248,32 +242,27 @@ if hasattr(os, "register_at_fork"):
 
 def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None) -> Models:
     """Return the models over an embedder and a language model."""
-    offline = OfflineQuestionJudge(embedder)
-    if llm is None:
+    offline, rules = OfflineQuestionJudge(embedder), OfflineImportanceJudge()
+    judge: QuestionJudge = offline
+    importance: ImportanceJudge = rules
+    model, prompts = None if llm is None else StructuredLLM(llm), PromptTemplateManager()
+    if model is None:
         _log.info("%s", OFFLINE_NOTICE)
-        return Models(
-            config,
-            embedder,
-            KernelGenerator(config, judge=offline),
-            offline,
-            offline,
-            OfflineCausalJudge(),
-            OfflineEntityFinder(),
-            _encoder(config, embedder.name),
-        )
-    model, prompts = StructuredLLM(llm), PromptTemplateManager()
-    asked = PromptJudge(LLMQuestionJudge(model, prompts, config), deadline=_KERNEL_SECONDS)
-    judge = asked if config.retrieval.asks_model else offline
+    else:
+        importance = LLMImportanceJudge(model, prompts, config)
+        if config.retrieval.asks_model:
+            judge = PromptJudge(LLMQuestionJudge(model, prompts, config), deadline=_KERNEL_SECONDS)
+    chosen = {"equal": None, "offline": rules, "model": importance}[config.metabolism.importance]
     return Models(
         config,
         embedder,
-        KernelGenerator(config, judge=judge, fallback=offline, concurrency=config.llm.concurrency),
+        KernelGenerator(config, judge=judge, fallback=offline, concurrency=config.llm.concurrency if model else 1),
         judge,
         offline,
         # A write waits for no model; the model reads names and causes later, with what is said.
         OfflineCausalJudge(),
         OfflineEntityFinder(),
-        _encoder(config, embedder.name, LLMImportanceJudge(model, prompts, config)),
+        Encoder(chosen, config.metabolism, SentimentScale.of_embedder(embedder.name)),
         model,
     )
 
@@ -285,12 +274,6 @@ def _text_judge(config: MemoryConfig, model: LanguageModel | None) -> TextJudge 
     if encoder:
         return CrossEncoderJudge(CrossEncoder(encoder, "metabolism.knowledge='claims, slots, pairs=NAME'"))
     return None if model is None else ModelJudge(model, PromptTemplateManager(), config)
-
-
-def _encoder(config: MemoryConfig, name: str, model_judge: ImportanceJudge | None = None) -> Encoder:
-    """Return the encoder for the vectors of the embedder `name`; without a model, rules judge the importance."""
-    choices = {"equal": None, "offline": OfflineImportanceJudge(), "model": model_judge or OfflineImportanceJudge()}
-    return Encoder(choices[config.metabolism.importance], config.metabolism, SentimentScale.of_embedder(name))
 
 
 def build_consolidator(config: MemoryConfig, parts: Parts) -> Consolidator:
@@ -310,20 +293,9 @@ def _cached(embedder: Embedder, config: MemoryConfig) -> Embedder:
     return CachedEmbedder(embedder, Path(config.save_dir) / _EMBEDDING_CACHE, config.cache_bytes)
 
 
-def _clearable(*parts: object) -> tuple[SupportsClear, ...]:
-    return tuple(part for part in parts if isinstance(part, SupportsClear))
-
-
-def _unused_cache(config: MemoryConfig, llm: BaseLLM | None) -> UnusedCache | None:
-    """Return the answer cache that the memory may have from an earlier language model."""
-    if llm is not None or config.storage == "memory" or config.read_only:
-        return None
-    return UnusedCache(Path(config.save_dir) / _LLM_CACHE)
-
-
 def build_language_model(config: MemoryConfig, answers: Path | None = None) -> BaseLLM | None:
     """Return the configured language model with its limits, None if there is neither key nor address."""
-    openai_key, anthropic_key = (os.environ.get(name) or None for name in (_OPENAI_KEY, _ANTHROPIC_KEY))
+    openai_key, anthropic_key = (os.environ.get(name) or None for name in (_OPENAI_KEY, "ANTHROPIC_API_KEY"))
     if not llm_is_configured(config, api_key=openai_key, anthropic_api_key=anthropic_key):
         return None
     return with_limits(get_llm(config), config, answers)

@@ -9,8 +9,19 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Never, Self, Unpack
 from uuid import UUID
 
-from neurogated import components, compose
-from neurogated.components import Page, listed_by, page_of
+from neurogated import compose
+from neurogated.components.admin import Admin
+from neurogated.components.conflicts import Conflicts, Duplicates
+from neurogated.components.context import AgentContext
+from neurogated.components.energy import Energy
+from neurogated.components.expressions import Expressions
+from neurogated.components.facts import Facts
+from neurogated.components.graph import Graph
+from neurogated.components.history import History
+from neurogated.components.learning import Learning
+from neurogated.components.manifest import Manifest
+from neurogated.components.policies import Policies, run_policies
+from neurogated.components.texts import Page, Recalls, Texts, listed_by, page_of
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.context.model import CONTEXT_TOKENS, Answer, Context
 from neurogated.core.contexts import work
@@ -27,10 +38,9 @@ from neurogated.ingestion.contents import AddReport, Content, Message, read_cont
 from neurogated.ingestion.document import Details, Document, read_documents
 from neurogated.ingestion.drafts import Changes, revision_of
 from neurogated.llm.base import BaseLLM
-from neurogated.parts import Parts
 from neurogated.plasticity.plasticity_engine import Outcome
 from neurogated.retrieval.neuro_retriever import RecallOptions
-from neurogated.runtime import Event
+from neurogated.runtime import Event, Parts
 from neurogated.session import Ownership, Session
 
 if TYPE_CHECKING:
@@ -95,19 +105,17 @@ class NeuroGraphMemory:
             )
         self._owner = Ownership(owns=session is None)
         if session is None:
-            session = compose.open_session(config or compose.load_config(), parts, (components.run_policies,), llm)
+            session = compose.open_session(config or compose.load_config(), parts, (run_policies,), llm)
         self.session = session
         self._parts = session.parts  # for scripts that compare with plain search by the same embedder
         self.config, self.store = session.config, session.store
         self.retriever, self.plasticity = session.retriever, session.plasticity
-        self._texts, self._recalls = components.Texts(session), components.Recalls(session)
-        self.facts, self.context = components.Facts(session), components.AgentContext(session)
-        self.conflicts, self.duplicates = components.Conflicts(session), components.Duplicates(session)
-        self.energy, self.learning = components.Energy(session), components.Learning(session)
-        self.manifest = components.Manifest(session)
-        self.history, self.admin = components.History(session), components.Admin(session)
-        self.graph, self.policies = components.Graph(session), components.Policies(session)
-        self._expressions = components.Expressions(session)
+        self._texts, self._recalls = Texts(session), Recalls(session)
+        self.facts, self.context = Facts(session), AgentContext(session)
+        self.conflicts, self.duplicates = Conflicts(session), Duplicates(session)
+        self.energy, self.learning = Energy(session), Learning(session)
+        self.manifest, self.history, self.admin = Manifest(session), History(session), Admin(session)
+        self.graph, self.policies, self._expressions = Graph(session), Policies(session), Expressions(session)
         if self._owner.owns:
             self.learning.consolidate_in_background()
 

@@ -1,4 +1,4 @@
-"""What all namespaces of a memory share: threads, models, the access log, callbacks and telemetry."""
+"""The parts of a memory, and what all its namespaces share: threads, the access log, callbacks and telemetry."""
 
 from __future__ import annotations
 
@@ -9,22 +9,67 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from typing import Any, Literal, Protocol, TypeVar, get_args
-from weakref import WeakKeyDictionary
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeVar, get_args
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from neurogated.config.groups import MetabolismSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.context.echo import HandedOut
 from neurogated.core.abilities import SupportsClear, SupportsFreezing
-from neurogated.core.clock import Clock
+from neurogated.core.clock import Clock, utc_now
+from neurogated.core.communities import CommunityFinder, GraphMeasures, WeightedGraph
 from neurogated.core.contexts import SupportsReading, outside_work, reading, work
 from neurogated.core.forking import bind_to_process
-from neurogated.core.ports import GraphStorePort
+from neurogated.core.ports import CausalJudge, Embedder, EntityFinder, GraphStorePort, KernelSource, LanguageModel
 from neurogated.errors import InputError, MemoryLockedError, MissingExtraError, NeurogatedError
+from neurogated.ingestion.analysers import OfflineEntityFinder
+from neurogated.ingestion.causality import OfflineCausalJudge
+from neurogated.ingestion.importance import Encoder
+from neurogated.knowledge.judging import TextJudge
 from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.energy import EnergyController
+from neurogated.retrieval.formula import FORMULA, Formula
+from neurogated.retrieval.ranking import Reranker
+from neurogated.storage.files import ProcessLock
+from neurogated.tiers.canvas import WorkingCanvas
+from neurogated.tiers.facts import FactFollower
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The parts of a memory; you can supply your own for any of them."""
+
+    store: GraphStorePort
+    embedder: Embedder
+    kernel_source: KernelSource
+    causal_judge: CausalJudge = field(default_factory=OfflineCausalJudge)
+    entity_finder: EntityFinder = field(default_factory=OfflineEntityFinder)
+    language_model: LanguageModel | None = None
+    """Answers questions from recalled memories; None means offline judges only."""
+    clock: Clock = utc_now
+    caches: tuple[SupportsClear, ...] = ()
+    """Caches on disk of values derived from texts; erasing a text empties them."""
+    encoder: Encoder = field(default_factory=Encoder)
+    """Sets the importance and the energy of new memories."""
+    facts: FactFollower | None = None
+    """Shows the facts as rows of an SQL table."""
+    canvas: WorkingCanvas = field(default_factory=lambda: WorkingCanvas(MetabolismSettings()))
+    """Holds the memories that matter to a session now."""
+    community_finder: CommunityFinder | None = None
+    """Finds clusters of memories; None for the Leiden algorithm."""
+    graph_algorithms: Callable[[WeightedGraph], GraphMeasures] | None = None
+    """Find the communities of the manifest; None for those that need no extra."""
+    text_judge: TextJudge | None = None
+    """Judges pairs of memories that no slot connects; None without a model."""
+    reranker: Reranker | None = None
+    """Puts the first memories of a recall into order; None: the score alone does."""
+    formula: Formula = FORMULA
+    """The numbers of the score of a memory."""
+
 
 _SCOPE = "neurogated"
 
@@ -179,19 +224,6 @@ class Gathering:
             return None
 
 
-class WorkTurn(Protocol):
-    """A lock with one holder among the processes of a memory."""
-
-    def acquire(self, patience: float) -> None:
-        """Take it within so many seconds. Raises MemoryLockedError."""
-
-    def release(self) -> None:
-        """Give it back."""
-
-    def close(self) -> None:
-        """Give it back for good."""
-
-
 class Runtime:
     """Created by the memory that is opened first; `in_namespace` passes it on.
 
@@ -199,6 +231,8 @@ class Runtime:
         accesses: the log of the memories that recalls returned.
         handed_out: the memories that recalls handed out lately.
         threads: run asynchronous calls.
+        sessions: the open sessions, by namespace. Handles of one graph share its session, and with it its lock.
+        opening: the lock of `sessions`.
     """
 
     def __init__(
@@ -207,11 +241,11 @@ class Runtime:
         clock: Clock,
         store: GraphStorePort,
         caches: Sequence[SupportsClear] = (),
-        turn: WorkTurn | None = None,
+        turn: ProcessLock | None = None,
     ) -> None:
         """Take the parts; with `turn`, the processes of the memory ask its model by turns."""
-        self._config = config
-        self._turn = turn
+        self._config, self._turn = config, turn
+        self.sessions, self.opening = WeakValueDictionary[str, Any](), threading.Lock()
         # A check of a protocol costs more than a block for a cache.
         self._caches = [one for one in caches if isinstance(one, SupportsReading)]
         self._freezable = store if isinstance(store, SupportsFreezing) else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -10,7 +9,6 @@ from datetime import datetime
 from functools import cached_property
 from itertools import chain
 from typing import Any, Literal, TypeVar, cast
-from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +25,6 @@ from neurogated.core.energy import EnergyLaw
 from neurogated.core.facts import is_supported
 from neurogated.core.forking import bind_to_process
 from neurogated.core.habits import Uncopied, explains_calls
-from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.projections import remove_manifests
 from neurogated.core.scope import ANY_USER, UserChoice
@@ -42,11 +39,10 @@ from neurogated.knowledge.questions import asked
 from neurogated.knowledge.reading import ReadingEnquiry
 from neurogated.manifest.caching import ManifestCache
 from neurogated.manifest.creation import CommunityNamer, ManifestCreator
-from neurogated.parts import Parts
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
-from neurogated.runtime import Event, Runtime
+from neurogated.runtime import Event, Parts, Runtime
 from neurogated.text.strings import checked_name
 from neurogated.tiers.canvas import Canvas, CanvasOwner
 
@@ -86,14 +82,6 @@ class Ownership:
         self.owns = False
 
 
-class Sessions:
-    """The open sessions of a memory, by namespace. Handles of one graph share its session, and with it its lock."""
-
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.by_name: WeakValueDictionary[str, Session] = WeakValueDictionary()
-
-
 class Component:
     """The calls of one feature of a memory, each of which says how it is called if its arguments do not fit."""
 
@@ -128,16 +116,14 @@ class Session(Uncopied):
         parts: Parts,
         runtime: Runtime,
         subscribers: tuple[Subscriber, ...],
-        sessions: Sessions | None = None,
     ) -> None:
-        """Wire up the parts. `subscribers` are notified in order; `sessions` are those of the other namespaces."""
+        """Wire up the parts. `subscribers` are notified in order."""
         self.config, self.parts, self.runtime = config, parts, runtime
         self.store, self.clock = parts.store, parts.clock
         if isinstance(self.store, SupportsTerms):
             self.store.compute_terms(MAX_TERM_TEXTS)
         self._subscribers = subscribers
-        self._sessions = Sessions() if sessions is None else sessions
-        self._sessions.by_name[config.namespace] = self
+        runtime.sessions[config.namespace] = self
         self.committer = Committer(self.store, runtime.is_frozen)
         self.retriever = NeuroRetriever(
             self.store,
@@ -149,22 +135,17 @@ class Session(Uncopied):
             reranker=parts.reranker,
         )
         self.plasticity = PlasticityEngine(self.store, config, parts.clock, self.committer)
-        self.writer = self._writer()
-        settings, law = self.config.manifest, EnergyLaw(self.config.metabolism)
-        model = self.parts.language_model
+        analysis = Analysis(parts.causal_judge, parts.entity_finder, parts.encoder)
+        check = self.checker([one.kind for one in self._enquiries]).checked
+        self.writer = Writer(
+            self.store, parts.embedder, analysis, config, parts.clock, check=check, committer=self.committer
+        )
+        model, settings = parts.language_model, config.manifest
         namer = None if model is None else CommunityNamer(model, PromptTemplateManager())
-        creator = ManifestCreator(self.store, law, self.parts.graph_algorithms, namer)
+        creator = ManifestCreator(self.store, EnergyLaw(config.metabolism), parts.graph_algorithms, namer)
         seconds = settings.cache_ttl_ms / 1000
         self.manifests = ManifestCache(
             self.store, creator, self.clock, threshold=settings.update_threshold, seconds=seconds
-        )
-
-    def _writer(self) -> Writer:
-        parts = self.parts
-        analysis = Analysis(parts.causal_judge, parts.entity_finder, parts.encoder)
-        check = self.checker([one.kind for one in self._enquiries]).checked
-        return Writer(
-            self.store, parts.embedder, analysis, self.config, parts.clock, check=check, committer=self.committer
         )
 
     def checker(self, queues: Sequence[str] = ()) -> ConflictChecker:
@@ -239,8 +220,13 @@ class Session(Uncopied):
         told = dict.fromkeys(chain(ids, chain.from_iterable(sources.values())))
         nodes = {node.id: node for node in graph.get_nodes(list(told), missing_ok=True)}
         told_now = {name for name, node in nodes.items() if is_supported(node)}
-        there = [one for one in wanted if told_now >= set(one.sides)]
-        return [asked(one, nodes[one.first], nodes[one.second], _contents(nodes, sources, one.sides)) for one in there]
+        found = []
+        for one in wanted:
+            if told_now >= set(one.sides):
+                names = chain.from_iterable(sources.get(side, ()) for side in one.sides)
+                contents = [nodes[name].content for name in names if name in nodes]
+                found.append(asked(one, nodes[one.first], nodes[one.second], contents))
+        return found
 
     def several_graphs(self) -> SupportsNamespaces:
         """Return the store if it has namespaces; raises ConfigError."""
@@ -250,13 +236,13 @@ class Session(Uncopied):
 
     def in_namespace(self, namespace: str) -> Session:
         """Return the session of another graph of the same memory."""
-        store, sessions = self.several_graphs().in_namespace(namespace), self._sessions
-        with sessions.lock:
-            known = sessions.by_name.get(namespace)
+        store, runtime = self.several_graphs().in_namespace(namespace), self.runtime
+        with runtime.opening:
+            known: Session | None = runtime.sessions.get(namespace)
             if known is not None and known.store is store:
                 return known
             config, parts = self.config.replace(namespace=namespace), replace(self.parts, store=store)
-            return Session(config, parts, self.runtime, self._subscribers, sessions)
+            return Session(config, parts, runtime, self._subscribers)
 
     def all_namespaces(self) -> Iterator[Session]:
         """Yield this session and those of all other namespaces."""
@@ -317,9 +303,3 @@ class Session(Uncopied):
     def now(self) -> int:
         """Return the time of the clock in microseconds."""
         return to_micros(self.clock())
-
-
-def _contents(nodes: Mapping[str, MemoryNode], sources: Mapping[str, Sequence[str]], sides: Iterable[str]) -> list[str]:
-    """Return the texts of the memories that make two claims."""
-    names = chain.from_iterable(sources.get(side, ()) for side in sides)
-    return [nodes[name].content for name in names if name in nodes]

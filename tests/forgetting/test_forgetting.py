@@ -26,8 +26,8 @@ from neurogated.core.model import MemoryNode
 from neurogated.core.rendering import render
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import InputError, LLMError, StorageError, UnknownIdError
-from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.runtime import Parts
 from neurogated.testing import ManualClock
 from tests.ingestion.test_mentions import limited
 

@@ -13,9 +13,9 @@ from neurogated.core.speakers import named_place
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import LLMError
 from neurogated.ingestion.importance import LLMImportanceJudge, OfflineImportanceJudge, Remark
-from neurogated.parts import Parts
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.runtime import Parts
 
 
 class Model:

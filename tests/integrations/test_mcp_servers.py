@@ -26,9 +26,8 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.cli import main
 from neurogated.errors import ConfigError
 from neurogated.integrations.mcp.http import http_app
-from neurogated.integrations.mcp.prepared import HANDSHAKE_VERSIONS, STATELESS_VERSIONS, answer_to
 from neurogated.integrations.mcp.server import build
-from neurogated.integrations.mcp.stdio import readable
+from neurogated.integrations.mcp.stdio import HANDSHAKE_VERSIONS, STATELESS_VERSIONS, answer_to, readable
 from neurogated.integrations.mcp.tools import ServedOwner
 from neurogated.server import create_app
 from tests.integrations.mcp_clients import ACCEPTED, INITIALIZE, INITIALIZED, call, client_of, client_within, refused

@@ -17,8 +17,8 @@ from mcp.shared.exceptions import MCPError
 from mcp.types import INVALID_PARAMS, TextResourceContents
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.integrations.mcp.prepared import INSTRUCTIONS, saved_manifest, with_manifest
 from neurogated.integrations.mcp.server import build
+from neurogated.integrations.mcp.stdio import INSTRUCTIONS, saved_manifest, with_manifest
 from neurogated.integrations.mcp.tools import ServedOwner
 from tests.integrations.mcp_clients import INITIALIZE, call, client_within, refused
 

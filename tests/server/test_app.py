@@ -12,8 +12,8 @@ from starlette.testclient import TestClient
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
 from neurogated.core.delta import LATEST, HistoryEntry, JournalEntry
 from neurogated.embedding.registry import HashEmbedder
-from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.runtime import Parts
 from neurogated.server import create_app
 from neurogated.server.map import lay_out
 from neurogated.testing import ManualClock

@@ -14,8 +14,8 @@ from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGr
 from neurogated.config.groups import MetabolismSettings
 from neurogated.core.energy import LAYERS
 from neurogated.embedding.registry import HashEmbedder
-from neurogated.parts import Parts
 from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.runtime import Parts
 from neurogated.storage.log.sqlite.connection import connect
 from neurogated.testing import ManualClock
 from neurogated.tiers.facts import TIERS, TierManager

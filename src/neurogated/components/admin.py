@@ -52,6 +52,8 @@ class Admin(Component):
         view = store.view()
         counts = Counter(view.edge_type[view.live_edges()].tolist())
         counts.update({view.edge_types.index(EdgeType.TERM): view.computed_edges()[0].size} if view.computed else {})
+        dropped = sum((backlog.dropped for backlog in self._session.backlogs), Counter[str]())
+        parked = Counter(parked_in(store).values())
         return {
             "namespace": self._session.config.namespace,
             "namespaces": store.namespaces() if isinstance(store, SupportsNamespaces) else None,
@@ -65,19 +67,12 @@ class Admin(Component):
             "language model": None if parts.language_model is None else parts.language_model.name,
             "storage": _figures(store),
             "embedding": _figures(parts.embedder),
-            "language model use": {**_figures(parts.language_model), **self._left_out()},
-        }
-
-    def _left_out(self) -> Counter[str]:
-        """Return what the answers of models in this graph were not used for, by reason."""
-        dropped = sum((backlog.dropped for backlog in self._session.backlogs), Counter[str]())
-        parked = Counter(parked_in(self._session.store).values())
-        return Counter(
-            {
+            "language model use": {
+                **_figures(parts.language_model),
                 **{f"dropped: {reason}": number for reason, number in dropped.items()},
                 **{f"parked: {reason or 'no reason'}": number for reason, number in parked.items()},
-            }
-        )
+            },
+        }
 
     def users(self) -> dict[str, int]:
         """Return the ids of the users of this graph, sorted, and how many memories each owns."""

@@ -9,7 +9,7 @@ from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
 from neurogated.dialogue.analysts import OfflineAnalyst
-from neurogated.dialogue.model import ASSISTANT_KNOWLEDGE, KNOWLEDGE, USER_KNOWLEDGE, DialoguePage, Record
+from neurogated.dialogue.model import ASSISTANT_KNOWLEDGE, KNOWLEDGE, USER_KNOWLEDGE, DialoguePage
 from neurogated.dialogue.updater import DialoguePages, DialogueParts
 
 SHORT_TERM, MID_TERM = "short_term", "mid_term"
@@ -122,7 +122,12 @@ class Retriever:
                 for one in hits
                 if one.tier == MID_TERM
             ),
-            "user_background_context": _background(profile.result(), hits),
+            "user_background_context": _listed(
+                [
+                    *(f"{name}: {one['value']}" for name, one in profile.result().items()),
+                    *(one.text for one in hits if one.tier == USER_KNOWLEDGE),
+                ]
+            ),
             "assistant_knowledge": _listed(one.text for one in hits if one.tier == ASSISTANT_KNOWLEDGE),
             "conversation_metadata": json.dumps(metadata or {}, ensure_ascii=False, default=str),
         }
@@ -146,11 +151,6 @@ def _page_text(page: DialoguePage, topic: str = "") -> str:
     lines.append(f"Time: {page.said.isoformat()}")
     lines += [f"Topic: {topic}"] * bool(topic)
     return "\n".join(lines)
-
-
-def _background(profile: Record, hits: Iterable[Hit]) -> str:
-    lines = [f"{name}: {one['value']}" for name, one in profile.items()]
-    return _listed([*lines, *(one.text for one in hits if one.tier == USER_KNOWLEDGE)])
 
 
 def _listed(lines: Iterable[str]) -> str:

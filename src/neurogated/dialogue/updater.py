@@ -9,7 +9,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -153,16 +152,16 @@ class Updater:
         with self._working:
             self._run(user_id, stop)
 
-    def erase(self, user_id: str, keys: Collection[str]) -> None:
-        """Delete pages of a user, and what was derived from them, after the work that is under way."""
-        with self._working:
-            self._parts.pages.erase(user_id, keys)
-            self._reopen(user_id)
+    def erase(self, user_id: str, keys: Collection[str] = ()) -> None:
+        """Delete pages of a user, and what was derived from these and others that are gone.
 
-    def reopen(self, user_id: str) -> None:
-        """Delete what was derived from pages that are gone, after the work that is under way."""
+        It waits for the work that is under way.
+        """
         with self._working:
-            self._reopen(user_id)
+            if keys:
+                self._parts.pages.erase(user_id, keys)
+            self._drop(user_id)
+            self._opened(user_id)
 
     def forget(self, user_id: str) -> None:
         """Delete all records and pages of a user, after the work that is under way."""
@@ -179,10 +178,6 @@ class Updater:
             if len(self._conversations) > _USERS:
                 self._write_visits(self._conversations.popitem(last=False)[1])
             return self._conversations[user_id]
-
-    def _reopen(self, user_id: str) -> None:
-        self._drop(user_id)
-        self._opened(user_id)
 
     def _run(self, user_id: str, stop: Callable[[], bool]) -> None:
         conversation = self.conversation(user_id)
@@ -308,20 +303,14 @@ def _go_on(stop: Callable[[], bool]) -> None:
         raise Stopped
 
 
-class _Due(NamedTuple):
-    """The work on a user, and how often it was asked for."""
-
-    user_id: str
-    times: int
-
-
 class PageBacklog:
     """Does the work on the users in the background, one after the other. Work that fails waits for the next save."""
 
     def __init__(self, run: Callable[[str, Callable[[], bool]], None]) -> None:
         self._run = run
         self._due: dict[str, int] = {}
-        self._next = _Due("", 0)
+        self._next = ("", 0)
+        """The user on whom there is work, and how often it was asked for."""
         self._lock = threading.Lock()
         self._errors: dict[str, BaseException] = {}
         # The driver of a store has errors of its own, which `flush` raises.
@@ -349,27 +338,23 @@ class PageBacklog:
         with self._lock:
             if not self._due:
                 return None
-            self._next = _Due(*next(iter(self._due.items())))
-        return partial(_done, self._run, self._next)
+            self._next = next(iter(self._due.items()))
+        return partial(self._run, self._next[0])
 
-    def finish_job(self, result: _Due) -> None:
+    def finish_job(self, result: None) -> None:  # noqa: ARG002 - as in the protocol
         """Note that all work on a user is done, unless there is more since."""
         with self._lock:
-            self._errors.pop(result.user_id, None)
-            self._end(result)
+            self._errors.pop(self._next[0], None)
+            self._end()
 
     def fail_job(self, error: BaseException) -> None:
         """Leave the work until it is asked for again, perhaps since it began."""
         _log.warning("the pages of a conversation wait for the next save: %s", error)
         with self._lock:
-            self._errors[self._next.user_id] = error
-            self._end(self._next)
+            self._errors[self._next[0]] = error
+            self._end()
 
-    def _end(self, done: _Due) -> None:
-        if self._due.get(done.user_id) == done.times:
-            del self._due[done.user_id]
-
-
-def _done(run: Callable[[str, Callable[[], bool]], None], due: _Due, stop: Callable[[], bool]) -> _Due:
-    run(due.user_id, stop)
-    return due
+    def _end(self) -> None:
+        user_id, times = self._next
+        if self._due.get(user_id) == times:
+            del self._due[user_id]

@@ -24,7 +24,7 @@ from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 from neurogated.integrations.langgraph import AsyncNeuroStore, NeuroStore
 from neurogated.integrations.langgraph.items import ItemEntry
-from neurogated.integrations.langgraph.table import ItemTable, Lifetimes
+from neurogated.integrations.langgraph.table import ItemTable, refresh
 from neurogated.testing import ManualClock
 
 CONFIG = MemoryConfig(embedding_name="hash")
@@ -229,18 +229,18 @@ def _interrupted(store: NeuroStore, method: str, call: int, *ops: PutOp) -> Item
 def test_a_batch_that_is_written_meanwhile_is_read_whole(store: NeuroStore, method: str, call: int) -> None:
     store.batch([PutOp(NOTES, name, {"n": 0}) for name in "ab"])
     table = _interrupted(store, method, call, *(PutOp(NOTES, name, {"n": 2}) for name in "ab"))
-    table.under(())
+    table.page((), None)
     store.put(NOTES, "a", {"n": 1})
-    found = {entry.key: entry.value["n"] for entry in table.page(NOTES, None, first=(), most=10, read=None)}
+    found = {entry.key: entry.value["n"] for entry in table.page(NOTES, None)}
     assert found in ({"a": 1, "b": 0}, {"a": 2, "b": 2}, {"a": 1, "b": 2})
     assert {item.key: item.value["n"] for item in store.search(NOTES)} == {
-        entry.key: entry.value["n"] for entry in table.under(NOTES)
+        entry.key: entry.value["n"] for entry in table.page(NOTES, None)
     }
 
 
 def test_a_page_is_of_the_moment_that_was_searched_until_the_table_knows_a_later_one(store: NeuroStore) -> None:
     def shown(read: GraphView | None) -> list[int]:
-        return [entry.value["n"] for entry in table.page(NOTES, None, first=(), most=10, read=read)]
+        return [entry.value["n"] for entry in table.page(NOTES, None, read=read)]
 
     table, graph = ItemTable(store.memory.store, store.memory.session.now), store.memory.store
     store.put(NOTES, "a", {"n": 0})
@@ -328,17 +328,16 @@ def test_ten_thousand_refreshing_reads_write_at_most_ten_deltas(tmp_path: Path) 
 
 def test_a_late_refresh_revives_nothing_and_moves_no_newer_end(opened: Open, clock: ManualClock) -> None:
     store = opened({"default_ttl": 10})
-    lifetimes = Lifetimes(store.memory.session)
     for key in ("expired", "newer"):
         store.put(NOTES, key, {"n": 1})
     entries = [ItemEntry.of(node) for node in store.memory.session.store.all_nodes()]
     clock.advance(timedelta(minutes=5))
     store.put(NOTES, "newer", {"n": 1}, ttl=60)
-    lifetimes.refresh(entries, wanted=True)
+    refresh(store.memory.session, entries, wanted=True)
     ends = {node.metadata["key"]: node.expires_at for node in store.memory.session.store.all_nodes()}
     assert ends["newer"] == clock() + timedelta(minutes=60)
     clock.advance(timedelta(minutes=11))
-    lifetimes.refresh([entry for entry in entries if entry.key == "expired"], wanted=True)
+    refresh(store.memory.session, [entry for entry in entries if entry.key == "expired"], wanted=True)
     assert store.sweep_ttl() == 1
 
 

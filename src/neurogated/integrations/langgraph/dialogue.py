@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import nullcontext
 from datetime import datetime
 from functools import partial
 from itertools import chain
@@ -23,7 +24,6 @@ from neurogated.dialogue.model import (
     PAGE,
     Changes,
     DialoguePage,
-    DialogueRecords,
     Embed,
     FoundRecord,
     News,
@@ -41,7 +41,7 @@ from neurogated.utils.hash_utils import compute_mdhash_id
 
 ROOT = "memoryos"
 _ALL = 2**31 - 1
-_PAGES, _KNOWN = "pages", "knowledge"
+PAGES, _KNOWN = "pages", "knowledge"
 _LATE = 60 * 10**6
 """Microseconds by which a page of another process may become visible after pages with later orders."""
 _DIGITS = 16
@@ -57,22 +57,15 @@ def namespace(user_id: str, kind: str) -> tuple[str, ...]:
     return (ROOT, escaped(user_id), *([_KNOWN] if kind in KNOWLEDGE else []), kind)
 
 
-def holds_pages(where: tuple[str, ...]) -> bool:
-    """Return whether a namespace is that of the pages of a user."""
-    return len(where) == 3 and (where[0], where[2]) == (ROOT, _PAGES)  # noqa: PLR2004 - as in `namespace`
-
-
 class StoreRecords:
     """Records as items of a store; see `dialogue.model.Records`. In a store of ours, they have edges to their pages."""
 
     def __init__(self, store: BaseStore, embed: Embed, pages: GraphPages | None = None) -> None:
         """Take the store, and the pages if both are in one graph."""
-        self._store = store
-        self._pages = pages
+        self._store, self._pages = store, pages
         self._ranking = _Ranking(store, embed)
 
     def put(self, user_id: str, values: Changes, read: Mapping[str, DialoguePage] | None = None) -> None:
-        """Store records; in a graph all in one batch, and only those whose pages are as they were `read`."""
         ops = [
             PutOp(namespace(user_id, kind), key, value, index=["text"] if kind in KNOWLEDGE else False)
             for (kind, key), value in values.items()
@@ -90,20 +83,16 @@ class StoreRecords:
                 ops = [op for op, later in zip(ops, again, strict=True) if later]
 
     def get(self, user_id: str, kind: str, keys: Collection[str]) -> dict[str, Record]:
-        """Return the records with these keys that exist."""
         return _got(self._store, namespace(user_id, kind), keys)
 
     def all(self, user_id: str, kind: str) -> dict[str, Record]:
-        """Return the records of a kind by key."""
         return {item.key: item.value for item in self._store.search(namespace(user_id, kind), limit=_ALL)}
 
     def search(self, user_id: str, query: str, limit: int) -> list[FoundRecord]:
-        """Return the knowledge that is nearest to a query, best first."""
         found = self._ranking.search(namespace(user_id, _KNOWN), query, limit, ["text"], None)
         return [FoundRecord(item.namespace[-1], item.key, item.value, score) for item, score in found]
 
     def erase(self, user_id: str) -> None:
-        """Delete all records of a user, in one batch."""
         self.put(user_id, {(kind, key): None for kind in KINDS for key in self.all(user_id, kind)})
 
 
@@ -111,17 +100,13 @@ class StorePages:
     """Pages as items of any store; see `dialogue.model.Pages`."""
 
     def __init__(self, store: BaseStore, embed: Embed) -> None:
-        self._store = store
+        self._store, self._lock = store, threading.Lock()
         self._ranking = _Ranking(store, embed)
-        self._lock = threading.Lock()
 
     def add(self, user_id: str, page: DialoguePage) -> None:
-        """Store a page as one item. If several processes put one with its key at the same time, the last one stays."""
-        if page.key == page.order:
-            self._put(user_id, page)
-            return
-        with self._lock:
-            if not self.get(user_id, [page.key]):
+        # If several processes put a page with its key at the same time, the last one stays.
+        with self._lock if page.key != page.order else nullcontext():
+            if page.key == page.order or not self.get(user_id, [page.key]):
                 self._put(user_id, page)
 
     def _put(self, user_id: str, page: DialoguePage) -> None:
@@ -131,29 +116,26 @@ class StorePages:
         }  # fmt: skip
         # InMemoryStore refuses an item in which an indexed text stands twice, and finds blank ones for any query.
         texts = {value[name]: name for name in reversed(_TEXTS) if str(value[name]).strip()}
-        self._store.put(namespace(user_id, _PAGES), page.key, value, index=list(texts.values()))
+        self._store.put(namespace(user_id, PAGES), page.key, value, index=list(texts.values()))
 
     def after(self, user_id: str, mark: str | None, known: Collection[str]) -> News:  # noqa: ARG002 - as of a graph
         """Return the pages after the mark, an order, and those of the minute before it; it misses deletions."""
         since = None if mark is None else {"arrived": {"$gt": int(mark[:_DIGITS]) - _LATE}}
-        items = self._store.search(namespace(user_id, _PAGES), filter=since, limit=_ALL)
+        items = self._store.search(namespace(user_id, PAGES), filter=since, limit=_ALL)
         pages = [_page(item.key, item.value) for item in items]
         return News(pages, max((page.order for page in pages), default=mark))
 
     def get(self, user_id: str, keys: Collection[str]) -> dict[str, DialoguePage]:
-        """Return the pages with these keys that exist."""
-        found = _got(self._store, namespace(user_id, _PAGES), keys)
+        found = _got(self._store, namespace(user_id, PAGES), keys)
         return {key: _page(key, value) for key, value in found.items()}
 
     def search(self, user_id: str, query: str, limit: int, session_id: str | None) -> list[tuple[str, float]]:
-        """Return the pages one of whose texts is nearest to the query."""
         chosen = None if session_id is None else {"session_id": session_id}
-        found = self._ranking.search(namespace(user_id, _PAGES), query, limit, _TEXTS, chosen)
+        found = self._ranking.search(namespace(user_id, PAGES), query, limit, _TEXTS, chosen)
         return [(item.key, score) for item, score in found]
 
     def erase(self, user_id: str, keys: Collection[str] | None = None) -> None:
-        """Delete the pages with these keys, or all."""
-        where = namespace(user_id, _PAGES)
+        where = namespace(user_id, PAGES)
         if keys is None:
             keys = [item.key for item in self._store.search(where, limit=_ALL)]
         self._store.batch([PutOp(where, key, None) for key in keys])
@@ -177,7 +159,6 @@ class GraphPages:
         self._identified = memory.store if isinstance(memory.store, SupportsIdentity) else None
 
     def add(self, user_id: str, page: DialoguePage) -> None:
-        """Store a page as one or two messages, in one change."""
         said = list(zip(_TEXTS, (page.user, page.assistant), _turns(user_id, page.key), strict=True))
         told: dict[str, Any] = {"page": page.key, "order": page.order}
         if blank := {role: text for role, text, _ in said if text and not text.strip()}:
@@ -189,12 +170,11 @@ class GraphPages:
             for role, text, name in said
             if text.strip()
         ]
-        label, path = escaped(user_id), namespace(user_id, _PAGES)
+        label, path = escaped(user_id), namespace(user_id, PAGES)
         session, said_at = page.session_id, page.said
         self._memory.add(messages, user_id=label, path=path, session_id=session, timestamp=said_at, replace=False)
 
     def after(self, user_id: str, mark: _Mark | None, known: Collection[str]) -> News:
-        """Return the pages whose turns come after the mark."""
         view, identity = self._memory.store.view(), None if self._identified is None else self._identified.identity
         if mark is not None and (mark.identity, mark.sequence) == (identity, view.sequence):
             return News([], mark)
@@ -205,12 +185,10 @@ class GraphPages:
         return News(list(_read(nodes).values()), _Mark(last, identity, view.sequence))
 
     def get(self, user_id: str, keys: Collection[str]) -> dict[str, DialoguePage]:
-        """Return the pages with these keys that exist."""
         ids = [name for key in keys for name in _turns(user_id, key)]
         return _read(self._memory.store.get_nodes(ids, missing_ok=True))
 
     def search(self, user_id: str, query: str, limit: int, session_id: str | None) -> list[tuple[str, float]]:
-        """Return the pages of the turns that a recall finds."""
         scope = self._scope(user_id)
         if session_id is not None:
             scope["session_id"] = session_id
@@ -220,9 +198,8 @@ class GraphPages:
         return list(found.items())[:limit]
 
     def erase(self, user_id: str, keys: Collection[str] | None = None) -> None:
-        """Delete the pages with these keys, or all."""
         if keys is None:
-            self._memory.delete(user_id=escaped(user_id), path=namespace(user_id, _PAGES))
+            self._memory.delete(user_id=escaped(user_id), path=namespace(user_id, PAGES))
         else:
             ids = [name for key in keys for name in _turns(user_id, key)]
             self._memory.delete([node.id for node in self._memory.store.get_nodes(ids, missing_ok=True)])
@@ -256,28 +233,22 @@ class GraphPages:
 
     @staticmethod
     def _scope(user_id: str) -> FilterOptions:
-        return {"user_id": escaped(user_id), "path": namespace(user_id, _PAGES), "kinds": ("turn",)}
+        return {"user_id": escaped(user_id), "path": namespace(user_id, PAGES), "kinds": ("turn",)}
 
 
-def of_users(store: BaseStore) -> BaseStore:
-    """Return the store whose items belong to their users, also where those of a store of ours belong to nobody."""
-    return NeuroStore(store.memory, user_label=1) if isinstance(store, NeuroStore) else store
-
-
-def kept_in(store: BaseStore, embed: Embed) -> tuple[Pages, DialogueRecords]:
-    """Return the pages and the records in a store."""
-    if isinstance(store, NeuroStore):
-        pages = GraphPages(store.memory)
-        return pages, StoreRecords(store, embed, pages)
-    return StorePages(store, embed), StoreRecords(store, embed)
+def kept_in(store: BaseStore, embed: Embed) -> tuple[BaseStore, Pages, StoreRecords]:
+    """Return a store whose items belong to their users, also where those of `store` do not, and what it keeps."""
+    if not isinstance(store, NeuroStore):
+        return store, StorePages(store, embed), StoreRecords(store, embed)
+    below, pages = NeuroStore(store.memory, user_label=1), GraphPages(store.memory)
+    return below, pages, StoreRecords(below, embed, pages)
 
 
 class _Ranking:
     """Searches a store, and compares vectors by itself if the store has no index."""
 
     def __init__(self, store: BaseStore, embed: Embed) -> None:
-        self._store = store
-        self._embed = embed
+        self._store, self._embed = store, embed
         self._vectors: dict[str, Vector] = {}
         forgets(self)
 
@@ -305,7 +276,7 @@ class _Ranking:
         return sorted(ranked, key=lambda one: -one[1])[:limit]
 
     def _vectors_of(self, texts: Collection[str]) -> dict[str, Vector]:
-        known = {text: vector for text in texts if (vector := self._vectors.get(text)) is not None}
+        known = {text: self._vectors[text] for text in texts if text in self._vectors}
         missing = [text for text in texts if text not in known]
         new = dict(zip(missing, self._embed(missing), strict=True)) if missing else {}
         if len(self._vectors) > _MOST_VECTORS:

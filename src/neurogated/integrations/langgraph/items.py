@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from operator import ge, gt, le, lt
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, Literal
 
 from langgraph.store.base import (
     GetOp,
@@ -17,7 +17,6 @@ from langgraph.store.base import (
     MatchCondition,
     Op,
     PutOp,
-    Result,
     SearchItem,
     SearchOp,
     get_text_at_path,
@@ -27,7 +26,7 @@ from langgraph.store.base import (
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.model import MemoryNode, checked_count
 from neurogated.errors import InputError
-from neurogated.ingestion.items import depth_of, leaves, node_ids, number_of_texts, value_of
+from neurogated.ingestion.items import depth_of, leaves, number_of_texts, value_of
 from neurogated.text.strings import checked_text, halves_joined, repaired_text
 
 Value = Any
@@ -89,7 +88,7 @@ def _at(key: object, check: Check) -> Check:
 
 def _condition(condition: Value, depth: int) -> Check:
     if not isinstance(condition, Mapping) or not condition:
-        return _equal_to(condition)
+        return lambda found: _equal(found, condition)
     if not any(str(key).startswith("$") for key in condition):
         return _keys(condition, depth + 1)
     return _all([_operation(operator, operand) for operator, operand in condition.items()])
@@ -99,8 +98,7 @@ def _operation(operator: str, operand: Value) -> Check:
     if operator not in _OPERATORS:
         raise InputError(f"unknown operator {operator!r}; known are {', '.join(_OPERATORS)}")
     if operator not in _ORDERS:
-        equals = _equal_to(operand)
-        return equals if operator == "$eq" else lambda found: not equals(found)
+        return lambda found: _equal(found, operand) is (operator == "$eq")
     kinds = {str} if isinstance(operand, str) else {int, float}
     if type(operand) not in kinds:
         raise InputError(f"{operator} compares with a number or a text, not with {operand!r}")
@@ -108,14 +106,10 @@ def _operation(operator: str, operand: Value) -> Check:
     return lambda found: type(found) in kinds and compare(found, operand)
 
 
-def _equal_to(wanted: Value) -> Check:
-    if isinstance(wanted, str):
-        return lambda found: found == wanted
-    return lambda found: _equal(found, wanted)
-
-
 def _equal(first: Value, second: Value) -> bool:
     """Return whether two JSON values are equal. A truth value is no number, and NaN equals nothing."""
+    if isinstance(second, str):
+        return bool(first == second)
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         return first.keys() == second.keys() and all(_equal(first[key], second[key]) for key in first)
     if isinstance(first, list | tuple) and isinstance(second, list | tuple):
@@ -169,11 +163,6 @@ class ItemEntry:
         )
 
     @property
-    def node_ids(self) -> list[str]:
-        """The ids of its nodes."""
-        return node_ids(self.id, 0, self.texts)
-
-    @property
     def updated(self) -> tuple[datetime, str]:
         """Sorts items, the latest last."""
         return self.updated_at, self.id
@@ -197,13 +186,6 @@ def found_items(entries: Sequence[ItemEntry], scores: Mapping[str, float]) -> li
     ]
 
 
-def checked_key(key: object) -> str:
-    """Return a key of an item; raises InputError."""
-    if not isinstance(key, str) or "\0" in key or len(key) > _LONGEST_KEY:
-        raise InputError(f"the key {key!r} must be a text of at most {_LONGEST_KEY} characters without NUL")
-    return checked_text("the key of an item", key)
-
-
 def checked_value(value: object) -> dict[str, Any]:
     """Return a copy of a value as JSON has it.
 
@@ -221,13 +203,6 @@ def checked_value(value: object) -> dict[str, Any]:
     if depth_of(value) > _MOST_LEVELS:
         raise InputError(f"the value of an item nests more than {_MOST_LEVELS} lists and mappings; make it flatter")
     return dict(json.loads(halves_joined(written)))
-
-
-def checked_ttl(ttl: object) -> float | None:
-    """Return a lifetime in minutes; raises InputError."""
-    if ttl is not None and (isinstance(ttl, bool) or not isinstance(ttl, int | float) or not 0 <= ttl < float("inf")):
-        raise InputError(f"ttl is {ttl!r}, but must be a number of minutes from 0 on")
-    return ttl
 
 
 def checked_fields(index: object) -> Sequence[str] | Literal[False] | None:
@@ -252,52 +227,17 @@ def texts_of(op: PutOp, fields: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(text for text in found if text.strip()))
 
 
-_ANY = "*"
-
-
 def listed(namespaces: Sequence[Namespace], op: ListNamespacesOp) -> list[Namespace]:
     """Return the page of the namespaces that fulfil all conditions, each cut to the largest depth."""
-    conditions = op.match_conditions or ()
-    found = [one for one in namespaces if all(_fulfils(one, condition) for condition in conditions)]
+    found = [one for one in namespaces if all(_fulfils(one, condition) for condition in op.match_conditions or ())]
     cut = list(dict.fromkeys(one[: op.max_depth] for one in found))
     return cut[op.offset : op.offset + op.limit]
 
 
 def _fulfils(namespace: Namespace, condition: MatchCondition) -> bool:
-    path = tuple(condition.path)
-    if len(path) > len(namespace):
-        return False
-    part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[len(namespace) - len(path) :]
-    return all(wanted in (_ANY, label) for wanted, label in zip(path, part, strict=True))
-
-
-Read = GetOp | SearchOp | ListNamespacesOp
-
-
-class OperationBatch(NamedTuple):
-    """The operations of a batch in the order to run them."""
-
-    reads: Sequence[Mapping[int, Read]]
-    """Groups that may run side by side, by the places of their results. Each search with a query is a group."""
-    puts: Sequence[PutOp]
-    """They follow the reads."""
-    size: int
-
-    @classmethod
-    def of(cls, ops: Iterable[Op]) -> Self:
-        """Return checked operations in groups; raises as `checked_op`."""
-        given = [checked_op(op) for op in ops]
-        reads = {place: op for place, op in enumerate(given) if not isinstance(op, PutOp)}
-        slow = {place: op for place, op in reads.items() if isinstance(op, SearchOp) and op.query}
-        quick = {place: op for place, op in reads.items() if place not in slow}
-        alone: list[dict[int, Read]] = [{place: op} for place, op in slow.items()]
-        groups = [quick, *alone] if quick else alone
-        return cls(groups, [op for op in given if isinstance(op, PutOp)], len(given))
-
-    def results(self, found: Iterable[Sequence[Result]]) -> list[Result]:
-        """Return the result of each operation, given those of each group."""
-        by_place = dict(zip(chain.from_iterable(self.reads), chain.from_iterable(found), strict=True))
-        return [by_place.get(place) for place in range(self.size)]
+    path, step = tuple(condition.path), 1 if condition.match_type == "prefix" else -1
+    pairs = zip(path[::step], namespace[::step], strict=False)
+    return len(path) <= len(namespace) and all(wanted in ("*", label) for wanted, label in pairs)
 
 
 def checked_op(op: Op) -> Op:
@@ -328,9 +268,17 @@ def checked_op(op: Op) -> Op:
         if op.query is not None:
             op = op._replace(query=repaired_text("the query", op.query))
     else:
-        checked_key(op.key)
-    if isinstance(op, PutOp):
-        checked_fields(op.index)
-        value = None if op.value is None else checked_value(op.value)
-        return op._replace(namespace=tuple(op.namespace), value=value, ttl=checked_ttl(op.ttl))
-    return op
+        key: object = op.key
+        if not isinstance(key, str) or "\0" in key or len(key) > _LONGEST_KEY:
+            raise InputError(f"the key {key!r} must be a text of at most {_LONGEST_KEY} characters without NUL")
+        checked_text("the key of an item", key)
+    return _checked_put(op) if isinstance(op, PutOp) else op
+
+
+def _checked_put(op: PutOp) -> PutOp:
+    checked_fields(op.index)
+    ttl: object = op.ttl
+    if ttl is not None and (isinstance(ttl, bool) or not isinstance(ttl, int | float) or not 0 <= ttl < float("inf")):
+        raise InputError(f"ttl is {ttl!r}, but must be a number of minutes from 0 on")
+    value = None if op.value is None else checked_value(op.value)
+    return op._replace(namespace=tuple(op.namespace), value=value)

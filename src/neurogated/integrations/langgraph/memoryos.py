@@ -38,7 +38,7 @@ from neurogated.dialogue.retriever import DialogueAnswer, Retriever
 from neurogated.dialogue.updater import DialogueParts, PageBacklog, Updater
 from neurogated.errors import ConfigError, InputError
 from neurogated.integrations.langchain import ChatModel
-from neurogated.integrations.langgraph.dialogue import ROOT, holds_pages, kept_in, of_users
+from neurogated.integrations.langgraph.dialogue import PAGES, ROOT, kept_in
 from neurogated.integrations.langgraph.store import AsyncNeuroStore, NeuroStore
 from neurogated.integrations.langgraph.writing import RAM, LangChainEmbedder, checked_type, open_memory
 from neurogated.llm.structured import StructuredLLM
@@ -46,12 +46,6 @@ from neurogated.llm.wrappers import LimitedLLM
 from neurogated.memory import NeuroGraphMemory
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.strings import checked_name, composed, repaired_text
-
-
-def structured(model: BaseChatModel, *, concurrency: int, max_calls: int | None) -> StructuredLLM:
-    """Return a chat model that answers in JSON, with limits of its calls at once and of all."""
-    return StructuredLLM(LimitedLLM(ChatModel(model), concurrency=concurrency, max_calls=max_calls))
-
 
 _USERS, _NAME = (f"{ROOT}-users",), "name"
 """The namespace of the users, each below it, and the key of their names."""
@@ -106,30 +100,30 @@ class MemoryOS(BaseStore):
             ConfigError: a setting does not fit.
         """
         super().__init__()
-        _check_types(llm, store)
+        checked_type("llm", llm, Runnable, "give a chat model of LangChain, a folder as storage_dir, a store as store")
+        checked_type("store", store, BaseStore, "give a folder as storage_dir, and a memory as NeuroStore(memory)")
         if sum(one is not None for one in (embedding, embedding_fuc)) > 1 or (store and storage_dir):
             raise ConfigError("give one of `embedding` and `embedding_fuc`, and one of `store` and `storage_dir`")
-        self.settings = settings_of(preset, settings)
+        self.settings, self._users = settings_of(preset, settings), set[str]()
         embedding = embedding if embedding_fuc is None else embedding_fuc
         self._owned = None if store is not None else _opened(storage_dir, embedding)
         below = store.store if isinstance(store, AsyncNeuroStore) else store
         self.store = NeuroStore(self._owned, user_label=1) if below is None else below
-        embed = _embedder(self.store, embedding if self._owned is None else None).embed_documents
-        self._below = of_users(self.store)
-        self._pages, self._records = kept_in(self._below, embed)
-        self._clock, self._instance, self._lock = clock, secrets.token_hex(4), threading.Lock()
-        self._last, self._users = 0, set[str]()
+        embed = _embedder(self.store, None if self._owned else embedding).embed_documents
+        self._below, self._pages, self._records = kept_in(self.store, embed)
+        self._clock, self._instance, self._lock, self._last = clock, secrets.token_hex(4), threading.Lock(), 0
         self._calls = ThreadPoolExecutor(llm_concurrency, "memoryos-calls")
         self._searches = ThreadPoolExecutor(_SEARCHES, "memoryos-search")
-        model = None if llm is None else structured(llm, concurrency=llm_concurrency, max_calls=max_llm_calls)
-        analyst: Analyst = OfflineAnalyst() if model is None else ModelAnalyst(model, PromptTemplateManager())
-        parts = DialogueParts(
-            pages=self._pages, records=self._records, analyst=analyst, embed=embed,
-            settings=self.settings, allowed=asked_dimensions(sensitive), clock=clock,
-            instance=self._instance, threads=self._calls,
+        analyst: Analyst = OfflineAnalyst()
+        if llm is not None:
+            limited = LimitedLLM(ChatModel(llm), concurrency=llm_concurrency, max_calls=max_llm_calls)
+            analyst = ModelAnalyst(StructuredLLM(limited), PromptTemplateManager())
+        self._parts = DialogueParts(
+            pages=self._pages, records=self._records, analyst=analyst, embed=embed, settings=self.settings, clock=clock,
+            allowed=asked_dimensions(sensitive), instance=self._instance, threads=self._calls,
         )  # fmt: skip
-        self._parts, self._updater = parts, Updater(parts)
-        self._retriever = Retriever(parts, self._searches, strict="retrieval_page_topk" in settings)
+        self._updater = Updater(self._parts)
+        self._retriever = Retriever(self._parts, self._searches, strict="retrieval_page_topk" in settings)
         self._backlog = PageBacklog(self._updater.run)
 
     def save_memory(
@@ -327,15 +321,22 @@ class MemoryOS(BaseStore):
 
     def _follow(self, ops: Iterable[Op]) -> None:
         """Delete what was derived from the pages that were deleted or replaced."""
-        for label in {op.namespace[1] for op in ops if isinstance(op, PutOp) and holds_pages(tuple(op.namespace))}:
+        places = [op.namespace for op in ops if isinstance(op, PutOp)]
+        for label in {place[1] for place in places if tuple(place) == (ROOT, *place[1:2], PAGES)}:
             if (user := self.store.get((*_USERS, label), _NAME)) is not None:
-                self._updater.reopen(user.value["user_id"])
+                self._updater.erase(user.value["user_id"])
 
     def _tiers(self, user_id: str) -> dict[str, Record]:
         conversation = self._updater.conversation(user_id)
         recent = [one.key for one in conversation.timeline.newest(self.settings.short_term_max_capacity)]
         placed = self._records.all(user_id, PAGE)
-        pages = {key: _shown(page) for key, page in self._pages.get(user_id, {*recent, *placed}).items()}
+        pages = {
+            key: {
+                "key": page.key, "session_id": page.session_id, "user": page.user, "assistant": page.assistant,
+                "timestamp": page.said.isoformat(),
+            }
+            for key, page in self._pages.get(user_id, {*recent, *placed}).items()
+        }  # fmt: skip
         following = {one["previous"]: key for key, one in placed.items()}
         segments: dict[str, Record] = {}
         now = self._clock().timestamp()
@@ -357,12 +358,6 @@ class MemoryOS(BaseStore):
         }
 
 
-def _check_types(llm: object, store: object) -> None:
-    """Refuse what was given in the place of another argument; raises ConfigError."""
-    checked_type("llm", llm, Runnable, "give a chat model of LangChain, a folder as storage_dir, a store as store")
-    checked_type("store", store, BaseStore, "give a folder as storage_dir, and a memory as NeuroStore(memory)")
-
-
 def _opened(folder: str | Path | None, embedding: Embeddings | None) -> NeuroGraphMemory:
     index: Any = None if embedding is None else {"embed": embedding}
     return open_memory(RAM if folder is None else str(folder), index)
@@ -375,10 +370,3 @@ def _embedder(store: BaseStore, embedding: Embeddings | None) -> Embedder:
             raise ConfigError("a NeuroStore has an embedder of its own; leave `embedding` out")
         return store.memory.session.parts.embedder
     return compose.build_text_embedder(compose.load_config()) if embedding is None else LangChainEmbedder(embedding)
-
-
-def _shown(page: DialoguePage) -> Record:
-    return {
-        "key": page.key, "session_id": page.session_id, "user": page.user, "assistant": page.assistant,
-        "timestamp": page.said.isoformat(),
-    }  # fmt: skip

@@ -6,6 +6,7 @@ import asyncio
 import math
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from itertools import chain
 from typing import Any, Literal, Self, cast
 
 from langgraph.store.base import (
@@ -26,26 +27,28 @@ from langgraph.store.base import (
 from langgraph.store.base.batch import AsyncBatchedBaseStore
 from typing_extensions import override
 
-from neurogated.aio import in_thread
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.node_kind import ITEM
+from neurogated.coroutines import in_thread
 from neurogated.errors import ConfigError
 from neurogated.ingestion.items import id_of, item_id
 from neurogated.integrations.langgraph.items import (
     WHOLE,
     ItemEntry,
-    OperationBatch,
-    Read,
     checked_fields,
     checked_op,
     compiled,
     found_items,
     listed,
 )
-from neurogated.integrations.langgraph.table import ORDERS, ItemTable, Lifetimes, Order, ranked
+from neurogated.integrations.langgraph.table import ORDERS, ItemTable, Order, ranked, refresh
 from neurogated.integrations.langgraph.writing import RAM, ItemWriter, Sources, checked_type, embedder_of, open_memory
 from neurogated.memory import NeuroGraphMemory
+from neurogated.runtime import Periodic
 from neurogated.session import Notice
+
+_SWEEP_MINUTES = 5.0
+"""LangGraph's stores sweep as often unless they are told otherwise."""
 
 
 class NeuroStore(BaseStore):
@@ -101,7 +104,7 @@ class NeuroStore(BaseStore):
         self.order = order
         self._session = self.memory.session
         self._table = ItemTable(self._session.store, self._session.now)
-        self._lifetimes = Lifetimes(self._session)
+        self._sweeper: Periodic | None = None
         given: Mapping[str, Any] = index or {}
         self._writer = ItemWriter(
             self._session, (checked_fields(given.get("fields") or given.get("text_fields")) or [WHOLE]), user_label
@@ -135,7 +138,7 @@ class NeuroStore(BaseStore):
 
     def close(self) -> None:
         """Stop the sweeper, and close the memory if the store has opened it."""
-        self._lifetimes.stop()
+        self.stop_ttl_sweeper()
         if self._owns_memory:
             self.memory.close()
 
@@ -152,20 +155,25 @@ class NeuroStore(BaseStore):
             InvalidNamespaceError: a label is not valid.
             InputError: an operation is not valid. Nothing is written.
         """
-        batch = OperationBatch.of(ops)
-        found = [self._read_all(group.values()) for group in batch.reads]
-        if batch.puts:
-            self._writer.write(batch.puts)
-        return batch.results(found)
+        given = [checked_op(op) for op in ops]
+        puts = [op for op in given if isinstance(op, PutOp)]
+        reads = [op for op in given if not isinstance(op, PutOp)]
+        found = iter(self._read_all(reads) if reads else ())
+        if puts:
+            self._writer.write(puts)
+        return [None if isinstance(op, PutOp) else next(found) for op in given]
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
         """Execute operations as `batch` does, in threads of the memory; searches with a query run side by side."""
-        batch, session = OperationBatch.of(ops), self._session
-        reads = [in_thread(session, self._read_all, group.values()) for group in batch.reads]
-        found = await asyncio.gather(*reads)
-        if batch.puts:
-            await in_thread(session, self._writer.write, batch.puts)
-        return batch.results(found)
+        given, session = [checked_op(op) for op in ops], self._session
+        reads = {place: op for place, op in enumerate(given) if not isinstance(op, PutOp)}
+        alone = [[place] for place, op in reads.items() if isinstance(op, SearchOp) and op.query]
+        groups = [*filter(None, [[place for place in reads if [place] not in alone]]), *alone]
+        called = (in_thread(session, self._read_all, [given[place] for place in group]) for group in groups)
+        found = dict(zip(chain.from_iterable(groups), chain.from_iterable(await asyncio.gather(*called)), strict=True))
+        if len(reads) < len(given):
+            await in_thread(session, self._writer.write, [op for op in given if isinstance(op, PutOp)])
+        return [found.get(place) for place in range(len(given))]
 
     def put_derived(self, ops: Sequence[PutOp], sources: Sources) -> None:
         """Write items that were derived from other memories, in one change; deleting one of these deletes the item.
@@ -180,7 +188,7 @@ class NeuroStore(BaseStore):
     def delete_namespace(self, prefix: Sequence[str]) -> int:
         """Delete all items whose namespaces begin with `prefix`, in one change; return how many."""
         checked_op(SearchOp(cast("tuple[str, ...]", prefix)))
-        return len(self._writer.delete(self._table.under(tuple(prefix))))
+        return self._writer.delete([entry.id for entry in self._table.page(tuple(prefix), None)])
 
     def sweep_ttl(self) -> int:
         """Delete the items that have expired, with the other expired memories; return how many items."""
@@ -194,27 +202,31 @@ class NeuroStore(BaseStore):
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> None:
         """Sweep in a thread, as often as the argument or the configuration says, or every five minutes."""
-        self._lifetimes.start(self.ttl_config, sweep_interval_minutes, self.sweep_ttl)
+        self.stop_ttl_sweeper()
+        every = sweep_interval_minutes or (self.ttl_config or {}).get("sweep_interval_minutes") or _SWEEP_MINUTES
+        self._sweeper = Periodic("ttl-sweeper", every * 60, self.sweep_ttl)
 
     def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:  # noqa: ARG002 - as in LangGraph's stores
         """Stop the thread of `start_ttl_sweeper`; return True."""
-        self._lifetimes.stop()
+        sweeper, self._sweeper = self._sweeper, None
+        if sweeper is not None:
+            sweeper.close()
         return True
 
-    def _read_all(self, ops: Iterable[Read]) -> list[Result]:
+    def _read_all(self, ops: Sequence[Op]) -> list[Result]:
         with self._session.runtime.work("recalling"):
             return [self._read(op) for op in ops]
 
-    def _read(self, op: Read) -> Result:
+    def _read(self, op: Op) -> Result:
         if isinstance(op, GetOp):
             nodes = self._session.store.get_nodes([id_of(op.namespace, op.key)], missing_ok=True)
             now = self._session.now()
             entries = [entry for entry in map(ItemEntry.of, nodes) if entry.is_alive(now)]
-            self._lifetimes.refresh(entries, wanted=op.refresh_ttl)
+            refresh(self._session, entries, wanted=op.refresh_ttl)
             return entries[0].item() if entries else None
         if isinstance(op, ListNamespacesOp):
             return listed(self._table.namespaces(), op)
-        return self._search(op)
+        return self._search(cast("SearchOp", op))
 
     def _search(self, op: SearchOp) -> list[SearchItem]:
         prefix, check, end = tuple(op.namespace_prefix), compiled(op.filter), op.offset + op.limit
@@ -226,7 +238,7 @@ class NeuroStore(BaseStore):
                 # The distances of vectors of length 1.
                 found = {name: -math.sqrt(max(0.0, 2 - 2 * score)) for name, score in found.items()}
         entries = self._table.page(prefix, check, first=found, most=end, read=view)[op.offset :]
-        self._lifetimes.refresh(entries, wanted=op.refresh_ttl)
+        refresh(self._session, entries, wanted=op.refresh_ttl)
         return found_items(entries, found)
 
 

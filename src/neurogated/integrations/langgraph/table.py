@@ -5,10 +5,9 @@ from __future__ import annotations
 import heapq
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from datetime import datetime
 from itertools import chain, islice
-from typing import Literal, NamedTuple
-
-from langgraph.store.base import TTLConfig
+from typing import Literal
 
 from neurogated.core.abilities import SupportsIdentity, SupportsTouched
 from neurogated.core.clock import from_micros
@@ -20,10 +19,9 @@ from neurogated.core.node_kind import ITEM
 from neurogated.core.ports import GraphReader, GraphStorePort
 from neurogated.core.scope import ANY_USER, ScopeFilter
 from neurogated.core.view import GraphView
-from neurogated.ingestion.items import item_id
+from neurogated.ingestion.items import item_id, node_ids
 from neurogated.integrations.langgraph.items import MICROS_A_MINUTE, Check, ItemEntry, Namespace
 from neurogated.retrieval.formula import CANDIDATES
-from neurogated.runtime import Periodic
 from neurogated.session import Notice, Session
 from neurogated.subscribers import log_access
 from neurogated.utils.background import take
@@ -53,14 +51,14 @@ class ItemTable:
             if True in taken:
                 self._lock.release()
 
-    def under(self, prefix: Namespace) -> list[ItemEntry]:
-        """Return the items under a prefix, the latest first."""
-        with self._lock:
-            self._catch_up()
-            return list(self._latest(prefix, None, self._dead_ids()))
-
     def page(
-        self, prefix: Namespace, check: Check | None, *, first: Collection[str], most: int, read: GraphView | None
+        self,
+        prefix: Namespace,
+        check: Check | None,
+        *,
+        first: Collection[str] = (),
+        most: int | None = None,
+        read: GraphView | None = None,
     ) -> list[ItemEntry]:
         """Return items as they are at one moment: those of `first` that match, then the others, the latest first.
 
@@ -68,7 +66,7 @@ class ItemTable:
             prefix: the beginning of the namespaces.
             check: the filter of the values.
             first: ids of items under the prefix, best first.
-            most: return at most this many.
+            most: return at most this many; all if it is None.
             read: the view that was searched for `first`, if any; the items are of its moment unless it has passed.
         """
         with self._lock:
@@ -84,8 +82,7 @@ class ItemTable:
             self._catch_up()
             hidden = self._dead_ids()
             found = list(chain.from_iterable(self._found(prefix, check, hidden)))
-            others = [name for entry in found if entry.texts > 1 for name in entry.node_ids[1:]]
-            return [entry.id for entry in found] + others
+            return [name for entry in found for name in node_ids(entry.id, 0, entry.texts)]
 
     def has_items(self, prefix: Namespace) -> bool:
         """Return whether a namespace that begins with `prefix` has an item, perhaps one that is gone meanwhile."""
@@ -239,60 +236,31 @@ def _by_cosine(session: Session, query: str, reader: GraphReader, most: int) -> 
         read, count = len(found), 4 * count
 
 
-_SWEEP_MINUTES = 5.0
-"""LangGraph's stores sweep as often unless they are told otherwise."""
 _LEAST_SHARE = 0.01
 """A read moves the end of a lifetime only by this share of it or more, so that many reads are few writes."""
 
 
-class _Move(NamedTuple):
-    """A move of the end of a lifetime, in microseconds."""
+def refresh(session: Session, entries: Sequence[ItemEntry], *, wanted: bool) -> None:
+    """Count an access of each item, and begin their lifetimes again; without `wanted`, only of immortal ones."""
+    read = [entry for entry in entries if wanted or entry.ttl is None]
+    if not read:
+        return
+    log_access(session, Notice("changed", access=Access.of([entry.id for entry in read])))
+    now, ends = session.now(), dict[str, tuple[datetime, datetime]]()
+    for entry in read:
+        if entry.ttl is not None and entry.expires_at is not None:
+            span = int(entry.ttl * MICROS_A_MINUTE)
+            if now + span - entry.expires_at >= _LEAST_SHARE * span:
+                move = from_micros(entry.expires_at), from_micros(now + span)
+                ends |= dict.fromkeys(node_ids(entry.id, 0, entry.texts), move)
 
-    read: int
-    """The end that was read."""
-    end: int
-
-
-class Lifetimes:
-    """Refreshes items that are read, and counts accesses of them."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-        self._sweeper: Periodic | None = None
-
-    def refresh(self, entries: Sequence[ItemEntry], *, wanted: bool) -> None:
-        """Count an access of each item, and begin their lifetimes again; without `wanted`, only of immortal ones."""
-        read = [entry for entry in entries if wanted or entry.ttl is None]
-        if not read:
-            return
-        log_access(self._session, Notice("changed", access=Access.of([entry.id for entry in read])))
-        now, ends = self._session.now(), dict[str, _Move]()
-        for entry in read:
-            if entry.ttl is not None and entry.expires_at is not None:
-                span = int(entry.ttl * MICROS_A_MINUTE)
-                if now + span - entry.expires_at >= _LEAST_SHARE * span:
-                    ends |= dict.fromkeys(entry.node_ids, _Move(entry.expires_at, now + span))
-        if ends and not self._session.config.read_only:
-            self._session.commit(lambda: self._later(ends))
-
-    def _later(self, ends: dict[str, _Move]) -> GraphDelta:
-        """Return the delta that moves the ends of lifetimes of nodes that have neither expired nor another end now."""
-        nodes, now = self._session.store.get_nodes(list(ends), missing_ok=True), self._session.clock()
+    def later() -> GraphDelta:
+        # Meanwhile, a node may have expired or have got another end.
+        nodes, at = session.store.get_nodes(list(ends), missing_ok=True), session.clock()
         moved = [
-            one.changed(expires_at=from_micros(ends[one.id].end))
-            for one in nodes
-            if one.expires_at == from_micros(ends[one.id].read) and not one.has_expired(now)
+            (one, ends[one.id][1]) for one in nodes if one.expires_at == ends[one.id][0] and not one.has_expired(at)
         ]
-        return GraphDelta(nodes=tuple(moved), reason=REFRESHED, at=self._session.clock())
+        return GraphDelta(nodes=tuple(one.changed(expires_at=end) for one, end in moved), reason=REFRESHED, at=at)
 
-    def start(self, config: TTLConfig | None, minutes: float | None, sweep: Callable[[], int]) -> None:
-        """Sweep again and again until `stop`, in a thread."""
-        self.stop()
-        every = minutes or (config or {}).get("sweep_interval_minutes") or _SWEEP_MINUTES
-        self._sweeper = Periodic("ttl-sweeper", every * 60, sweep)
-
-    def stop(self) -> None:
-        """End the thread."""
-        sweeper, self._sweeper = self._sweeper, None
-        if sweeper is not None:
-            sweeper.close()
+    if ends and not session.config.read_only:
+        session.commit(later)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+import contextlib
+from collections.abc import Callable, Collection, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
 
 import numpy as np
 from langchain_core.embeddings import Embeddings
@@ -17,12 +18,11 @@ from neurogated import compose
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import from_micros
 from neurogated.core.model import MemoryNode, Vector
-from neurogated.core.ports import GraphReader
 from neurogated.core.scope import Scope
 from neurogated.errors import ConfigError, EmbeddingError, InputError
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.items import id_of, item_metadata, item_nodes, node_ids, number_of_texts
-from neurogated.integrations.langgraph.items import ItemEntry, texts_of
+from neurogated.integrations.langgraph.items import texts_of
 from neurogated.memory import NeuroGraphMemory
 from neurogated.session import Notice, Session
 from neurogated.text.keywords import count_words
@@ -121,13 +121,6 @@ Sources = Callable[[], Mapping[str, Collection[str]]]
 """Returns the ids of the nodes from which items were derived, by the ids of the items; the write lock is held."""
 
 
-class _Draft(NamedTuple):
-    """An item to put, or to delete if it has no nodes."""
-
-    id: str
-    nodes: Sequence[MemoryNode]
-
-
 class ItemWriter:
     """Puts and deletes items."""
 
@@ -136,47 +129,45 @@ class ItemWriter:
         self._session, self._fields, self._user_label = session, fields, user_label
         self._chunker = Chunker.of(session.config.indexing, session.parts.embedder)
 
-    def write(self, ops: Sequence[PutOp], sources: Sources | None = None) -> list[str]:
-        """Write the last operation of each key in one change; return the ids of the items.
+    def write(self, ops: Sequence[PutOp], sources: Sources | None = None) -> None:
+        """Write the last operation of each key in one change.
 
         If `sources` are given, items without an entry are left out, and the others go with the nodes of theirs.
         """
         session, last = self._session, {id_of(op.namespace, op.key): op for op in ops}
         with session.runtime.work("putting items"):
-            # The nodes of the items, with vectors, as if none of the items existed.
-            split = self._chunker.split
-            texts = {
-                name: [chunk for text in texts_of(op, self._fields) for chunk in split(text)]
-                for name, op in last.items()
-            }
-            distinct = list(dict.fromkeys(text for chunks in texts.values() for text in chunks))
-            vectors = self._session.parts.embedder.embed_documents(distinct) if distinct else np.empty((0, 0))
-            by_text = dict(zip(distinct, vectors, strict=True))
-            drafts = [_Draft(name, self._nodes(name, op, texts[name], by_text)) for name, op in last.items()]
+            drafts = self._drafts(last)
             with session.exclusively():
                 known = None if sources is None else sources()
                 if known is not None:
-                    drafts = [draft for draft in drafts if draft.id in known]
-                reader = session.writer.present()
-                put, removed = self._planned(drafts, reader)
+                    drafts = {name: nodes for name, nodes in drafts.items() if name in known}
+                reader, now = session.writer.present(), session.now()
+                # An item that has expired is gone, and the next one with its key is new.
+                old = {node.id: node for node in reader.nodes(reader.view.known_rows(list(drafts)))}
+                put, removed = list[MemoryNode](), list[str]()
+                for place, (name, nodes) in enumerate(drafts.items()):
+                    before = old.get(name)
+                    # No two items of a batch have the same time, so that lists have one order.
+                    put += (_dated(node, before, now + place) for node in nodes)
+                    if before is not None:
+                        removed += node_ids(name, len(nodes), number_of_texts(before.metadata))
                 if put or removed:
                     reason = "put items" if put else "delete items"
-                    derived = {node.id: known[draft.id] for draft in drafts for node in draft.nodes} if known else {}
+                    derived = {node.id: known[name] for name in drafts for node in drafts[name]} if known else {}
                     session.writer.put(put, removed, reader, reason=reason, derived=derived)
         self._notify([node.id for node in put], removed)
-        return list(last)
 
-    def delete(self, entries: Iterable[ItemEntry]) -> list[str]:
-        """Delete the items that are still there; return their ids."""
-        session, names = self._session, [entry.id for entry in entries]
+    def delete(self, names: Sequence[str]) -> int:
+        """Delete the items with these ids that are still there; return their number."""
+        session = self._session
         with session.exclusively():
-            found = list(map(ItemEntry.of, session.store.get_nodes(names, missing_ok=True)))
-            removed = [name for entry in found for name in entry.node_ids]
+            found = session.store.get_nodes(names, missing_ok=True)
+            removed = [name for node in found for name in node_ids(node.id, 0, number_of_texts(node.metadata))]
             if removed:
                 session.writer.put((), removed, session.writer.present(), reason="delete items")
         # A callback may be slow, or write itself.
         self._notify((), removed)
-        return [entry.id for entry in found]
+        return len(found)
 
     def _notify(self, put: Sequence[str], removed: Sequence[str]) -> None:
         if removed:
@@ -184,11 +175,21 @@ class ItemWriter:
         if put:
             self._session.notify(Notice("added", (list(put),), has_facts=False))
 
+    def _drafts(self, ops: Mapping[str, PutOp]) -> dict[str, list[MemoryNode]]:
+        """Return the nodes of items, with vectors, as if none of the items existed; none for an item to delete."""
+        split, embedder = self._chunker.split, self._session.parts.embedder
+        texts = {
+            name: [chunk for text in texts_of(op, self._fields) for chunk in split(text)] for name, op in ops.items()
+        }
+        distinct = list(dict.fromkeys(text for chunks in texts.values() for text in chunks))
+        vectors = dict(zip(distinct, embedder.embed_documents(distinct), strict=True)) if distinct else {}
+        return {
+            name: [] if op.value is None else self._nodes(name, op, texts[name], vectors) for name, op in ops.items()
+        }
+
     def _nodes(self, name: str, op: PutOp, chunks: Sequence[str], vectors: Mapping[str, Vector]) -> list[MemoryNode]:
-        if op.value is None:
-            return []
-        now, metadata = self._session.clock(), item_metadata(op.key, op.value, ttl=op.ttl)
-        namespace = tuple(op.namespace)
+        now, metadata = self._session.clock(), item_metadata(op.key, op.value or {}, ttl=op.ttl)
+        namespace = op.namespace
         place, most = self._user_label, len(namespace)
         if place is not None and not -most <= place < most:
             raise InputError(
@@ -198,22 +199,14 @@ class ItemWriter:
         user = None if place is None else namespace[place]
         scope = Scope(user_id=self._session.of_user(user), path=namespace)
         times = {"created_at": now, "last_accessed": now}
-        nodes = item_nodes(name, chunks, vectors, metadata, scope=scope, expires_at=_end(now, op.ttl), **times)
-        return self._session.writer.read(nodes)
-
-    def _planned(self, drafts: Sequence[_Draft], reader: GraphReader) -> tuple[list[MemoryNode], list[str]]:
-        """Return the nodes to put and the ids to remove, given the stored items; the write lock is held."""
-        # An item that has expired is gone, and the next one with its key is new.
-        now = self._session.now()
-        old = {node.id: node for node in reader.nodes(reader.view.known_rows([draft.id for draft in drafts]))}
-        put, removed = list[MemoryNode](), list[str]()
-        for place, draft in enumerate(drafts):
-            before = old.get(draft.id)
-            # No two items of a batch have the same time, so that lists have one order.
-            put += (_dated(node, before, now + place) for node in draft.nodes)
-            if before is not None:
-                removed += node_ids(draft.id, len(draft.nodes), number_of_texts(before.metadata))
-        return put, removed
+        # A lifetime that ends after the last year of the calendar never does.
+        end = None
+        if op.ttl is not None:
+            with contextlib.suppress(OverflowError):
+                end = now + timedelta(minutes=op.ttl)
+        return self._session.writer.read(
+            item_nodes(name, chunks, vectors, metadata, scope=scope, expires_at=end, **times)
+        )
 
 
 def _dated(node: MemoryNode, old: MemoryNode | None, now: int) -> MemoryNode:
@@ -225,11 +218,3 @@ def _dated(node: MemoryNode, old: MemoryNode | None, now: int) -> MemoryNode:
     if old is None:
         return node.changed(metadata=metadata, created_at=updated, energy_at=updated, charged_at=updated)
     return node.changed(metadata=metadata, created_at=old.created_at, energy_at=updated).with_accesses_of(old)
-
-
-def _end(now: datetime, minutes: float | None) -> datetime | None:
-    """Return when a lifetime ends; None if it never does, or after the last year of the calendar."""
-    try:
-        return None if minutes is None else now + timedelta(minutes=minutes)
-    except OverflowError:
-        return None

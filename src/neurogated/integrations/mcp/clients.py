@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from neurogated.errors import ConfigError
-from neurogated.integrations.mcp.prepared import NAME
+from neurogated.integrations.mcp.stdio import NAME
 
 _PRIVATE = 0o600
 

@@ -20,9 +20,8 @@ from neurogated.core.files import replace_file
 from neurogated.core.quoting import quoted_memory
 from neurogated.core.scope import ScopeFilter
 from neurogated.errors import NeurogatedError
-from neurogated.integrations.mcp.calls import OperationTool, Run
-from neurogated.integrations.mcp.prepared import INSTRUCTIONS, NAME, TITLE, Saved, capabilities, with_manifest
-from neurogated.integrations.mcp.tools import ServedOwner, Tools
+from neurogated.integrations.mcp.stdio import INSTRUCTIONS, NAME, TITLE, Saved, capabilities, with_manifest
+from neurogated.integrations.mcp.tools import OperationTool, Run, ServedOwner, Tools
 from neurogated.memory import NeuroGraphMemory
 from neurogated.sexpr import OPERATIONS
 from neurogated.version import __version__
