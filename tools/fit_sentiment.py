@@ -31,7 +31,10 @@ def main() -> None:
     embedder = build_text_embedder(MemoryConfig(embedding_name=args.embedder))
     vectors = embedder.embed_documents(texts.tolist())
     unhappy, happy = (vectors[(parts == "fit") & (labels == label)].mean(0, dtype=np.float64) for label in (-1, 1))
-    scale = SentimentScale.between(unhappy, happy)
+    direction = happy - unhappy
+    direction *= 2 / (direction @ direction)
+    offset = float(direction @ (happy + unhappy) / 2)
+    scale = SentimentScale(direction, offset)
     values = np.array([scale.sentiment(vector) for vector in vectors])
     print("language   n  right sign  area under ROC  strength  strength of neutral sentences")
     for language in dict.fromkeys(languages.tolist()):
@@ -43,7 +46,7 @@ def main() -> None:
         strength, neutral = (np.abs(values[some]).mean() for some in (told, here & (labels == 0)))
         print(f"{language:8s} {told.sum():3d}  {right:10.2f}  {area:14.2f}  {strength:8.2f}  {neutral:8.2f}")
     known = json.loads(OUT.read_text(encoding="utf-8")) if OUT.exists() else {}
-    known[embedder.name] = scale.to_json()
+    known[embedder.name] = {"direction": [round(float(one), 4) for one in direction], "offset": round(offset, 4)}
     OUT.write_text(json.dumps(known) + "\n", encoding="utf-8")
     embedder.close()
 

@@ -122,11 +122,6 @@ def undone_by(reason: str) -> int | None:
     return found and int(found[1])
 
 
-def is_whole_undo(reason: str) -> bool:
-    """Return whether an undo took back a change for all users."""
-    return undone_by(reason) is not None and reason.startswith("undo,")
-
-
 def comes_with_time(reason: str) -> bool:
     """Return whether a change came because time passed."""
     return reason in {DECAYED, EXPIRED, REFRESHED} or reason.startswith((DORMANT, WOKEN)) or f" {TICKED}: " in reason

@@ -31,6 +31,11 @@ MODEL = "model"
 Status = Literal["open", "resolved"]
 Instruction = Literal["confirm", "restructure"]
 _ID = re.compile(f"{CONFLICT}-[0-9a-f]{{32}}")
+_RECORDED = (
+    *("first", "second", "kind", "confidence", "outcome", "loser", "status", "because", "reason", "sentences"),
+    *("rule", "by_user"),
+)
+"""The fields of a conflict in the metadata of its node."""
 _SIDES = 2
 Validity = tuple[datetime | None, datetime | None]
 """`valid_from` and `valid_to` of a memory."""
@@ -87,20 +92,9 @@ class Conflict:
     def node(self, sides: Iterable[MemoryNode], at: datetime) -> MemoryNode:
         """Return the node that records the conflict. It holds ids, and a reason only from a language model."""
         ends = [side.expires_at for side in sides if side.expires_at is not None]
-        values: dict[str, Any] = {
-            "first": self.first,
-            "second": self.second,
-            "kind": self.kind.value,
-            "confidence": self.confidence,
-            "outcome": self.outcome,
-            "loser": self.loser,
-            "status": self.status,
-            "because": self.because,
-            "reason": self.reason if self.rule == MODEL else "",
-            "sentences": list(self.sentences),
-            "rule": self.rule,
-            "by_user": self.by_user,
-        }
+        values = {name: getattr(self, name) for name in _RECORDED}
+        values |= {"kind": self.kind.value, "sentences": list(self.sentences)}
+        values |= {} if self.rule == MODEL else {"reason": ""}
         created = self.created_at or at
         return MemoryNode(
             self.id,
@@ -130,10 +124,6 @@ class Conflict:
         instruction: Instruction = "confirm" if loser is None else "restructure"
         return replace(self, outcome=outcome, loser=loser, status="resolved", instruction=instruction)
 
-    def dated(self, at: datetime) -> Conflict:
-        """Return the conflict as found at a time."""
-        return replace(self, created_at=at)
-
     def opened(self) -> Conflict:
         """Return the conflict without an outcome."""
         return replace(
@@ -150,8 +140,6 @@ def _parsed(node: MemoryNode) -> Conflict:
     loser, status = values["loser"], _one_of(values, "status", Status)
     if loser not in (None, *sides) or (loser is not None and status == "open"):
         raise InputError(f"the loser {loser!r} of the status {status!r} is no side of a resolved conflict")
-    texts = {name: checked_text(name, values.get(name, "")) for name in ("reason", "rule")}
-    because = values["because"] and checked_text("because", values["because"])
     if not isinstance(values["by_user"], bool):
         raise InputError(f"by_user is {values['by_user']!r}, but must be true or false")
     first, second = (checked_count("a sentence", place) for place in values["sentences"])
@@ -164,13 +152,13 @@ def _parsed(node: MemoryNode) -> Conflict:
         _one_of(values, "outcome", Verdict),
         loser,
         status,
-        because,
+        values["because"] and checked_text("because", values["because"]),
         instruction="confirm" if loser is None else "restructure",
         scope=node.scope,
         created_at=node.created_at,
         sentences=(first, second),
-        reason=texts["reason"],
-        rule=texts["rule"],
+        reason=checked_text("reason", values.get("reason", "")),
+        rule=checked_text("rule", values.get("rule", "")),
         by_user=values["by_user"],
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,19 +70,14 @@ def _grouped(view: GraphView, derived: Rows, sources: Rows) -> dict[str, list[st
     return found
 
 
-class Derivations(NamedTuple):
-    """Changes of DERIVED_FROM edges."""
-
-    put: tuple[MemoryEdge, ...]
-    removed: tuple[EdgeKey, ...]
-
-
-def derivations(view: GraphView, derived: Mapping[str, Collection[str]], at: datetime) -> Derivations:
-    """Return the changes that give nodes, by their ids, these sources and no others."""
+def derivations(
+    view: GraphView, derived: Mapping[str, Collection[str]], at: datetime
+) -> tuple[tuple[MemoryEdge, ...], tuple[EdgeKey, ...]]:
+    """Return the DERIVED_FROM edges to put and to remove, so that nodes, by ids, have these sources and no others."""
     known = sources_of(view, derived)
     new = [(name, one) for name, ids in derived.items() for one in ids if one not in known.get(name, ())]
     old = [(name, one) for name, ids in known.items() for one in ids if one not in derived[name]]
-    return Derivations(
+    return (
         tuple(MemoryEdge(*ends, EdgeType.DERIVED_FROM, created_at=at) for ends in new),
         tuple(EdgeKey(*ends, EdgeType.DERIVED_FROM) for ends in old),
     )

@@ -94,7 +94,9 @@ _SETTINGS = (
     "secure_delete = ON",
     "cell_size_check = ON",
 )
-_SIZES = "SELECT * FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
+_PAGES = "pragma_page_count, pragma_freelist_count, pragma_page_size"
+_SIZES = f"SELECT page_count * page_size, (page_count - freelist_count) * page_size FROM {_PAGES}"  # noqa: S608
+"""The bytes of the file, and those without free pages."""
 # The number of clearings is a signed integer of 32 bits.
 _CLEARINGS = 2**31
 # The errors of a damaged file: SQLite's messages may quote a damaged name that is not valid UTF-8.
@@ -194,14 +196,17 @@ class CacheFile:
             if since is not None and _clearings(file) != since:
                 file.rollback()
                 return
-            while _bytes(file)[1] > self._max_bytes and file.execute(_STEP).rowcount:
+            while file.execute(_SIZES).fetchone()[1] > self._max_bytes and file.execute(_STEP).rowcount:
                 pass
 
         with self._lock:
             self._run(work)
             # Without it, new values reuse free pages. A script runs to the end; `execute` would free a single page.
             self._run(
-                lambda file: _bytes(file)[0] > self._max_bytes and file.executescript("PRAGMA incremental_vacuum")
+                lambda file: (
+                    file.execute(_SIZES).fetchone()[0] > self._max_bytes
+                    and file.executescript("PRAGMA incremental_vacuum")
+                )
             )
 
     def remove(self, keys: Iterable[bytes]) -> None:
@@ -221,15 +226,26 @@ class CacheFile:
             self._require_open()
             try:
                 try:
-                    _erase(self._connection or self._connect())
+                    connection = self._connection or self._connect()
+                    with connection:
+                        connection.execute("DELETE FROM entries")
+                        connection.execute(f"PRAGMA application_id = {(_clearings(connection) + 1) % _CLEARINGS}")
+                    connection.execute("VACUUM")
+                    # The write-ahead log holds the old pages until a checkpoint truncates it.
+                    (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                 except _FAULTS as error:
                     if not _is_damage(error):
                         raise
                     self._delete(error)
+                    busy = False
             except (OSError, *_FAULTS) as error:
                 raise StorageError(
                     f"cannot empty the cache {self.path} ({error}); try again once it is free"
                 ) from error
+        if busy:
+            raise StorageError(
+                f"cannot empty the cache {self.path}: another process reads it; try again once it is free"
+            )
 
     def statistics(self) -> dict[str, int | float]:
         """Return hits, misses and hit rate since the file was opened, and its bytes on disk."""
@@ -340,25 +356,6 @@ def _is_damage(error: Exception) -> bool:
     """Return whether an error speaks of the contents of the file; the others pass, or speak of the environment."""
     code = getattr(error, "sqlite_errorcode", None)
     return code is None or code == sqlite3.SQLITE_IOERR_SHORT_READ or code & _PRIMARY_CODE in _DAMAGED
-
-
-def _bytes(connection: sqlite3.Connection) -> tuple[int, int]:
-    """Return the size of the file, and its size without free pages."""
-    pages, free, size = connection.execute(_SIZES).fetchone()
-    return pages * size, (pages - free) * size
-
-
-def _erase(connection: sqlite3.Connection) -> None:
-    with connection:
-        connection.execute("DELETE FROM entries")
-        connection.execute(f"PRAGMA application_id = {(_clearings(connection) + 1) % _CLEARINGS}")
-    connection.execute("VACUUM")
-    # The write-ahead log holds the old pages until a checkpoint truncates it.
-    (busy, *_) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    if busy:
-        error = sqlite3.OperationalError("another process is reading it")
-        error.sqlite_errorcode = sqlite3.SQLITE_BUSY
-        raise error
 
 
 def _clearings(connection: sqlite3.Connection) -> int:

@@ -31,9 +31,9 @@ class Condition(ABC):
     __slots__ = ()
 
     @property
-    @abstractmethod
     def depth(self) -> int:
         """The depth of the tree of conditions; 1 for a comparison."""
+        return 1
 
     @abstractmethod
     def admits(self, metadata: Mapping[str, Any]) -> bool:
@@ -78,11 +78,6 @@ class Compare(Condition):
             raise InputError(f"{self.value!r} is not a list; give the values to search for, as in ['Lyon', 'Paris']")
         if self.operator in _ORDERS and not isinstance(self.value, str | int | float):
             raise InputError(f"{self.value!r} is not sortable; compare with a number or a text")
-
-    @property
-    def depth(self) -> int:
-        """Always 1."""
-        return 1
 
     def admits(self, metadata: Mapping[str, Any]) -> bool:
         """Return whether a memory with this metadata fulfils the condition."""
@@ -200,15 +195,8 @@ class Filter:
             raise InputError(f"where is {self.where!r}, but must be a condition such as field('year') >= 2020")
 
     def __bool__(self) -> bool:
-        fields = (
-            self.kinds,
-            self.tags,
-            self.where is not None,
-            self.originals,
-            self.except_kinds,
-            self.only_ids is not None,
-        )
-        return self.scope is not None or any(fields)
+        given = any(one is not None for one in (self.scope, self.where, self.only_ids))
+        return given or any((self.kinds, self.tags, self.originals, self.except_kinds))
 
 
 class FilterOptions(TypedDict, total=False):

@@ -25,30 +25,18 @@ _NAMED = frozenset((SPAN, PLACE, SENTIMENT))
 _KEYS = ("weights", "justification")
 
 
-class EdgeWeights(dict[EdgeType, float]):
+class EdgeWeights(ReadOnlyDict[EdgeType, float]):
     """Weights of edge types; a missing type has the neutral weight 1.
 
     The name of a type is also a key: `weights["SEQ"]` is `weights[EdgeType.SEQ]`.
     """
 
     def __missing__(self, key: object) -> float:
-        return _weight(self, key)
-
-
-class _KernelWeights(ReadOnlyDict[EdgeType, float]):
-    """`EdgeWeights` of a kernel, which do not change."""
-
-    def __missing__(self, key: object) -> float:
-        return _weight(self, key)
-
-
-def _weight(weights: Mapping[EdgeType, float], key: object) -> float:
-    """Return the weight under a key that the weights lack."""
-    if isinstance(key, EdgeType):
-        return Kernel.NEUTRAL
-    if isinstance(key, str) and key in EdgeType.__members__:
-        return weights[EdgeType[key]]
-    raise KeyError(key)
+        if isinstance(key, EdgeType):
+            return Kernel.NEUTRAL
+        if isinstance(key, str) and key in EdgeType.__members__:
+            return self[EdgeType[key]]
+        raise KeyError(key)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +69,7 @@ class Kernel(Mapping[str, Any]):
             for edge_type, weight in given.items():
                 if not 0.0 <= weight <= self.MAX_WEIGHT:
                     raise InputError(f"kernel weight of {edge_type.name} is {weight}, not in 0–{self.MAX_WEIGHT}")
-            object.__setattr__(self, name, _KernelWeights(given))
+            object.__setattr__(self, name, EdgeWeights(given))
         for tag, share in self.tags.items():
             if not 0.0 <= share <= 1.0:
                 raise InputError(f"kernel share of @{tag} is {share}, not in 0–1")

@@ -77,14 +77,15 @@ def json_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
     try:
         written = json.dumps(dict(metadata), allow_nan=False, ensure_ascii=False)
         copy = json.loads(halves_joined(written), object_pairs_hook=_distinct)
+        depth = _depth(copy) if written.count("[") + written.count("{") > _DEEPEST else 0
     except (TypeError, ValueError) as error:
         # The number with too many digits cannot be converted for the message either.
         shown = "" if "digits" in str(error) else f" {metadata!r}"
         raise InputError(f"metadata{shown} is not JSON ({error}); use strings, numbers, lists and dicts") from None
     except RecursionError:
-        raise _nested_too_deeply() from None
-    if written.count("[") + written.count("{") > _DEEPEST and _depth(copy) > _DEEPEST:
-        raise _nested_too_deeply()
+        depth = _DEEPEST + 1
+    if depth > _DEEPEST:
+        raise InputError(f"metadata nests more than {_DEEPEST} lists and dicts in one another; make it flatter")
     return dict(copy)
 
 
@@ -104,10 +105,6 @@ def _depth(value: Any) -> int:  # noqa: ANN401 - JSON
         depth += 1
         level = [item for inner in level for item in (inner.values() if isinstance(inner, dict) else inner)]
     return depth
-
-
-def _nested_too_deeply() -> InputError:
-    return InputError(f"metadata nests more than {_DEEPEST} lists and dicts in one another; make it flatter")
 
 
 def checked_unit(what: str, owner: object, value: object) -> float:

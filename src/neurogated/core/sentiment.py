@@ -7,16 +7,12 @@ middle.
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.extras import packaged_json
-
-_DIRECTIONS = "sentiment.json"
-_DIGITS = 4
 
 
 class SentimentScale:
@@ -27,24 +23,10 @@ class SentimentScale:
         self._offset = offset
 
     @classmethod
-    def between(cls, unhappy: NDArray[np.float64], happy: NDArray[np.float64]) -> Self:
-        """Return the scale between two mean vectors."""
-        direction = happy - unhappy
-        direction *= 2 / (direction @ direction)
-        return cls(direction, float(direction @ (happy + unhappy) / 2))
-
-    @classmethod
     def of_embedder(cls, name: str) -> Self | None:
         """Return the scale of an embedder; None if its direction is not known."""
-        found = _directions().get(name)
+        found = packaged_json(__package__, "sentiment.json").get(name)
         return None if found is None else cls(np.array(found["direction"]), found["offset"])
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the scale as JSON values."""
-        return {
-            "direction": [round(float(one), _DIGITS) for one in self._direction],
-            "offset": round(self._offset, _DIGITS),
-        }
 
     def sentiment(self, vector: NDArray[np.float32]) -> float:
         """Return the sentiment of the text with this vector, -1 to 1."""
@@ -58,8 +40,3 @@ class SentimentScale:
     def sentiments(self, cosines: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the sentiments (n,) of texts by the cosines of their vectors with `happy`."""
         return np.clip(np.linalg.norm(self._direction) * cosines - self._offset, -1.0, 1.0)
-
-
-@lru_cache(maxsize=1)
-def _directions() -> dict[str, dict[str, Any]]:
-    return packaged_json(__package__, _DIRECTIONS)

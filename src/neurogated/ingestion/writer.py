@@ -408,8 +408,8 @@ class Writer:
         known = [node.id for node in nodes if node.id in view.rows_by_id]
         analysed = Analysed.replacing(self._recent.read(known, view), nodes, removed, at)
         if derived:
-            links = derivations(view, derived, at)
-            analysed = replace(analysed, sequences=links.put, parted=links.removed)
+            put, parted = derivations(view, derived, at)
+            analysed = replace(analysed, sequences=put, parted=parted)
         self._write(analysed, reader, reason, ())
 
     def deduplicate(self) -> int:

@@ -20,7 +20,6 @@ from neurogated.core.commit import (
     added_before,
     comes_with_time,
     follows,
-    is_whole_undo,
     undo_of,
     undone_by,
 )
@@ -167,7 +166,7 @@ def _done(store: GraphStorePort) -> Iterator[_Done]:
     expired = set[str]()
     for back, (entry, delta) in enumerate(chain.from_iterable(_blocks(store, LATEST)), 1):
         if (of := undone_by(entry.reason)) is not None:
-            if is_whole_undo(entry.reason):
+            if entry.reason.startswith("undo,"):  # for all users
                 undone.add(back + of)
             else:
                 partly.append((back + of, UndonePart.of(delta)))

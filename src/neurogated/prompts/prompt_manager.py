@@ -21,9 +21,10 @@ _FOLDER = "neurogated.prompts.templates"
 def built_in_prompt(name: str) -> PromptTemplate:
     """Return the prompt in the file of the package with this name."""
     parts = table_of(_FOLDER, name)
-    user, shown = parts["user"], ({**one} for one in parts["examples"])
-    examples = few_shot(user, ((one, json.loads(one.pop("answer"))) for one in shown))
-    return PromptTemplate(name, parts["version"], parts["system"], examples, user, json.loads(parts["schema"]))
+    shown = ({**one} for one in parts["examples"])
+    examples = few_shot(parts["user"], ((one, json.loads(one.pop("answer"))) for one in shown))
+    schema = json.loads(parts["schema"])
+    return PromptTemplate(name, parts["version"], parts["system"], examples, parts["user"], schema)
 
 
 class PromptTemplateManager:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain
 from typing import NamedTuple
@@ -64,7 +64,7 @@ class Rivalry(NamedTuple):
         first, second = sorted((self.earlier, self.later), key=lambda one: one.row)
         found = conflict_between(first.id, second.id, self.relation, Scope(*first.owner))
         found = found.settled("superseded", self.earlier.id) if self.is_settled else found
-        return found.dated(self.found_at)
+        return replace(found, created_at=self.found_at)
 
 
 class _Seen(NamedTuple):

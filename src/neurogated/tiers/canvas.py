@@ -63,10 +63,6 @@ class CanvasOwner(NamedTuple):
     user_id: str | None = None
     session_id: str | None = None
 
-    def with_wider(self) -> set[CanvasOwner]:
-        """Return this owner, and the user without the session."""
-        return {self, self._replace(session_id=None)}
-
 
 class WorkingCanvas:
     """The working canvases of a memory, on a server or in this process.
@@ -104,7 +100,7 @@ class WorkingCanvas:
         shares = np.array([relevance[name] for name in names], dtype=np.float64)
         held = self._held(view, rows, shares, np.full(rows.size, now))
         scores = dict(zip(names, held.tolist(), strict=True))
-        for one in owner.with_wider() if scores else ():
+        for one in {owner, owner._replace(session_id=None)} if scores else ():
             key = _key(namespace, one)
             self._ask(lambda storage, key=key: storage.enter(key, scores, self._size))  # type: ignore[misc]
 
