@@ -120,13 +120,7 @@ class Consolidator:
         self._calls = 0
 
     def prepare(self, at: datetime, user_id: UserChoice = None, most: int | None = None) -> Iterator[PreparedTexts]:
-        """Yield profiles, and then the nodes of clusters, the most used clusters first.
-
-        Args:
-            at: the present.
-            user_id: only of this user, if it is a name.
-            most: at most so many.
-        """
+        """Yield profiles, and then the nodes of clusters, the most used first; at most so many, of a named user."""
         self._calls = MAX_CALLS
         view = self._store.view()
         made = chain(self._profiles(view, at), self._of_clusters(view, at))

@@ -78,12 +78,7 @@ class ContextBuilder:
     """Packs the memories of a recall into a text within a budget of tokens."""
 
     def __init__(self, embedder: Embedder, count_tokens: TokenCounter) -> None:
-        """Take the models.
-
-        Args:
-            embedder: finds the best sentences of a memory that is longer than the budget.
-            count_tokens: counts the tokens of texts.
-        """
+        """Take the counter of tokens, and the embedder, which finds the best sentences of a long memory."""
         self._embedder = embedder
 
         def counted(texts: Sequence[str]) -> list[int]:

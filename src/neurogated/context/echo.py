@@ -166,12 +166,9 @@ class EchoLinks:
         handed_out: Callable[[str | None], Sequence[str]],
         blocks: Sequence[tuple[Scope, EchoedText, Sequence[str]]],
     ) -> None:
-        """Take the parts.
+        """Take the graph, and what returns the ids of the memories that were handed out to a user.
 
-        Args:
-            store: the graph.
-            handed_out: returns the ids of the memories that were handed out to a user.
-            blocks: messages that only quote memories, each with its owner, and with the ids of these memories.
+        `blocks` are messages that only quote memories, each with its owner, and with the ids of these memories.
         """
         self._store = store
         self._handed_out = handed_out

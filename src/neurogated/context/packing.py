@@ -24,14 +24,10 @@ _MARKS = re.compile(r"- (?:\([^()]*\) (?=[^:]))*")
 
 
 def without_blocks(text: str, nodes: Sequence[MemoryNode]) -> tuple[str, list[str]]:
-    """Return a text without the blocks that consist of lines of memories, and the ids of these memories.
+    """Return a text without the blocks that consist of lines of memories among `nodes`, and the ids of these memories.
 
     A block is made by `Recall.as_text` or `get_context`. It is kept if anything in it was changed or added, except
     marks and whole sentences that were left out.
-
-    Args:
-        text: a message.
-        nodes: the memories that it may quote.
     """
     before, *parts = text.split(f"{OPENING}\n")
     kept, found = [before], list[str]()
@@ -134,13 +130,10 @@ def pack(candidates: Candidates, budget: int, cut: Callable[[int, int], int] = l
 
     The relevance falls with the length, as in budgeted coverage (Lin and Bilmes, 2010), and with the cosine with what
     is chosen already. A memory that contradicts a chosen one has at least its value. A memory is chosen with its later
-    ones, or not at all.
+    ones, or not at all. All lines have at most `budget` tokens.
 
-    Args:
-        candidates: the memories.
-        budget: most tokens of all lines.
-        cut: shortens the best memory that is left to the given number of tokens if it does not fit, and returns how
-            many it has then; 0 if it cannot. Then all memories that do not fit are skipped.
+    `cut` shortens the best memory that is left to so many tokens if it does not fit, and returns how many it has then;
+    0 if it cannot. Then all memories that do not fit are skipped.
     """
     sizes = candidates.sizes.copy()
     relevance = candidates.relevance * np.maximum(1.0, sizes / _LONG) ** -_LENGTH_COST

@@ -215,11 +215,7 @@ class SupportsExclusion(Protocol):
     def exclusively(self, patience: float | None = None) -> AbstractContextManager[None]:
         """Hold the write lock while a block reads the graph and acts on it. Blocks may be nested.
 
-        Args:
-            patience: how many seconds to wait for the lock; the configured time if omitted.
-
-        Raises:
-            MemoryLockedError: another thread or process still holds the lock.
+        It waits for `patience` seconds, the configured time if omitted, and then raises MemoryLockedError.
         """
 
 

@@ -38,22 +38,13 @@ def line_of(value: Json) -> bytes:
 
 
 def delta_to_json(delta: GraphDelta, store_vector: Callable[[MemoryNode], int | None]) -> Json:
-    """Return a delta as JSON values.
-
-    Args:
-        delta: the delta.
-        store_vector: called for each node in order; returns the number that stands for its embedding.
-    """
+    """Return a delta as JSON values; `store_vector` returns the number that stands for the vector of each node."""
     nodes = [{**_NODE.write(node), "vector": store_vector(node)} for node in delta.nodes]
     return _DELTA.write(delta) | ({"nodes": nodes} if nodes else {})
 
 
 def delta_from_json(values: Mapping[str, Any], read_vector: Callable[[int], Vector]) -> GraphDelta:
-    """Return the delta that `delta_to_json` wrote.
-
-    Args:
-        values: its JSON values.
-        read_vector: returns the embedding that a number stands for.
+    """Return the delta that `delta_to_json` wrote; `read_vector` returns the embedding that a number stands for.
 
     Raises:
         KeyError, TypeError, ValueError, OverflowError, AttributeError: `values` is not such a delta.

@@ -47,20 +47,14 @@ class Committer:
         """Lock the graph for a block that reads it and then writes; no other thread changes its texts meanwhile.
 
         If the store has a write lock, this is the only lock. A second lock could deadlock with a thread that holds a
-        transaction of the store.
-
-        Args:
-            patience: wait at most this many seconds for the lock of the store; then it raises MemoryLockedError.
+        transaction of the store. After `patience` seconds it raises MemoryLockedError.
         """
         return self._lock if self._own_lock is None else self._own_lock.exclusively(patience)
 
     def commit(self, plan: Plan, *, learns: bool = False, patience: float | None = None) -> GraphDelta:
         """Write the delta that `plan` computes under the write lock, if it changes anything; return it.
 
-        Args:
-            plan: computes the delta.
-            learns: whether a frozen graph refuses the delta, because it comes from use.
-            patience: see `exclusively`.
+        What `learns` comes from use, so a frozen graph refuses it. See `exclusively` for `patience`.
         """
         with self.exclusively(patience):
             delta = GraphDelta() if learns and self._is_frozen() else plan()

@@ -107,12 +107,8 @@ def epoch_of(file: Path) -> int | None:
 def reading(parts: Iterable[SupportsReading], *, stale: bool = False) -> Iterator[None]:
     """Run a block that reads texts and computes values from them, for each of some caches.
 
-    If a cache is cleared meanwhile, by any process, it stores none of these values. In nested blocks, the beginning of
-    the outermost one counts.
-
-    Args:
-        parts: the caches.
-        stale: texts were read before and may be erased already, so no value is stored.
+    If a cache is cleared meanwhile, by any process, it stores none of these values, and none at all of `stale` texts,
+    which were read before and may be erased already. In nested blocks, the beginning of the outermost one counts.
     """
     epochs = dict([part.epoch() for part in parts])
     token = _EPOCHS.set({**_EPOCHS.get(), **(dict.fromkeys(epochs, NEVER) if stale else epochs)})

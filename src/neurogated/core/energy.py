@@ -106,14 +106,9 @@ _DECAYING_ENERGY, _DECAYING_USES = 0.1, 3
 def layers_of(
     store: GraphStorePort, view: GraphView, rows: Rows, energy: NDArray[np.float64], now: int
 ) -> NDArray[np.int64]:
-    """Return the place in `LAYERS` of the layer of each node.
+    """Return the place in `LAYERS` of the layer of each node: (n,) rows, ascending, with their energies at `now`.
 
-    Args:
-        store: has the times at which memories were added.
-        view: the graph.
-        rows: (n,) rows, ascending.
-        energy: (n,) energies at `now`.
-        now: microseconds since 1970 UTC.
+    `now` is in microseconds since 1970 UTC. The store has the times at which memories were added.
     """
     since = now - _EMERGING_DAYS * MICROS_A_DAY
     uses = view.uses.take(rows)

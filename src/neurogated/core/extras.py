@@ -27,15 +27,10 @@ def needs_extra(extra: str, *, use: str = "") -> Iterator[None]:
 
 
 def import_extra(module: str, extra: str, *, use: str = "") -> Any:  # noqa: ANN401 - a module
-    """Import and return a module of an optional package.
-
-    Args:
-        module: its full name, such as "transformers.utils.logging".
-        extra: the extra that installs it.
-        use: the purpose of the package, added to the error.
+    """Import and return a module of an optional package, by its full name, such as "transformers.utils.logging".
 
     Raises:
-        MissingExtraError: the package is not installed.
+        MissingExtraError: the package is not installed; it names the extra that installs it, and its `use`.
     """
     with needs_extra(extra, use=use):
         return importlib.import_module(module)

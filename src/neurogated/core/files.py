@@ -117,9 +117,7 @@ class CacheFile:
     def __init__(self, path: Path, max_bytes: int) -> None:
         """Open the file; create it if it does not exist. If neither is possible, log it and cache nothing.
 
-        Args:
-            path: the file.
-            max_bytes: the largest size on disk without the write-ahead log; 0 caches nothing.
+        `max_bytes` is the largest size on disk without the write-ahead log; 0 caches nothing.
         """
         self.path = path
         self._max_bytes = max_bytes
@@ -143,11 +141,9 @@ class CacheFile:
             self.close()
 
     def get(self, keys: Iterable[bytes], read: Callable[[bytes], T | None]) -> dict[bytes, T]:
-        """Return the values of the keys that are cached. Each key counts as a hit or a miss.
+        """Return the values of the keys that are cached. Each distinct key counts as a hit or a miss.
 
-        Args:
-            keys: keys; duplicates count once.
-            read: decodes the bytes; returns None if they are invalid, which counts as a miss.
+        `read` decodes the bytes, and returns None for invalid ones, which count as a miss.
 
         Raises:
             MemoryClosedError: the cache was closed.
@@ -183,10 +179,8 @@ class CacheFile:
     def put(self, values: Mapping[bytes, bytes], since: int | None = None) -> None:
         """Store values, replacing those with the same keys. Evict the oldest if the file exceeds its bound.
 
-        Args:
-            values: the values.
-            since: the `epoch` of the texts from which they were computed. If the file was cleared after it, nothing is
-                stored: the texts may be erased. None: the values derive from no text.
+        `since` is the `epoch` of the texts from which they were computed. If the file was cleared after it, nothing is
+        stored: the texts may be erased. None: the values derive from no text.
         """
         rows = [(key, value, _checksum(key, value)) for key, value in values.items()]
 

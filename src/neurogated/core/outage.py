@@ -20,11 +20,7 @@ class Outage:
     """Notes failures of a server. After a failure, calls skip the server for a while. One outage logs one warning."""
 
     def __init__(self, consequence: str) -> None:
-        """Start without an outage.
-
-        Args:
-            consequence: the behaviour during an outage; it ends the warning.
-        """
+        """Start without an outage. `consequence` is the behaviour during one; it ends the warning."""
         self._consequence = consequence
         self._lock = threading.Lock()
         self._until: float | None = None
@@ -58,10 +54,7 @@ T = TypeVar("T")
 def answer_within(seconds: float | None, call: Callable[[], T], name: str) -> T:
     """Return the result of a call, or raise its error. The call has a thread of its own, which nothing stops.
 
-    Args:
-        seconds: how long to wait; None: as long as the call takes, in this thread.
-        call: a call that may take long, such as one of a server.
-        name: the name of the thread.
+    Without `seconds`, it takes as long as it takes, in this thread.
 
     Raises:
         TimeoutError: the call takes longer. It goes on, and its result is lost.

@@ -48,9 +48,7 @@ class GraphStorePort(Protocol):
     def bind_embedder(self, name: str, dimension: int | None) -> None:
         """Record the embedder of the vectors, or check that it is the recorded one.
 
-        Args:
-            name: the embedder's name.
-            dimension: its dimension; None compares only the names, loads no model and records nothing.
+        Without a dimension it compares only the names, loads no model and records nothing.
 
         Raises:
             EmbedderMismatchError: another embedder built the memory; the message names both.
@@ -60,11 +58,9 @@ class GraphStorePort(Protocol):
         """Return the pending judgements, oldest first."""
 
     def history(self, after: int = 0, up_to: int = LATEST) -> list[HistoryEntry]:
-        """Return the deltas with these numbers that changed the graph, oldest first; deltas of accesses are left out.
+        """Return the deltas numbered above `after` and up to `up_to` that changed the graph, oldest first.
 
-        Args:
-            after: the number before the first one.
-            up_to: the last number.
+        Deltas of accesses are left out.
         """
 
     def journal(self, after: int = 0, up_to: int = LATEST) -> Iterator[JournalEntry]:
@@ -97,16 +93,9 @@ class GraphStorePort(Protocol):
         filters: Filter | None = None,
         without: Collection[str] = (),
     ) -> GraphReader:
-        """Return the present state of the graph, for searches that all read the same.
+        """Return the present state of the graph, for searches that all read the same; see `view`.
 
-        Args:
-            view: a view of this store that the searches read; by default a new one, as `view` returns.
-            valid_at: omit nodes and edges that were not valid at this time.
-            filters: decides which nodes the searches may find.
-            without: ids of nodes that are left out of the view, with their edges.
-
-        Raises:
-            EmbedderMismatchError: as of `view`.
+        They read a given view of this store, by default a new one, without the nodes `without`, and their edges.
         """
 
     def find(
@@ -171,12 +160,8 @@ class GraphStorePort(Protocol):
     def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
         """Return ids and cosines of the `k` nearest neighbours, best first, ties in order of id.
 
-        The search may be approximate, unless the store `SupportsExactSearch`.
-
-        Args:
-            query: a vector.
-            k: how many.
-            view: a view of this store; only the nodes that it shows and its filter admits count. All if omitted.
+        The search may be approximate, unless the store `SupportsExactSearch`. With a view of this store, only nodes
+        count that it shows and its filter admits.
         """
 
     def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:

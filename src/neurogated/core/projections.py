@@ -19,10 +19,7 @@ class FactProjection(Protocol):
     def catch_up(self, store: GraphStorePort, namespace: str, *, hurried: bool = False) -> int:
         """Write the changes of a graph since the last call and lost rows, and return their number.
 
-        Args:
-            store: the graph.
-            namespace: its name.
-            hurried: do not wait long for other programs, and do not look for lost rows.
+        If `hurried`, do not wait long for other programs, and do not look for lost rows.
 
         Raises:
             StorageError: the database is away or in use.
@@ -64,13 +61,9 @@ class CanvasStorage(Protocol):
     """Holds working canvases: for each key the memories with the highest scores. It may lose them at any time."""
 
     def enter(self, key: CanvasKey, scores: Mapping[str, float], size: int, *, complete: bool = False) -> None:
-        """Put memories on a canvas, which keeps the `size` best.
+        """Put memories with their scores, by id, on a canvas, which keeps the `size` best, each with its larger score.
 
-        Args:
-            key: the canvas; it is created if there is none.
-            scores: the score by id; a memory on the canvas keeps the larger score.
-            size: how many memories the canvas holds.
-            complete: whether the canvas is complete from now on, since `scores` are the best of the whole graph.
+        It is created if there is none. It is `complete` from now on if `scores` are the best of the whole graph.
 
         Raises:
             StorageError: the server is away or full.

@@ -68,15 +68,9 @@ _EMPTY_BRAILLE = re.compile("(?<![\u2801-\u28ff])\u2800+(?![\u2801-\u28ff])")
 def quoted_memories(
     marked: Iterable[tuple[MemoryNode, Sequence[str]]], max_tokens: int | None, count: TokenCounter, zone: Zone = None
 ) -> str:
-    """Return memories as lines with their marks, speaker, date and title.
+    """Return memories, best first, as lines with their marks; see `quoted_memory`.
 
-    A line that does not fit is left out whole. If the first one does not fit, it is cut.
-
-    Args:
-        marked: memories with their marks, best first; see `quoted_memory`.
-        max_tokens: limit for the whole text; no limit if omitted.
-        count: counts tokens.
-        zone: the zone of the days.
+    A line that does not fit into `max_tokens` is left out whole. If the first one does not fit, it is cut.
     """
     given = list(marked)
     lines = [quoted_memory(node, marks, zone=zone) for node, marks in given]
@@ -110,14 +104,8 @@ def cut_memory(
 ) -> str | None:
     """Return the line of a memory with those of its sentences that fit, and ` … ` for the others; None if nothing fits.
 
-    Args:
-        node: the memory.
-        marks: its marks; see `quoted_memory`.
-        room: most tokens of the line.
-        count: counts tokens.
-        order: the places of the sentences of `sentences_of`, best first; in their order if omitted.
-        may_split: cut the first sentence if no sentence fits whole.
-        zone: that of the days.
+    The line has at most `room` tokens. Sentences are taken by their places in `order`, best first, else in their order.
+    If none fits whole, the first one is cut, if it `may_split`.
     """
 
     def sizes(texts: Sequence[str]) -> list[int]:
@@ -144,14 +132,8 @@ def framed(lines: Sequence[str]) -> str:
 def quoted_memory(node: MemoryNode, marks: Iterable[str] = (), content: str | None = None, *, zone: Zone = None) -> str:
     """Return a memory as `- (mark) Speaker (3 May 2026, valid until 30 June 2026, “Title”): text`.
 
-    A name has no brackets, quotation marks and colons, and later lines of a text begin with a bar, so no text can
-    imitate a mark, a speaker, a date or another memory.
-
-    Args:
-        node: the memory.
-        marks: remarks such as `contested`.
-        content: replaces its text.
-        zone: the zone of the day.
+    The text is its own, or `content`. A name has no brackets, quotation marks and colons, and later lines of a text
+    begin with a bar, so no text can imitate a mark, a speaker, a date or another memory.
     """
     name = _name(node.speaker or node.role or "")
     outcome = outcome_of(node) if node.kind == EVENT else None

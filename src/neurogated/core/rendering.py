@@ -166,15 +166,11 @@ def opening_tag(tag: str) -> str:
 def names_in(
     texts: Sequence[Sequence[str]], existing: Callable[[Iterable[str]], Collection[str]], *, subjects_only: bool = False
 ) -> list[frozenset[str]]:
-    """Return for each text the existing tags of the subjects, speakers and places that it names.
+    """Return for each text, as folded words, the existing tags of the subjects, speakers and places that it names.
 
     Every run of words could be a name. Only runs whose first word begins an existing name are looked up. A speaker is
     also named by the first word of the name, as "Sam Vries" by "Sam": the tag is then that of `opening_tag`.
-
-    Args:
-        texts: the folded words of each text.
-        existing: returns those of some tags that at least one node has; it is called twice.
-        subjects_only: whether only names of subjects count.
+    `existing` returns those of some tags that at least one node has; it is called twice.
     """
     kinds = (_SUBJECT,) if subjects_only else (_SUBJECT, _SPEAKER, _PLACE)
     begun = existing({_OPENS + kind + word for words in texts for kind in kinds for word in words})

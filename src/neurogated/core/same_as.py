@@ -37,12 +37,9 @@ def fronts(view: GraphView, rows: Rows) -> Rows:
 
 
 def is_shown(view: GraphView, rows: Rows, admits: Admits) -> NDArray[np.bool_]:
-    """Return (n,) whether each node represents its group: the front does, or else the first admitted member.
+    """Return (n,) whether each admitted node represents its group: the front does, or else the first admitted member.
 
-    Args:
-        view: the graph.
-        rows: admitted nodes.
-        admits: returns for rows whether the reader may see the nodes.
+    `admits` returns for rows whether the reader may see the nodes, here and below.
     """
     front = fronts(view, rows)
     behind = np.flatnonzero(front != rows)
@@ -60,13 +57,7 @@ def is_shown(view: GraphView, rows: Rows, admits: Admits) -> NDArray[np.bool_]:
 
 
 def is_said(view: GraphView, rows: Rows, admits: Admits) -> NDArray[np.bool_]:
-    """Return (n,) whether the reader may see each node, or another member of its group.
-
-    Args:
-        view: the graph.
-        rows: nodes.
-        admits: returns for rows whether the reader may see the nodes.
-    """
+    """Return (n,) whether the reader may see each node, or another member of its group."""
     found = _is_seen(view, rows, admits)
     front = fronts(view, rows)
     arcs = _joined(view, front, inwards=True)
@@ -75,13 +66,7 @@ def is_said(view: GraphView, rows: Rows, admits: Admits) -> NDArray[np.bool_]:
 
 
 def others_of(view: GraphView, rows: Rows, admits: Admits | None = None) -> list[tuple[str, ...]]:
-    """Return the ids of the other members of each node's group, in order of their rows.
-
-    Args:
-        view: the graph.
-        rows: nodes.
-        admits: returns for rows whether the reader may see the nodes. Default: whether searches may find them.
-    """
+    """Return the ids of the other members of each node's group, in order of their rows; see `is_shown` for `admits`."""
     if not has_groups(view):
         return [()] * rows.size
     front = fronts(view, rows)
@@ -118,13 +103,7 @@ def has_echoes(view: GraphView) -> bool:
 
 
 def are_echoes(view: GraphView, rows: Rows, admits: Callable[[Rows], NDArray[np.bool_]]) -> NDArray[np.bool_]:
-    """Return (n,) whether each node only says what other nodes say that the reader may see.
-
-    Args:
-        view: the graph.
-        rows: nodes.
-        admits: returns for rows whether the reader may see the nodes.
-    """
+    """Return (n,) whether each node only says what other nodes say that the reader may see."""
     arcs = view.arcs(rows, EdgeType.ECHO)
     if not arcs.edge.size:
         return np.zeros(rows.size, dtype=np.bool_)

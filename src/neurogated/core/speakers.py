@@ -26,11 +26,8 @@ def same_speaker(one: MemoryNode, other: MemoryNode, names: Collection[str] = ()
     a name and one without, and two names of which one begins the other, such as "Sam" and "Sam Vries". A text without a
     role is the user's. Without a `user_id`, memories of two sessions may be those of two persons who share no name.
 
-    Args:
-        one: a memory.
-        other: another one.
-        names: all speakers in the sessions of both. Where two persons speak in turn, a message without a name is of
-            neither of them; and "Sam" and "Sam Vries" are two persons if both are among the names.
+    `names` are all speakers in the sessions of both. Where two persons speak in turn, a message without a name is of
+    neither of them; and "Sam" and "Sam Vries" are two persons if both are among the names.
     """
     if one.scope.user_id != other.scope.user_id or (one.role or _USER) != (other.role or _USER):
         return False

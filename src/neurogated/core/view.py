@@ -65,13 +65,9 @@ class Computed(Protocol):
     """Computes TERM edges from the texts of a graph; each leads from the later to the earlier row."""
 
     def arcs(self, view: GraphView, rows: Rows) -> Arcs:
-        """Return the edges at some nodes that a view shows, by node and then by the other node.
+        """Return the edges at (n,) distinct nodes that a view shows, by node and then by the other node.
 
         Their numbers are those of `GraphView.edge_key`, from `edge_count` on.
-
-        Args:
-            view: of this graph.
-            rows: (n,) distinct rows.
         """
 
 
@@ -232,12 +228,8 @@ class GraphView:
     def present(self, node_ids: Iterable[str], known: Collection[str] = ()) -> list[str]:
         """Return those of the nodes that the view shows. The others are removed or expired.
 
-        Args:
-            node_ids: ids.
-            known: ids that the graph once had, as the caller knows even if a compaction erased them.
-
         Raises:
-            UnknownIdError: an id is not in `known`, and the graph never had it or a compaction erased it.
+            UnknownIdError: the graph never had an id, or a compaction erased it, and the caller knows of no such node.
         """
         found = []
         for node_id in node_ids:
@@ -257,13 +249,9 @@ class GraphView:
     def arcs(
         self, frontier: Rows, edge_type: EdgeType | None = None, *, both_ways: bool = False, inwards: bool = False
     ) -> Arcs:
-        """Return the arcs of stored edges that leave the nodes in `frontier`.
+        """Return the arcs of stored edges, of one type or of all, that leave the nodes in `frontier`, (f,) rows.
 
-        Args:
-            frontier: (f,) node rows.
-            edge_type: the type to walk; all types if omitted.
-            both_ways: walk edges along and against their stored direction.
-            inwards: walk edges against their stored direction only.
+        They are walked along their stored direction, `inwards` against it, or `both_ways`.
         """
         if not frontier.size or (edge_type is not None and edge_type not in self.edge_types):
             return _NO_ARCS

@@ -125,11 +125,7 @@ _BATCH_SIZE = 8
 
 
 def load_bundled(*, exact: bool, folder: Path = BUNDLED_FOLDER) -> ExportedModel:
-    """Return the bundled model after a first inference; the caller holds `LOADING`.
-
-    Args:
-        exact: whether to compute in single precision even if another precision is faster.
-        folder: the folder that `tools/bundle_model.py` wrote.
+    """Return the bundled model after a first inference; the caller holds `LOADING`. See `load_graph` for `exact`.
 
     Raises:
         OSError: a file cannot be read.
@@ -149,12 +145,9 @@ class BundledEmbedder(LocalEmbedder[ExportedModel | SentenceTransformersEmbedder
     """
 
     def __init__(self, by_torch: SentenceTransformersEmbedder, *, exact: bool = False, on_cpu: bool = False) -> None:
-        """Describe the model. Nothing is loaded yet.
+        """Describe the model by its original, which has the configured prompts. Nothing is loaded yet.
 
-        Args:
-            by_torch: the original, with the configured prompts.
-            exact: whether to compute in single precision even if another precision is faster.
-            on_cpu: whether to use the CPU even if a GPU is available.
+        It is `on_cpu` even if a GPU is available. See `load_graph` for `exact`.
         """
         super().__init__(BUNDLED_MODEL, by_torch.prompts)
         self._by_torch = by_torch

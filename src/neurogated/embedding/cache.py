@@ -28,13 +28,7 @@ class CachedEmbedder:
     """
 
     def __init__(self, embedder: Embedder, path: Path, max_bytes: int = MemoryConfig().cache_bytes) -> None:
-        """Open or create the cache. If neither is possible, nothing is cached.
-
-        Args:
-            embedder: the wrapped embedder.
-            path: the cache's file.
-            max_bytes: maximum size of the file; the least recently used vectors are evicted.
-        """
+        """Open or create the cache, of at most so many bytes. If neither is possible, nothing is cached."""
         self._embedder = embedder
         self._file = CacheFile(path, max_bytes)
 

@@ -36,10 +36,8 @@ class CrossEncoder:
     def __init__(self, model: str, setting: str) -> None:
         """Describe the model. Nothing is loaded yet.
 
-        Args:
-            model: the name of a model in the cache of Hugging Face, or a folder. A folder with `model.onnx`,
-                `tokenizer.json` and `config.json` needs no torch.
-            setting: the setting that names it, for messages.
+        It is in the cache of Hugging Face by its name, or in a folder. A folder with `model.onnx`, `tokenizer.json` and
+        `config.json` needs no torch. Messages name the setting.
 
         Raises:
             ConfigError: the folder does not exist, or holds no model.

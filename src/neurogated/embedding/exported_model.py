@@ -40,11 +40,9 @@ _starting = threading.Lock()
 
 
 def load_graph(graph: Any, *, exact: bool) -> OpenVINOSession:  # noqa: ANN401 - the package is imported on use
-    """Return a graph, ready to run.
+    """Return a graph, a model of OpenVINO or the path of its file, which lies beside that of its weights, ready to run.
 
-    Args:
-        graph: the path of its file, which lies beside the file of its weights, or an OpenVINO model.
-        exact: whether to compute in single precision even if the processor is faster in another one.
+    An exact one computes in single precision even if the processor is faster in another one.
 
     Raises:
         EmbeddingError: OpenVINO cannot load it.

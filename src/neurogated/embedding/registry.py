@@ -58,10 +58,7 @@ MULTILINGUAL_NAMES = ("multilingual", "multilingual-e5-small")
 def build_embedder(config: MemoryConfig, *, api_key: str | None = None, exact: bool = False) -> Embedder:
     """Return the embedder of `config.embedding_name`. This function imports the embedder's package.
 
-    Args:
-        config: settings of the model, its server and prompts.
-        api_key: key of the server, if it needs one.
-        exact: let OpenVINO compute in single precision, also where half precision is faster.
+    `exact` lets OpenVINO compute in single precision, also where half precision is faster.
     """
     name = config.embedding_name
     if name in _HASH_NAMES:

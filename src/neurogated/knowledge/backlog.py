@@ -112,13 +112,9 @@ class Backlog(Generic[Q, A]):
     def work(
         self, clock: Callable[[], datetime], stopped: Callable[[], bool], calls: int | None = None, *, patient: bool
     ) -> tuple[int, list[Conflict]]:
-        """Ask about memories that wait, oldest first, and those that failed last.
+        """Ask about memories that wait, oldest first, and those that failed last, by at most so many calls of a model.
 
-        Args:
-            clock: gives the time of each delta.
-            stopped: whether to end before the next call.
-            calls: the most calls of the model; no limit when None.
-            patient: whether to ask a model that failed lately, and about the memories that are parked.
+        A patient call also asks a model that failed lately, and about the memories that are parked.
 
         Returns:
             How many memories were settled, and the new conflicts.

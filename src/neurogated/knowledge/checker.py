@@ -63,13 +63,8 @@ class ConflictChecker:
         """Return a delta with the claims of the memories `fresh`, and without the claims and conflicts that it ends.
 
         A claim goes with the last memory that makes it, and a conflict with one of its sides. The conflicts between
-        values of a slot are computed from them, see `slots.table`. The write lock is held.
-
-        Args:
-            delta: the changes of memories.
-            fresh: the memories that are read.
-            view: the present graph; looked up if left out.
-            read: the claims that a model has read in some of them.
+        values of a slot are computed from them, see `slots.table`. `read` has the claims that a model found, by memory.
+        The write lock is held.
 
         Raises:
             InputError: a text has the id of a claim or a conflict.

@@ -32,11 +32,7 @@ _SAME = Relation(RelationKind.DUPLICATE, 1.0, "Both are the same text.")
 def compare_contents(reader: TextJudge | None, first: Content, second: Content, now: datetime) -> Relation:
     """Return how two texts or facts relate, of which the second is said after the first where no times tell.
 
-    Args:
-        reader: the model that compares texts; None if there is none.
-        first: a text or a fact.
-        second: another.
-        now: when a text without a time is said.
+    `reader` is the model that compares texts, if there is one; a text without a time is said `now`.
 
     Raises:
         InputError: a fact lacks a part, a time cannot be read, or there is no model for texts.

@@ -74,14 +74,9 @@ def effect_of(store: GraphStorePort, conflict: Conflict, keep: str, at: datetime
 def resolution(
     store: GraphStorePort, conflict: Conflict, keep: str, because: str | None, at: datetime
 ) -> tuple[GraphDelta, Conflict]:
-    """Return the delta that gives a conflict an outcome, and the conflict with it.
+    """Return the delta that gives a conflict, open or resolved, an outcome at a time, and the conflict with it.
 
-    Args:
-        store: the graph.
-        conflict: open or resolved.
-        keep: the id of the right side, `both`, or `supersede`: the side that began earlier is true no longer.
-        because: the reason.
-        at: the time of the delta.
+    `keep` is the id of the right side, `both`, or `supersede`: the side that began earlier is true no longer.
     """
     first, second = store.get_nodes(conflict.sides)
     conflict, opened = replace(conflict, because=because, by_user=True), list[Conflict]()

@@ -23,13 +23,9 @@ _NAME = re.compile(r"(?<![.!?¿¡\n] )(?<!^)\b[^\W\d_a-z]\w*")
 
 
 def asked(conflict: Conflict, first: MemoryNode, second: MemoryNode, said: Sequence[str] = ()) -> Conflict:
-    """Return a conflict with its reason and its question, from the present texts of its sides.
+    """Return a stored conflict with its reason and its question, from the present texts of its sides.
 
-    Args:
-        conflict: as it is stored.
-        first: its first side.
-        second: its second side.
-        said: the messages of the user that make the claims, whose language the question has.
+    The question has the language of the messages of the user, if any, that make the claims.
     """
     sides, reason = (first, second), conflict.reason
     if conflict.rule != MODEL and None not in {one.found.statement for one in sides}:

@@ -20,12 +20,9 @@ class AnthropicLLM(ServedLLM):
     """A Claude model behind Anthropic's `/v1/messages` address."""
 
     def __init__(self, config: MemoryConfig, *, api_key: str | None = None) -> None:
-        """Create the client. Nothing is sent yet.
+        """Create the client of Anthropic, or of a server of its protocol at `llm_base_url`. Nothing is sent yet.
 
-        Args:
-            config: settings of the model, its sampling and timeout. `llm_base_url` is the address of a server
-                with Anthropic's protocol; None means Anthropic's own server.
-            api_key: key of the server; default: the environment variable `ANTHROPIC_API_KEY`.
+        The default of the key is the environment variable `ANTHROPIC_API_KEY`.
 
         Raises:
             ConfigError: there is no key.

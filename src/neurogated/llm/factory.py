@@ -36,15 +36,9 @@ def get_llm(config: MemoryConfig) -> BaseLLM:
 
 
 def with_limits(llm: BaseLLM, config: MemoryConfig, cache_path: Path | None = None) -> BaseLLM:
-    """Return a model with the configured limits and a cache. Cache hits do not use the budget.
+    """Return a model with the configured limits, and with a cache of answers in an SQLite file if there is a path.
 
-    Args:
-        llm: the wrapped model.
-        config: holds the limits.
-        cache_path: SQLite file of the answers; None for no cache.
-
-    Raises:
-        StorageError: the cache can be neither opened nor created.
+    Cache hits do not use the budget.
     """
     most = config.llm.limits
     limited = LimitedLLM(

@@ -23,11 +23,7 @@ class LocalLLM(ConfiguredLLM):
     """
 
     def __init__(self, config: MemoryConfig) -> None:
-        """Describe the model. Nothing is loaded yet.
-
-        Args:
-            config: `llm_name` is a folder or a name on the Hugging Face hub; `llm.timeout` limits the answer's time.
-        """
+        """Describe the model, a folder or a name on the Hugging Face hub. Nothing is loaded yet."""
         super().__init__(config)
         self._lock = threading.Lock()
         self._loaded: tuple[Any, Any] | None = None

@@ -22,10 +22,7 @@ class OpenAILLM(ServedLLM):
     def __init__(self, config: MemoryConfig, *, api_key: str | None = None) -> None:
         """Create the client. Nothing is sent yet.
 
-        Args:
-            config: settings of the model, its server, its sampling and timeout.
-            api_key: key of the server; default: the environment variable `OPENAI_API_KEY`. Most local servers need no
-                key.
+        The default of the key is the environment variable `OPENAI_API_KEY`; most local servers need none.
 
         Raises:
             ConfigError: there is neither a key nor a server's address.

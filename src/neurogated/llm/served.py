@@ -65,13 +65,7 @@ class ServedLLM(ConfiguredLLM):
     """The client of the package; subclasses create it."""
 
     def __init__(self, config: MemoryConfig, *, package: ModuleType, failure: type[Exception]) -> None:
-        """Describe the model.
-
-        Args:
-            config: the settings.
-            package: the client package.
-            failure: the base class of the package's errors.
-        """
+        """Describe the model; `failure` is the base class of the errors of the client package."""
         super().__init__(config)
         self._package = package
         self._failure_root = failure

@@ -73,11 +73,8 @@ class StructuredLLM:
         not know. Small faults, such as a comma too many, are repaired; `statistics` counts both. If no object fits, the
         model gets its answer and the error, and tries once more. Unusable answers are removed from the cache.
 
-        Args:
-            messages: what the model is asked.
-            schema: that of the answer, as the server is told.
-            accepts: a looser schema of what is accepted. The lists of several objects are joined, and a bare list and
-                objects of other forms are taken for entries of its first list.
+        What is accepted may have a looser schema than the one that servers are told. Then the lists of several objects
+        are joined, and a bare list and objects of other forms are taken for entries of its first list.
 
         Raises:
             UnusableAnswerError: the answer was cut off, or two answers did not fit.

@@ -131,13 +131,7 @@ class CachedLLM(BaseLLM):
     """
 
     def __init__(self, llm: BaseLLM, path: Path, max_bytes: int = MemoryConfig().cache_bytes) -> None:
-        """Open or create the cache. If neither is possible, nothing is cached.
-
-        Args:
-            llm: the wrapped model.
-            path: the cache's file.
-            max_bytes: maximum size of the file; the least recently used answers are evicted.
-        """
+        """Open or create the cache, of at most so many bytes. If neither is possible, nothing is cached."""
         self._llm = llm
         self._file = CacheFile(path, max_bytes)
 

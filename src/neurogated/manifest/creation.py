@@ -262,13 +262,9 @@ class ManifestCreator:
     def create(
         self, view: GraphView, now: datetime, old: Created | None = None, start: Structure | None = None
     ) -> Created:
-        """Return the manifest of the memories that `view` admits.
+        """Return the manifest of the memories that `view` admits; energies and layers are those of `now`.
 
-        Args:
-            view: the graph.
-            now: for energies and layers.
-            old: the last manifest. It is updated, so its memories must not have been rewritten.
-            start: an old structure to begin with, when the texts must be read again.
+        The `old` one is updated, so its memories must not have been rewritten; else `start` may be an old structure.
         """
         structure = structure_of(view, view.admitted_nodes(), self.algorithms, start if old is None else old.structure)
         titles = {} if old is None else {one.keywords: one.title for one in old.named.values()}

@@ -27,10 +27,7 @@ _MOVES = 20
 def page_rank(graph: WeightedGraph, start: Values | None = None, exact: float = _EXACT) -> Values:
     """Return (nodes,) probabilities, sum 1, by power iteration over weighted links in both directions.
 
-    Args:
-        graph: the links.
-        start: (nodes,) where to begin.
-        exact: end when a round changes the probabilities by less than this in sum.
+    It starts with some probabilities, and ends when a round changes them by less than `exact` in sum.
     """
     if not graph.nodes:
         return np.empty(0)

@@ -152,10 +152,7 @@ class PlasticityEngine:
     ) -> Feedback:
         """Reinforce the edges between the nodes that still exist, associate these nodes, and change their energies.
 
-        Args:
-            node_ids: unique ids.
-            recalled: the ids from a recall; these were certainly in the memory.
-            outcome: see `reinforce_path`.
+        The ids are unique, and those in `recalled` were certainly in the memory; see `reinforce_path` for the outcome.
 
         Raises:
             UnknownIdError: an id never was in the memory; nothing has changed.
@@ -170,14 +167,11 @@ class PlasticityEngine:
         return Feedback(edges, present, gone)
 
     def decay_unused(self, now: datetime | None = None) -> None:
-        """Long-term depression: plastic edges that are idle for a day fade by `TIME_DECAY_FACTOR` a day.
+        """Long-term depression: plastic edges that are idle for a day fade by `TIME_DECAY_FACTOR` a day, as of now.
 
         An edge whose weight falls below `MIN_EDGE_WEIGHT` is removed. The decay depends on the time since the last
         call, not on the number of calls; a call within an hour of the last does nothing. The journal gets one delta,
         regardless of the number of edges.
-
-        Args:
-            now: the present time; default: the clock's.
 
         Raises:
             InputError: the time is less than a day after the beginning of the year 1.

@@ -36,11 +36,7 @@ class PromptTemplateManager:
     """
 
     def __init__(self, templates: Iterable[PromptTemplate] = ()) -> None:
-        """Collect the prompts.
-
-        Args:
-            templates: your own prompts; a prompt with the name of a built-in prompt replaces it.
-        """
+        """Collect the prompts; one of `templates` replaces the built-in prompt of its name."""
         files = (Path(file.name) for file in resources.files(_FOLDER).iterdir())
         built_in = (built_in_prompt(file.stem) for file in files if file.suffix == ".toml")
         self._templates = {template.name: template for template in (*built_in, *templates)}

@@ -49,12 +49,7 @@ class PromptTemplate:
 
 
 def few_shot(user: str, examples: Iterable[tuple[Mapping[str, str], Mapping[str, Any]]]) -> tuple[Message, ...]:
-    """Return examples as the turns of a conversation.
-
-    Args:
-        user: the request, as in `PromptTemplate.user`.
-        examples: pairs of the values of the request and the correct answer as a JSON object.
-    """
+    """Return examples, the values of a request with the right answer as a JSON object, as turns of a conversation."""
     turns: list[Message] = []
     for values, answer in examples:
         turns.append({"role": "user", "content": Template(user).substitute(values)})

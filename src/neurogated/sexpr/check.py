@@ -96,14 +96,9 @@ _PARTS_OF_WHEN: Final = 3
 
 
 def policy_call(text: str, it: str | None, metadata: Mapping[str, Any]) -> Call | None:
-    """Return the call of a policy, or None if its condition does not hold.
+    """Return the call of a policy, or None if its condition does not hold for the metadata.
 
     A policy is a call, or `(when CONDITION CALL)`. The symbol `it` in a call is the id of the memory of the event.
-
-    Args:
-        text: the policy.
-        it: the id of the memory; None if the event has none.
-        metadata: what the condition reads.
 
     Raises:
         ExpressionError: it is no policy, or needs a memory although the event has none.

@@ -147,11 +147,7 @@ class SlotValues:
     ) -> tuple[SlotValues, set[int]]:
         """Return the values after a change, and the rows of the entries whose conflicts with earlier ones changed.
 
-        Args:
-            put: new and changed entries by row.
-            gone: the rows of removed entries.
-            answers: what stored conflicts say.
-            anew: whether to compute all conflicts, because the answers changed.
+        Entries are put and gone by their rows. All conflicts are computed `anew` if the answers of stored ones changed.
         """
         added, rivals, seen = sorted(put.values()), dict(self.rivals), dict(self._seen)
         if not (gone or anew) and (not self.entries or self.entries[-1].order < added[0].order):

@@ -96,12 +96,9 @@ class CalendarDate(NamedTuple):
         return cls(year, read_number(parts["m"]) if "m" in parts else None, read_number(parts["d"]))
 
     def near(self, today: date, *, ahead: bool, latest: bool) -> date:
-        """Return the day of the date: of a part that is not given, the nearest one that exists.
+        """Return the day of the date: of a part that is not given, the one nearest to today that exists.
 
-        Args:
-            today: the day near which it is.
-            ahead: whether a day without a month is today or the next one.
-            latest: whether it is today or before.
+        It is not after today if `latest`, and a day without a month not before today if `ahead`.
         """
         if self.year is not None and self.month is not None:
             return date(self.year, self.month, self.day)

@@ -461,15 +461,10 @@ def _part(whole: Span, token: _Token) -> Span:
 
 
 def _named(token: _Token, today: date, side: int | None, year: int | None, *, ahead: bool) -> Span:
-    """Return a weekday, weekend or month by its name.
+    """Return a weekday, weekend or month by its name, the month of a given year.
 
-    Args:
-        token: the name.
-        today: the present day.
-        side: 0 for the one of this week or year, -1 for the last one before today, 1 for the next one after it; None
-            for the latest one that has begun.
-        year: the year of a month, if it is given.
-        ahead: without a side, the name means today or the next one in place of the latest one.
+    `side` is 0 for the one of this week or year, -1 for the last one before today, 1 for the next one after it. Without
+    a side, it is the latest one that has begun, or today or the next one if `ahead`.
     """
     value, steps = int(token.value), _ahead if ahead and side is None else _steps
     if token.kind.upper() == _MONTH:

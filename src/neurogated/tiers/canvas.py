@@ -86,14 +86,9 @@ class WorkingCanvas:
     def enter(
         self, view: GraphView, namespace: str, owner: CanvasOwner, relevance: Mapping[str, float], now: int
     ) -> None:
-        """Put memories on the canvas of an owner and on that of the user without a session.
+        """Put memories with their relevance, 0–1 by id, on the canvases of an owner and of the user without a session.
 
-        Args:
-            view: the graph.
-            namespace: its name.
-            owner: a user and a session.
-            relevance: 0–1, by id.
-            now: microseconds since 1970 UTC.
+        `now` is in microseconds since 1970 UTC, here and below.
         """
         rows = view.known_rows(relevance)
         names = [view.ids[row] for row in rows.tolist()]
@@ -115,16 +110,10 @@ class WorkingCanvas:
         vector: NDArray[np.float32] | None = None,
         task: NDArray[np.float32] | None = None,
     ) -> Canvas:
-        """Return the best memories of a canvas; rebuild it if it is lost.
+        """Return the best memories of a canvas, all or the `top_k`; rebuild it if it is lost.
 
-        Args:
-            store: the graph.
-            namespace: its name.
-            owner: a user and a session.
-            top_k: how many; all when left out.
-            now: microseconds since 1970 UTC.
-            vector: rank by energy and by similarity to this vector instead.
-            task: the vector of the present task; what is not about it loses up to half of its score.
+        With a `vector`, they rank by energy and by similarity to it. With the vector of a `task`, what is not about it
+        loses up to half of its score.
         """
         # What is added from now on enters the canvas, unless the view has it.
         self.is_read = True

@@ -62,11 +62,9 @@ class FactFollower:
     """
 
     def __init__(self, opened: Callable[[], FactProjection], file: Path | None) -> None:
-        """Open nothing yet.
+        """Open nothing yet; `opened` returns the projection.
 
-        Args:
-            opened: returns the projection.
-            file: the file of the rows if it is created with the first fact; None for a database of the user.
+        The file of the rows is created with the first fact; None for a database of the user.
         """
         self._opened = opened
         self._file = file
@@ -83,10 +81,7 @@ class FactFollower:
     def follow(self, store: GraphStorePort, namespace: str, *, erasing: bool = False) -> None:
         """Write the changes of a graph if the database is there, and log the first failure of an outage.
 
-        Args:
-            store: the graph.
-            namespace: its name.
-            erasing: whether rows must go, so that even a database that was away a moment ago is tried again.
+        If it is `erasing`, rows must go, so that even a database that was away a moment ago is tried again.
         """
         if (erasing or not self._outage.skips) and self._is_needed(store):
             self._try(store, namespace, hurried=True)
