@@ -17,12 +17,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import datetime
 from functools import cache, cached_property
-from itertools import chain, count, islice, product
-from operator import attrgetter
+from itertools import chain, compress, count, islice, product
 from typing import NamedTuple
 
 import numpy as np
@@ -94,62 +93,30 @@ def text_edges(
     new = {node.id for node in nodes if node.id not in old}
     changes = EdgeChanges([], [], [])
     for user_id in dict.fromkeys((*leaving, *coming)):
-        graph = graphs[user_id]
-        change = TextChange(graph, leaving.get(user_id, []), coming.get(user_id, []))
-        weights = _mention_weights(graph, change)
-        found = _changes(graph.view, weights, change, new, at)
+        change = TextChange(graphs[user_id], leaving.get(user_id, []), coming.get(user_id, []))
+        found = _changes(graphs.view, change, new, at)
         changes.put.extend(found.put)
         changes.reweighted.extend(found.reweighted)
         changes.removed.extend(found.removed)
     return changes
 
 
-def _mention_weights(graph: UserGraph, change: TextChange) -> dict[Pair, float]:
-    """Return the new weights of all pairs whose MENTION edges may change."""
-    if not (named := change.names()):
-        return {}
-    about = cache(lambda name: change.about(name, MAX_MENTIONS))
-    mentioning = cache(lambda name: change.mentioning(name, MAX_MENTIONS))
-    pairs: set[Pair] = set()
-    for name in named:
-        targets = about(name)
-        if not targets.before and not targets.after:
-            continue
-        sources = mentioning(name)
-        if sources.differ or targets.differ:
-            pairs.update(product({*sources.before, *sources.after}, {*targets.before, *targets.after}))
-    left = change.left.keys() - change.come.keys()
-    pairs = {pair for pair in pairs if left.isdisjoint(pair) and pair[0] != pair[1]}
-    if not pairs:
-        return {}
-    come = change.come
-    mentioned = {target for _, target in pairs}
-    stored = [node_id for node_id in mentioned if node_id not in come]
-    names = {node_id: come[node_id].subjects for node_id in mentioned if node_id in come}
-    names |= zip(stored, map(subjects_among, graph.terms_of(stored)), strict=True)
-
-    def weight(source: str, target: str) -> float:
-        holders = [mentioning(name).after for name in names[target] if target in about(name).after]
-        return max((1 / math.log2(1 + len(held)) for held in holders if source in held), default=0.0)
-
-    return {pair: weight(*pair) for pair in pairs}
-
-
-def _changes(
-    view: GraphView, weights: Mapping[Pair, float], change: TextChange, new: Collection[str], at: datetime
-) -> EdgeChanges:
-    """Return the changes that give the edges these `weights`; weight 0 means no edge."""
-    changes = EdgeChanges([], [], [])
-    ends = {node_id for pair in weights for node_id in pair}
-    if not ends:
+def _changes(view: GraphView, change: TextChange, new: Collection[str], at: datetime) -> EdgeChanges:
+    """Return the changes of the edges of one user; `new` are the ids that no stored node has."""
+    changes, weights = EdgeChanges([], [], []), change.weights()
+    if not weights:
         return changes
     # Expired nodes get no new edges, even if they are not removed yet.
+    ends = {node_id for pair in weights for node_id in pair}
     stored = {view.ids[row] for row in view.known_rows(ends.difference(new)).tolist()}
-    there, order = stored.union(new), change.rows_of(ends)
     # Sorting by row makes the order of edges deterministic.
-    in_order = sorted([(order[source], order[target], (source, target)) for source, target in weights])
-    possible = [pair for _, _, pair in in_order if pair[0] in there and pair[1] in there]
-    present = _stored_weights(view, [pair for pair in possible if pair[0] in stored and pair[1] in stored])
+    there = stored.union(new)
+    possible = [pair for pair in weights if there.issuperset(pair)]
+    possible.sort(key=lambda pair: (change.row(pair[0]), change.row(pair[1])))
+    known = [pair for pair in possible if stored.issuperset(pair)]
+    rows = np.array([view.rows_by_id[node_id] for pair in known for node_id in pair], dtype=np.int64).reshape(-1, 2)
+    edges = view.edge_rows(rows[:, 0], rows[:, 1], EdgeType.MENTION)
+    present = dict(zip(compress(known, edges >= 0), view.weight.take(edges[edges >= 0]).tolist(), strict=True))
     for pair in possible:
         weight, before, key = weights[pair], present.get(pair, 0.0), EdgeKey(*pair, EdgeType.MENTION)
         if weight and not before:
@@ -161,57 +128,19 @@ def _changes(
     return changes
 
 
-def _stored_weights(view: GraphView, pairs: Sequence[Pair]) -> dict[Pair, float]:
-    """Return the weights of the existing edges by pair; all nodes of `pairs` must be in the view."""
-    if not pairs:
-        return {}
-    ends = np.array([view.rows_by_id[node_id] for pair in pairs for node_id in pair], dtype=np.int64).reshape(-1, 2)
-    rows = view.edge_rows(ends[:, 0], ends[:, 1], EdgeType.MENTION)
-    found = (rows >= 0).nonzero()[0]
-    weights = view.weight.take(rows[found]).tolist()
-    return {pairs[place]: weight for place, weight in zip(found.tolist(), weights, strict=True)}
-
-
 def _source_of(node: MemoryNode) -> tuple[object, ...]:
     """Return the fields of a node that determine its MENTION edges."""
     return node.content, node.title, node.found.names, keyword_text(node)
 
 
-class Holders(NamedTuple):
-    """Nodes with a term before and after a change, both in the order of the store."""
-
-    before: Sequence[str]
-    after: Sequence[str]
-
-    @property
-    def differ(self) -> bool:
-        """Whether the change alters the nodes."""
-        return self.before != self.after
-
-
-class TitledText(NamedTuple):
-    """The words and subjects of a text."""
-
-    node: MemoryNode
-    words: Sequence[str]
-    """Its folded words."""
-    subjects: Collection[str]
-
-    @classmethod
-    def of(cls, node: MemoryNode) -> TitledText:
-        """Return the text of a node."""
-        return cls(node, split_words(fold(node.content)), subject_names(node))
-
-    def having(self, names: Iterable[str], ways: Mapping[str, Sequence[AbstractSet[str]]]) -> list[str]:
-        """Return those of some names of which the text has the keywords in one of the `ways` to spell it."""
-        terms = frozenset(split_keywords(keyword_text(self.node))) if names else frozenset()
-        return [name for name in names if any(way <= terms for way in ways[name])]
+Holders = tuple[Sequence[str], Sequence[str]]
+"""Nodes with a name before and after a change, both in the order of the store."""
 
 
 class TextChange:
     """A change of texts before it is written: some texts leave the store, others come."""
 
-    def __init__(self, graph: UserGraph, leaving: Iterable[MemoryNode], coming: Sequence[MemoryNode]) -> None:
+    def __init__(self, graph: UserGraph, leaving: Sequence[MemoryNode], coming: Sequence[MemoryNode]) -> None:
         """Lay a change over the memories of a user.
 
         Args:
@@ -219,48 +148,61 @@ class TextChange:
             leaving: stored versions of the nodes to remove or replace.
             coming: nodes to store, in the order of storage.
         """
-        self._graph = graph
-        self.left: Mapping[str, TitledText] = {node.id: TitledText.of(node) for node in leaving}
-        self.come: Mapping[str, TitledText] = {node.id: TitledText.of(node) for node in coming}
+        self._graph, self._texts, size = graph, [*leaving, *coming], len(leaving)
+        self._subjects = list(map(subject_names, self._texts))
+        self._sides = slice(size), slice(size, None)
+        self._left = {node.id for node in leaving}
         self._rows = graph.view.rows_by_id
         following = count(graph.view.node_count)
         self._new_rows = {node.id: next(following) for node in coming if node.id not in self._rows}
         self._read: dict[str, str] = {}
-        self._by_subject = _grouped(self.left, attrgetter("subjects")), _grouped(self.come, attrgetter("subjects"))
+        self._by_subject = self._grouped(self._subjects)
 
-    def names(self) -> Collection[str]:
-        """Return the subjects of leaving and coming texts, and all subjects that these texts mention."""
-        return {name for groups in (*self._by_subject, *self._by_named) for name in groups}
+    def weights(self) -> dict[Pair, float]:
+        """Return the new weights of all pairs whose MENTION edges may change; 0 means no edge."""
+        about, mentioning = cache(self._about), cache(self._mentioning)
+        pairs: set[Pair] = set()
+        for name in dict.fromkeys(chain.from_iterable((*self._by_subject, *self._by_named))):
+            targets = about(name)
+            if any(targets):
+                sources = mentioning(name)
+                if sources[0] != sources[1] or targets[0] != targets[1]:
+                    pairs.update(product({*chain(*sources)}, {*chain(*targets)}))
+        coming = self._sides[1]
+        come = {node.id: own for node, own in zip(self._texts[coming], self._subjects[coming], strict=True)}
+        left = self._left - come.keys()
+        pairs = {pair for pair in pairs if left.isdisjoint(pair) and pair[0] != pair[1]}
+        if not pairs:
+            return {}
+        stored = list({target for _, target in pairs} - come.keys())
+        names = {**come, **dict(zip(stored, map(subjects_among, self._graph.terms_of(stored)), strict=True))}
 
-    def rows_of(self, node_ids: Iterable[str]) -> dict[str, int]:
-        """Return the present or future row of each node."""
-        rows, new = self._rows, self._new_rows
-        return {node_id: new[node_id] if node_id in new else rows[node_id] for node_id in node_ids}
+        def weight(source: str, target: str) -> float:
+            holders = [mentioning(name)[1] for name in names[target] if target in about(name)[1]]
+            return max((1 / math.log2(1 + len(held)) for held in holders if source in held), default=0.0)
+
+        return {pair: weight(*pair) for pair in pairs}
 
     def row(self, node_id: str) -> int:
         """Return the present or future row of a node in the store. Rows define the order of nodes."""
         row = self._rows.get(node_id)
         return self._new_rows[node_id] if row is None else row
 
-    def about(self, subject: str, limit: int) -> Holders:
-        """Return the first `limit` nodes about a subject, such as the chunks of a long text."""
+    def _about(self, subject: str) -> Holders:
+        """Return the first `MAX_MENTIONS` nodes about a subject, such as the chunks of a long text."""
         left, come = (group.get(subject, ()) for group in self._by_subject)
-        stored = self._with(self._graph.nodes_with([subject_tag(subject)], limit + len(left)), left)
-        return Holders(stored[:limit], self._after(stored, left, come)[:limit])
+        stored = self._with(self._graph.nodes_with([subject_tag(subject)], MAX_MENTIONS + len(left)), left)
+        return stored[:MAX_MENTIONS], self._after(stored, left, come)[:MAX_MENTIONS]
 
-    def mentioning(self, subject: str, limit: int) -> Holders:
-        """Return the nodes that mention a subject; no nodes if more than `limit` mention it."""
+    def _mentioning(self, subject: str) -> Holders:
+        """Return the nodes that mention a subject; no nodes if more than `MAX_MENTIONS` mention it."""
         left, come = (group.get(subject, ()) for group in self._by_named)
-        staying = self._mentioning_and_staying(subject, limit + 1)
-        # A side with more than `limit` nodes gets none.
-        stored = self._with(staying, left)
-        before = stored if len(stored) <= limit else []
-        if len(stored) + len(come) - len(left) > limit:
-            return Holders(before, [])
-        return Holders(before, self._after(stored, left, come))
+        stored = self._with(self._mentioning_and_staying(subject, MAX_MENTIONS + 1), left)
+        after = self._after(stored, left, come) if len(stored) + len(come) - len(left) <= MAX_MENTIONS else []
+        return stored if len(stored) <= MAX_MENTIONS else [], after
 
     @cached_property
-    def _by_named(self) -> tuple[Mapping[str, Sequence[str]], Mapping[str, Sequence[str]]]:
+    def _by_named(self) -> Sequence[Mapping[str, Sequence[str]]]:
         """The ids of leaving and of coming texts, by the subjects that they mention."""
         own = {subject_tag(name) for groups in self._by_subject for name in groups}
         own |= set(map(opening_tag, own))
@@ -269,16 +211,27 @@ class TextChange:
             asked = frozenset(tags)
             return self._graph.existing_tags(asked) | (own & asked)
 
-        texts = [*self.left.values(), *self.come.values()]
-        tags = names_in([text.words for text in texts], existing, subjects_only=True)
-        # The subjects of the text itself are not mentions.
-        names = [
-            subjects_among(own).difference(text.subjects) if own else own for text, own in zip(texts, tags, strict=True)
-        ]
-        ways = {name: keywords_of_name(name) for name in frozenset[str]().union(*names)}
-        found = iter([text.having(own, ways) for text, own in zip(texts, names, strict=True)])
-        left, come = (_grouped(side, lambda _: next(found)) for side in (self.left, self.come))
-        return left, come
+        words = [split_words(fold(node.content)) for node in self._texts]
+        named, ways = list[Collection[str]](), cache(keywords_of_name)
+        tags = names_in(words, existing, subjects_only=True)
+        for node, subjects, found in zip(self._texts, self._subjects, tags, strict=True):
+            # The subjects of the text itself are not mentions.
+            names = subjects_among(found).difference(subjects) if found else ()
+            terms = frozenset(split_keywords(keyword_text(node))) if names else frozenset[str]()
+            named.append([name for name in names if any(way <= terms for way in ways(name))])
+        return self._grouped(named)
+
+    def _grouped(self, keys: Sequence[Collection[str]]) -> Sequence[Mapping[str, Sequence[str]]]:
+        """Return the ids of leaving and of coming texts by their keys."""
+        sides = list[dict[str, tuple[str, ...]]]()
+        for side in self._sides:
+            groups: dict[str, tuple[str, ...]] = {}
+            for node, own in zip(self._texts[side], keys[side], strict=True):
+                for key in own:
+                    # The garbage collector, which stops all threads, drops tuples of texts at once.
+                    groups[key] = (*groups.get(key, ()), node.id)
+            sides.append(groups)
+        return sides
 
     def _with(self, found: Sequence[str], left: Collection[str]) -> Sequence[str]:
         """Return what was found with the leaving nodes, in the order of the rows: searches miss those that expired."""
@@ -293,7 +246,7 @@ class TextChange:
         """Return the first `limit` stored nodes that mention a subject and do not leave."""
         ways = keywords_of_name(subject)
         about = subject_tag(subject)
-        unfit = {node_id for way in ways for node_id in self._graph.nodes_with([*way, about])}.union(self.left)
+        unfit = {node_id for way in ways for node_id in self._graph.nodes_with([*way, about])}.union(self._left)
         for most in (limit + len(unfit), None):
             found = [self._graph.nodes_with(way, most) for way in ways]
             candidates = sorted({*chain.from_iterable(found)} - unfit, key=self.row)
@@ -312,17 +265,6 @@ class TextChange:
             self._read.update((node.id, f" {' '.join(split_words(fold(node.content)))} ") for node in nodes)
             found += [node_id for node_id in part if f" {subject} " in self._read.get(node_id, "")]
         return found
-
-
-def _grouped(
-    texts: Mapping[str, TitledText], keys: Callable[[TitledText], Iterable[str]]
-) -> dict[str, tuple[str, ...]]:
-    # A text may have 100,000 keywords. The garbage collector, which stops all threads, drops tuples of texts at once.
-    groups: dict[str, tuple[str, ...]] = {}
-    for node_id, text in texts.items():
-        for key in keys(text):
-            groups[key] = (*groups.get(key, ()), node_id)
-    return groups
 
 
 def keywords_of_name(name: str) -> list[AbstractSet[str]]:
