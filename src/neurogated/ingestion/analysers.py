@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextvars
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -203,7 +202,13 @@ class BatchAnalysis:
         named = self._analysis.find_entities([node for node in nodes if node.id in new_ids | retold])
         there = {name: node for name, node in old.items() if name not in batch.gone}
         there |= {node.id: node for node in (*nodes, *named.nodes)}
-        causes = self._analysis.find_causes(self._pairs(batch, new_ids | retold, there), there, at)
+        # A batch may contain the same document twice, so a pair of neighbours may repeat.
+        pairs = [
+            pair
+            for pair in dict.fromkeys(chain.from_iterable(map(pairwise, batch.chains)))
+            if there.keys() >= set(pair) and not (new_ids | retold).isdisjoint(pair)
+        ]
+        causes = self._analysis.find_causes(pairs, there, at)
         vectors = dict(zip(texts, embedding.means(texts.values()), strict=True))
         ready = [there[node.id].changed(embedding=vectors.get(node.id, there[node.id].embedding)) for node in nodes]
         sequences = {
@@ -230,10 +235,3 @@ class BatchAnalysis:
             failed=(*named.failed, *causes.failed),
             at=at,
         )
-
-    def _pairs(self, batch: Batch, new_ids: AbstractSet[str], there: Collection[str]) -> list[tuple[str, str]]:
-        """Return the pairs of neighbours to judge for causes: one of them is new, and both are in `there`."""
-        # A batch may contain the same document twice, so a pair may repeat.
-        pairs = dict.fromkeys(chain.from_iterable(map(pairwise, batch.chains)))
-        new = [pair for pair in pairs if not new_ids.isdisjoint(pair)]
-        return [pair for pair in new if pair[0] in there and pair[1] in there]

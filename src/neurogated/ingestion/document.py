@@ -26,7 +26,7 @@ _WORDS = {
     "system": ("system", "developer"),
     "tool": ("tool", "function", "observation", "ipython", "tool-response"),
 }
-ROLES: Mapping[str, str] = {word: role for role, words in _WORDS.items() for word in words}
+ROLES = {word: role for role, words in _WORDS.items() for word in words}
 """The role that each known word, in lower case, stands for."""
 _KNOWN = "; ".join(f"{', '.join(words)} → {role}" for role, words in _WORDS.items())
 
@@ -49,17 +49,16 @@ def known_role(role: object, role_map: Mapping[str, str] | None = None) -> str:
     """
     if role_map is None and type(role) is str and role in ROLES:
         return ROLES[role]
-    words = ROLES if role_map is None else {**ROLES, **_checked_map(role_map)}
+    given: Any = role_map
+    words = ROLES
+    if given is not None:
+        if not isinstance(given, Mapping) or not all(isinstance(word, str) for word in given):
+            raise InputError(f'the role_map is {role_map!r}, but must map words to roles, as in {{"customer": "user"}}')
+        words = ROLES | {word.strip().casefold(): known_role(one) for word, one in given.items()}
     found = words.get(role.strip().casefold()) if isinstance(role, str) else None
     if found is None:
         raise InputError(f"the role {role!r:.80} is unknown; known are {_KNOWN}; or say what it is by role_map")
     return found
-
-
-def _checked_map(role_map: Any) -> dict[str, str]:  # noqa: ANN401 - anything that a caller gives
-    if not isinstance(role_map, Mapping) or not all(isinstance(word, str) for word in role_map):
-        raise InputError(f'the role_map is {role_map!r}, but must map words to roles, as in {{"customer": "user"}}')
-    return {word.strip().casefold(): known_role(role) for word, role in role_map.items()}
 
 
 def labelled_speaker(text: str) -> str | None:
@@ -196,38 +195,28 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """Successive passages under one title."""
+    """Successive passages under one title. See `Details` for the fields that have no description here."""
 
     passages: tuple[Passage, ...]
     title: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
     ttl: timedelta | float | None = None
-    """Time to live, as a timedelta or in seconds; None for ever, also for a document that is stored already."""
+    """None for ever, also for a document that is stored already."""
     expires_at: datetime | None = None
-    """The end of its lifetime, in place of `ttl`."""
     valid_from: datetime | None = None
-    """The time from which the content is true; None if it always was."""
     valid_to: datetime | None = None
-    """The time until which the content is true; None if it still is."""
     scope: Scope = field(default_factory=Scope)
     """The owner. The same text in two scopes makes two memories."""
     kind: str | None = None
-    """One of `NODE_KINDS`; default: `turn` in a session and `episode` elsewhere."""
     importance: float | None = None
-    """0–1."""
     timestamp: datetime | None = None
-    """The time of the statement or event. Without a zone it is a time in the zone of the memory."""
+    """Without a zone it is a time in the zone of the memory."""
     stamped: bool | None = None
     """Whether new memories without a timestamp get the time at which they arrive; None: those of messages."""
     tags: tuple[str, ...] = ()
     id: str | None = None
-    """The caller's own id. Adding a document with this id again replaces the memory by a new version (upsert).
-
-    The id of a text of several chunks names its first chunk, and all of them in `delete` and `update`. The same holds
-    for the calls of tools of a message, and for their results.
-    """
+    """It names the calls of tools of a message and their results, too."""
     replace: bool = True
-    """Whether it replaces a memory that has its id already, or leaves that one as it is."""
     statement: Statement | None = None
     """The parts of a fact; its text is stored as one memory, however long it is."""
     outcome: float | None = None
@@ -375,10 +364,8 @@ def checked_ttl(ttl: object) -> timedelta | None:
 
 
 def _read_document(item: object) -> Document:
-    if isinstance(item, Document):
-        return item
-    if isinstance(item, str):
-        return Document.from_text(item)
+    if isinstance(item, str | Document):
+        return Document.from_text(item) if isinstance(item, str) else item
     if not isinstance(item, Mapping) or "text" not in item:
         raise InputError(f"{item!r} is neither text nor Document nor a mapping with 'text'")
     refuse_unknown(map(str, item), sorted(_KEYS), "keys")

@@ -8,7 +8,6 @@ from datetime import datetime
 from functools import partial
 from itertools import combinations, starmap
 from operator import attrgetter
-from typing import NamedTuple
 
 import numpy as np
 
@@ -34,13 +33,6 @@ _TOLD = frozenset({"episode", "turn"})
 """Kinds of memories that may say the same as memories of the other kinds here."""
 
 
-class DuplicateLinks(NamedTuple):
-    """Changes of SAME_AS edges."""
-
-    removed: tuple[EdgeKey, ...]
-    put: tuple[MemoryEdge, ...]
-
-
 class Deduplicator:
     """Computes changes of SAME_AS edges and does not apply them.
 
@@ -60,8 +52,8 @@ class Deduplicator:
         similar: Iterable[MemoryEdge],
         gone: Collection[str],
         at: datetime,
-    ) -> DuplicateLinks:
-        """Return the changes when `nodes` are written to the graph of `view` with their SIM edges.
+    ) -> tuple[tuple[EdgeKey, ...], tuple[MemoryEdge, ...]]:
+        """Return the edges to remove and to put when `nodes` are written to the graph of `view` with their SIM edges.
 
         Memories that are `gone`, or are about something else now, leave their groups first.
         """
@@ -73,7 +65,7 @@ class Deduplicator:
             near = [edge for edge in similar if edge.weight >= _LEAST]
             near.sort(key=attrgetter("weight"), reverse=True)
             self._join(groups, [(edge.source_id, edge.target_id) for edge in near], known)
-        return DuplicateLinks(groups.removed(), groups.added(at))
+        return groups.removed(), groups.added(at)
 
     def separation(self, node_id: str, at: datetime) -> GraphDelta:
         """Return the delta that takes a memory out of its group for good; empty if it has none.
@@ -139,7 +131,9 @@ class Deduplicator:
                 read |= self._nodes(groups.view, names, known)
             nodes = [read[name] for name in names if name in read]
             # Few similar memories are equal, and only these need their groups.
-            if len(nodes) < len(names) or not _say_the_same(nodes) or groups.are_separate(*heads):
+            if len(nodes) < len(names) or not _have_one_speaker(nodes) or not are_equal([one.content for one in nodes]):
+                continue
+            if len(set(map(_frame, nodes))) > 1 or groups.are_separate(*heads):
                 continue
             # A message without a name may equal those of two persons, who stay apart.
             are_named_differently = len({node.speaker for node in nodes}) > 1
@@ -166,13 +160,6 @@ def _frame(node: MemoryNode) -> object:
     # On another day, such a memory would say something else.
     day = node.timestamp.date() if node.timestamp and depends_on_day(node.found.times) else None
     return owner, kind, node.title and fold(node.title), unnamed, given_times(node)[0], node.valid_to, day
-
-
-def _say_the_same(nodes: Sequence[MemoryNode]) -> bool:
-    # Most similar memories have other words, and a look at their speakers and words is quicker than one at the rest.
-    return (
-        _have_one_speaker(nodes) and are_equal([node.content for node in nodes]) and len(set(map(_frame, nodes))) == 1
-    )
 
 
 def _have_one_speaker(nodes: Iterable[MemoryNode]) -> bool:

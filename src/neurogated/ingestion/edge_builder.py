@@ -190,26 +190,19 @@ def similarity_edges(
     """
     embedded = [node for node in new_nodes if node.embedding is not None]
     for user_id, nodes in by_user(embedded) if neighbors else ():
-        yield from _edges_to_nearest(nodes, nearest_of(user_id), neighbors, at)
-
-
-def _edges_to_nearest(
-    new_nodes: Sequence[MemoryNode], nearest: Nearest, neighbors: int, at: datetime
-) -> Iterator[MemoryEdge]:
-    vectors = [np.asarray(node.embedding) for node in new_nodes]
-    # One more than needed, since the search may find the node itself: an old version, or the same node that another
-    # thread has stored.
-    found, exact, size = nearest(vectors, neighbors + 1), np.array(vectors, dtype=np.float64), len(vectors)
-    cosines = np.where(np.tri(size, k=-1), exact_cosines(exact, exact[:, None]), -np.inf) if size > 1 else exact
-    least = np.partition(cosines, -neighbors)[:, -neighbors].tolist() if size > neighbors else [-np.inf] * size
-    for position, (node, stored, among_new) in enumerate(zip(new_nodes, found, cosines.tolist(), strict=True)):
-        earlier = zip(new_nodes[:position], among_new, strict=False)
-        candidates = {**dict(stored), **{one.id: near for one, near in earlier if near >= least[position]}}
-        for opposite, name in sorted([(-near, name) for name, near in candidates.items() if name != node.id])[
-            :neighbors
-        ]:
-            weight = -opposite if 0.0 <= -opposite <= 1.0 else _weight(-opposite)
-            yield MemoryEdge(node.id, name, EdgeType.SIM, weight, created_at=at)
+        vectors = [np.asarray(node.embedding) for node in nodes]
+        # One more than needed, since the search may find the node itself: an old version, or the same node that another
+        # thread has stored.
+        found = nearest_of(user_id)(vectors, neighbors + 1)
+        exact, size = np.array(vectors, dtype=np.float64), len(vectors)
+        cosines = np.where(np.tri(size, k=-1), exact_cosines(exact, exact[:, None]), -np.inf) if size > 1 else exact
+        least = np.partition(cosines, -neighbors)[:, -neighbors].tolist() if size > neighbors else [-np.inf] * size
+        for position, (node, stored, among_new) in enumerate(zip(nodes, found, cosines.tolist(), strict=True)):
+            earlier = zip(nodes[:position], among_new, strict=False)
+            near = {**dict(stored), **{one.id: cosine for one, cosine in earlier if cosine >= least[position]}}
+            for opposite, name in sorted([(-one, name) for name, one in near.items() if name != node.id])[:neighbors]:
+                weight = -opposite if 0.0 <= -opposite <= 1.0 else _weight(-opposite)
+                yield MemoryEdge(node.id, name, EdgeType.SIM, weight, created_at=at)
 
 
 def fitted(edges: Iterable[MemoryEdge], nodes: Sequence[MemoryNode]) -> Iterator[MemoryEdge]:

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from threading import Lock
 from typing import Protocol
 
@@ -103,14 +104,13 @@ class OfflineImportanceJudge:
 
     def judge(self, remarks: Sequence[Remark]) -> list[float]:
         """Return the importance of each text, 0–1."""
-        return [self._judge(remark) for remark in remarks]
-
-    @staticmethod
-    def _judge(remark: Remark) -> float:
-        weights = _coefficients()
-        features = text_features(remark.text)
-        value = _probability(features, weights["text"])
-        return _probability(chat_features(remark, features, value), weights["chat"]) if remark.in_chat else value
+        values, weights = list[float](), _coefficients()
+        for remark in remarks:
+            features = text_features(remark.text)
+            value = _probability(features, weights["text"])
+            chat = chat_features(remark, features, value) if remark.in_chat else None
+            values.append(value if chat is None else _probability(chat, weights["chat"]))
+        return values
 
 
 _Clause = tuple[str, bool, frozenset[str]]
@@ -195,26 +195,24 @@ class LLMImportanceJudge:
 
     def judge(self, remarks: Sequence[Remark]) -> list[float]:
         """Return the importance of each text; where the model fails, that of the offline judge."""
-        groups = [remarks[begin : begin + _TOGETHER] for begin in range(0, len(remarks), _TOGETHER)]
-        return [value for group in groups for value in self._judged(group)]
+        groups = (remarks[begin : begin + _TOGETHER] for begin in range(0, len(remarks), _TOGETHER))
+        return list(chain.from_iterable(map(self._judged, groups)))
 
     def _judged(self, remarks: Sequence[Remark]) -> list[float]:
-        texts = "\n".join(
-            f"{number}. {remark.speaker or remark.role}: {remark.text}"
-            if remark.speaker or remark.role
-            else f"{number}. {remark.text}"
-            for number, remark in enumerate(remarks, 1)
-        )
+        heads = [remark.speaker or remark.role for remark in remarks]
+        said = (f"{head}: {remark.text}" if head else remark.text for head, remark in zip(heads, remarks, strict=True))
+        texts = "\n".join(f"{number}. {text}" for number, text in enumerate(said, 1))
         try:
             messages = self._prompts.render("importance", texts=texts)
             labels = self._llm.infer_json(messages, self._prompts.schema("importance"))["labels"]
         except LLMError as error:
-            _log.warning("the importance of %d texts is judged offline: %s", len(remarks), error)
-            return self._fallback.judge(remarks)
-        if len(labels) != len(remarks):
-            _log.warning("the model judged %d of %d texts; they are judged offline", len(labels), len(remarks))
-            return self._fallback.judge(remarks)
-        return [0.0 if label == _NO_IMPORTANCE else self._config.llm.strength(label) for label in labels]
+            why = str(error)
+        else:
+            if len(labels) == len(remarks):
+                return [0.0 if label == _NO_IMPORTANCE else self._config.llm.strength(label) for label in labels]
+            why = f"the model judged {len(labels)} of them"
+        _log.warning("the importance of %d texts is judged offline: %s", len(remarks), why)
+        return self._fallback.judge(remarks)
 
 
 # Share of its missing energy that a new memory gets if it is about the present task.
@@ -283,21 +281,29 @@ class Encoder:
             texts: the texts to judge by the ids of their nodes: of a piece of a message, the whole message. The others
                 have an importance that the caller gave.
             view: the graph.
-            focus: the present tasks.
+            focus: the present tasks; a node that is relevant to one starts with more energy than its importance.
         """
         judged = [node for node in nodes if node.id in texts]
         found: dict[str, float] = {}
         if self._judge is not None and judged:
             chatting = {node.scope.user_id for node in judged if node.role is not None and node.speaker is None}
-            earlier = Counter({user_id: _stored(view, user_id) for user_id in chatting})
+            earlier = Counter[str | None]()
+            for user_id in chatting:
+                rows = view.rows_of_scopes(ScopeFilter(user_id, alone=True))
+                earlier[user_id] = (view.live_nodes() if rows is None else view.alive.take(rows).nonzero()[0]).size
             # A piece of a message is judged by the whole message.
             remarks = []
             for node in judged:
                 remarks.append(Remark(texts[node.id], node.role, node.speaker, earlier[node.scope.user_id]))
                 earlier[node.scope.user_id] += 1
-            values = self._judge.judge(remarks)
-            found = dict(zip((node.id for node in judged), values, strict=True))
-        return [self._encoded(node, found.get(node.id, node.importance), focus) for node in nodes]
+            found = dict(zip((node.id for node in judged), self._judge.judge(remarks), strict=True))
+        encoded = []
+        for node in nodes:
+            give_way()
+            importance = checked_unit("importance of node", node.id, found.get(node.id, node.importance))
+            energy = importance + (1.0 - importance) * _FOCUS_GAIN * focus.relevance(node)
+            encoded.append(node.changed(found=self._found(node), importance=importance, base_energy=energy))
+        return encoded
 
     def read(self, node: MemoryNode) -> MemoryNode:
         """Return the node with the sentiment and the place of its text."""
@@ -311,17 +317,3 @@ class Encoder:
         if place is not None:
             checked_name("found place", place)
         return node.found.changed(sentiment=sentiment, place=place)
-
-    def _encoded(self, node: MemoryNode, importance: float, focus: Focus) -> MemoryNode:
-        """Return the node with the energy it starts with: its importance, and more if it is relevant to the task."""
-        give_way()
-        importance = checked_unit("importance of node", node.id, importance)
-        gain = _FOCUS_GAIN * focus.relevance(node)
-        energy = importance + (1.0 - importance) * gain
-        return node.changed(found=self._found(node), importance=importance, base_energy=energy)
-
-
-def _stored(view: GraphView, user_id: str | None) -> int:
-    """Return the number of memories of a user."""
-    rows = view.rows_of_scopes(ScopeFilter(user_id, alone=True))
-    return (view.live_nodes() if rows is None else view.alive.take(rows).nonzero()[0]).size

@@ -160,9 +160,12 @@ class TextChange:
 
     def weights(self) -> dict[Pair, float]:
         """Return the new weights of all pairs whose MENTION edges may change; 0 means no edge."""
+        named = dict.fromkeys(chain.from_iterable((*self._by_subject, *self._by_named)))
+        if not named:
+            return {}
         about, mentioning = cache(self._about), cache(self._mentioning)
         pairs: set[Pair] = set()
-        for name in dict.fromkeys(chain.from_iterable((*self._by_subject, *self._by_named))):
+        for name in named:
             targets = about(name)
             if any(targets):
                 sources = mentioning(name)
@@ -212,14 +215,14 @@ class TextChange:
             return self._graph.existing_tags(asked) | (own & asked)
 
         words = [split_words(fold(node.content)) for node in self._texts]
-        named, ways = list[Collection[str]](), cache(keywords_of_name)
         tags = names_in(words, existing, subjects_only=True)
+        named = list[Collection[str]]()
         for node, subjects, found in zip(self._texts, self._subjects, tags, strict=True):
             # The subjects of the text itself are not mentions.
             names = subjects_among(found).difference(subjects) if found else ()
             terms = frozenset(split_keywords(keyword_text(node))) if names else frozenset[str]()
-            named.append([name for name in names if any(way <= terms for way in ways(name))])
-        return self._grouped(named)
+            named.append([name for name in names if any(way <= terms for way in keywords_of_name(name))])
+        return self._grouped(named) if any(named) else ({}, {})
 
     def _grouped(self, keys: Sequence[Collection[str]]) -> Sequence[Mapping[str, Sequence[str]]]:
         """Return the ids of leaving and of coming texts by their keys."""

@@ -15,11 +15,12 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, offset_in_minutes, to_utc
 from neurogated.core.contexts import remembered
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.found import NOTHING_FOUND, Found
+from neurogated.core.found import NOTHING_FOUND, Found, Statement
 from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.core.node_kind import EVENT
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.rendering import document_tag, search_text
+from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 from neurogated.ingestion.chunker import Chunker, with_front_matter
@@ -90,12 +91,10 @@ class Planner:
             if new.kind == EVENT != old.kind:
                 found = replace(found, outcome=0.0)
             if new.content != old.content:
-                has_names = (new.title, new.speaker, new.scope.session_id) == (None, None, None)
-                names = find_names(new.content) if has_names else ()
                 # Findings of the old text do not apply to the new one, which is not cut into chunks.
                 part, times = None if rest else found.part, _find_times(new.content)
                 stated = found.statement and found.statement.restated(new.content)
-                names = names if stated is None else (stated.subject,)
+                names = _names(new.content, new.title, new.speaker, new.scope, stated)
                 found = replace(found, entities=(), times=times, names=names, part=part, statement=stated)
             drafts.append(Draft.of(new, found))
         return [DocumentPart(drafts, 0, len(drafts))]
@@ -301,7 +300,7 @@ class Planner:
         for passage in document.passages:
             metadata = {**document.metadata, **passage.metadata}
             first = {**passage.aside, **metadata}
-            names = self._names(document, passage)
+            names = _names(passage.text, document.title, passage.speaker, document.scope, document.statement)
             fields = document.fields_of(passage, self._config.zone)
             chunks = [passage.text] if document.statement else self._chunks(document, passage, names)
             words = count_words([passage.text])[0] if document.in_session and len(chunks) > 1 else None
@@ -332,13 +331,6 @@ class Planner:
         # The found title is embedded with the later chunks.
         frame = replace(frame, found=Found(names=names))
         return self._chunker.split(passage.text, search_text(frame), markdown=document.markdown)
-
-    def _names(self, document: Document, passage: Passage) -> Sequence[str]:
-        """Return the title and other names that a passage gives its subject. Turns have no title."""
-        if document.statement is not None:
-            return (document.statement.subject,)
-        has_names = (document.title, passage.speaker, document.scope.session_id) == (None, None, None)
-        return find_names(passage.text) if has_names else ()
 
     def _lifetime(self, document: Document) -> dict[str, datetime | None]:
         ttl, zone = checked_ttl(document.ttl), self._config.zone
@@ -398,6 +390,15 @@ def _row(view: GraphView, node_id: str) -> int | None:
 def _first_id(node_id: str) -> str:
     """Return the id of the text with which a named chunk, or a part of its message, is stored."""
     return _PART_END.sub("", _CHUNK_END.sub("", node_id))
+
+
+def _names(
+    text: str, title: str | None, speaker: str | None, scope: Scope, statement: Statement | None
+) -> Sequence[str]:
+    """Return the title and other names that a text gives its subject. Turns have no title."""
+    if statement is not None:
+        return (statement.subject,)
+    return find_names(text) if (title, speaker, scope.session_id) == (None, None, None) else ()
 
 
 def _parted(session: SessionTurns) -> Iterator[EdgeKey]:

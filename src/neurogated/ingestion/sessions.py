@@ -85,8 +85,8 @@ class SessionTurns:
             place = next((place for place, turn in enumerate(self.turns, 1) if turn.id == previous), len(self.turns))
         else:
             place = self._place_of_arrival(timestamp) if arrives and timestamp else self._place(timestamp)
-        place += self._read_before(self.reach - place)
-        self._read_after(self.reach + place - len(self.turns))
+        place += self._extend(self.begin + place - self.reach, self.end)
+        self._extend(self.begin, self.end + self.reach + place - len(self.turns))
         self.turns.insert(place, PlacedTurn(turn_id, timestamp, self._position(place)))
 
     def _position(self, place: int) -> int:
@@ -119,7 +119,7 @@ class SessionTurns:
     def _place_of_arrival(self, arrival: datetime) -> int:
         self._read_around(self.rows.size)
         place = len(self.turns)
-        while place or (place := self._read_before(self.reach)):
+        while place or (place := self._extend(self.begin - self.reach, self.end)):
             if self.turns[place - 1].precedes(arrival):
                 break
             place -= 1
@@ -149,6 +149,8 @@ class SessionTurns:
 
     def _nodes(self, begin: int, end: int) -> list[tuple[int, MemoryNode]]:
         """Return the stored turns `rows[begin:end]` with their places in `rows`."""
+        if begin >= end:
+            return []
         ids = [self.view.ids[row] for row in self.rows[begin:end].tolist()]
         unread = [turn_id for turn_id in ids if turn_id not in self.stored]
         if unread:
@@ -159,36 +161,24 @@ class SessionTurns:
         """Extend the window to the turns around a place in `rows`."""
         if not self.turns:
             self.begin = self.end = place
-        self._read_before(self.begin + self.reach - place)
-        self._read_after(place + self.reach - self.end)
+        self._extend(place - self.reach, place + self.reach)
 
-    def _read_before(self, count: int) -> int:
-        """Extend the window by up to `count` earlier turns, and return their number."""
-        begin = self.begin - min(count, self.begin)
-        if count <= 0 or begin == self.begin:
+    def _extend(self, begin: int, end: int) -> int:
+        """Extend the window to the stored turns `rows[begin:end]`; return how many turns before it were read."""
+        begin, end = max(0, min(begin, self.begin)), max(self.end, min(end, self.rows.size))
+        if (begin, end) == (self.begin, self.end):
             return 0
-        turns = self._stored_turns(begin, self.begin)
-        self.turns[:0] = turns
-        self.begin = begin
-        return len(turns)
-
-    def _read_after(self, count: int) -> None:
-        """Extend the window by up to `count` later turns."""
-        if count > 0 and self.end < self.rows.size:
-            end = min(self.rows.size, self.end + count)
-            self.turns += self._stored_turns(self.end, end)
-            self.end = end
-
-    def _stored_turns(self, begin: int, end: int) -> list[PlacedTurn]:
-        return [
-            PlacedTurn(node.id, node.timestamp, node.position or 0, node.created_at)
-            for _, node in self._nodes(begin, end)
-        ]
+        before, after = (
+            [PlacedTurn(one.id, one.timestamp, one.position or 0, one.created_at) for _, one in self._nodes(*span)]
+            for span in ((begin, self.begin), (self.end, end))
+        )
+        self.turns, self.begin, self.end = [*before, *self.turns, *after], begin, end
+        return len(before)
 
     def _has(self, place: int) -> bool:
         """Return whether the session has a turn at a place in `turns`, after reading it."""
         if place == len(self.turns):
-            self._read_after(place)
+            self._extend(self.begin, self.end + 1)
         return place < len(self.turns)
 
     def _make_room(self, place: int, before: int) -> None:

@@ -31,7 +31,7 @@ from neurogated.ingestion.analysers import ALONE, CAUSE, ENTITIES, Analysis, Bat
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
 from neurogated.ingestion.drafts import Analysed, Batch, DocumentPart, Revision
-from neurogated.ingestion.duplicates import Deduplicator, DuplicateLinks
+from neurogated.ingestion.duplicates import Deduplicator
 from neurogated.ingestion.edge_builder import (
     RecentNodes,
     UserGraphs,
@@ -83,15 +83,18 @@ class Linker:
         similar = similarity_edges(moved, nearest, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
         # Stored nodes may have new vectors that are not stored yet.
         similarities = list(fitted(similar, analysed.nodes) if analysed.known else similar)
-        same = self._duplicates.among(view, analysed.nodes, similarities, gone, at)
+        parted, same = self._duplicates.among(view, analysed.nodes, similarities, gone, at)
         temporal = temporal_edges(self._store, analysed.new, self._config.metabolism, at, gone)
-        put = (*analysed.sequences, *similarities, *mentions.put, *analysed.causes, *temporal, *same.put)
+        put = (*analysed.sequences, *similarities, *mentions.put, *analysed.causes, *temporal, *same)
         outdated = [key for kind in (EdgeType.CAUSE, EdgeType.ECHO) for key in self._edges_of(analysed.retold, kind)]
         outdated += self._edges_of(analysed.moved, EdgeType.SIM)
-        removed = dict.fromkeys((*analysed.parted, *mentions.removed, *outdated, *_remaining(same, gone)))
+        # The edges of removed nodes go with them.
+        leaving = set(gone)
+        outdated += [key for key in parted if leaving.isdisjoint((key.source_id, key.target_id))]
+        removed = dict.fromkeys((*analysed.parted, *mentions.removed, *outdated))
         for edge in put if removed else ():
             removed.pop(edge.key, None)
-        waiting = self._waiting({*gone, *analysed.retold})
+        waiting = self._waiting(leaving.union(analysed.retold))
         return GraphDelta(
             removed_edges=tuple(removed),
             removed_nodes=tuple(gone),
@@ -113,22 +116,9 @@ class Linker:
         Raises:
             UnknownIdError: a node does not exist.
         """
-        given = list(dict.fromkeys(node_ids))
-        nodes, reader = self._store.get_nodes(given), self._store.reader()
-        view = reader.view
-        gone = self._with_derived(view, given)
-        changes = text_edges(self._store, (), at, gone, graphs=UserGraphs(reader))
-        same = self._duplicates.among(view, (), (), gone, at)
-        joined = rejoined(view, nodes, at=at)
-        return GraphDelta(
-            removed_edges=(*changes.removed, *_remaining(same, gone)),
-            removed_nodes=tuple(gone),
-            edges=(*changes.put, *joined, *same.put),
-            weights=tuple(changes.reweighted),
-            settled=self._waiting(gone),
-            reason=reason,
-            at=at,
-        )
+        given, reader = list(dict.fromkeys(node_ids)), self._store.reader()
+        joined = tuple(rejoined(reader.view, self._store.get_nodes(given), at=at))
+        return self.writing(Analysed([], [], (), (), given, at, sequences=joined), reader, reason=reason)
 
     def _with_derived(self, view: GraphView, gone: Iterable[str], changed: Sequence[MemoryNode] = ()) -> list[str]:
         """Return the ids of nodes to remove, and of the nodes that were derived from them or from changed nodes.
@@ -169,12 +159,6 @@ class Linker:
         """Return the pending judgements about any of the nodes."""
         wanted = set(node_ids)
         return tuple(task for task in self._store.pending() if wanted.intersection(task.nodes)) if wanted else ()
-
-
-def _remaining(links: DuplicateLinks, gone: Iterable[str]) -> list[EdgeKey]:
-    """Return the edges to remove without those of nodes that are removed too."""
-    nodes = set(gone)
-    return [key for key in links.removed if nodes.isdisjoint((key.source_id, key.target_id))]
 
 
 class Writer:
