@@ -59,8 +59,8 @@ class Notice:
     """The arguments of the callbacks."""
     owner: CanvasOwner | None = None
     """The user and session of a recall of the present; None for all users and for recalls of the past."""
-    access: Access | None = None
-    """The use of memories that the event is, by `user_id`."""
+    access: Callable[[], Access] | None = None
+    """Returns the use of memories that the event is, by `user_id`."""
     user_id: UserChoice = None
     has_facts: bool = True
     """Whether there may be facts among the memories that were added."""

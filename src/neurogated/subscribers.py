@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import threading
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 from neurogated.core.contexts import outside_work
 from neurogated.core.projections import remove_manifests
+from neurogated.core.read_only import Deferred
 from neurogated.core.view import GraphView
 from neurogated.errors import MemoryClosedError, StorageError
 from neurogated.knowledge.backlog import REST_SECONDS
@@ -40,10 +42,13 @@ def update_canvas(session: Session, notice: Notice) -> None:
     elif notice.event == "recalled" and notice.owner is not None and notice.about[0]:
         (recall,) = notice.about
         # The neighbours that the recall activated are relevant too.
-        own = dict(zip(recall.ids, [memory.score for memory in recall.memories], strict=True))
-        scores, best = {**recall.activated, **own}, max(own.values())
-        relevance = {name: min(1.0, score / best) for name, score in scores.items() if best > 0.0 < score}
-        _enter(session, notice.owner, relevance, recall.view or session.store.view())
+        entered = Deferred(partial(_relevance, [(one.id, one.score) for one in recall], recall.activated))
+        _enter(session, notice.owner, entered, recall.view or session.store.view())
+
+
+def _relevance(own: Sequence[tuple[str, float]], activated: Mapping[str, float]) -> dict[str, float]:
+    scores, best = {**activated, **dict(own)}, max(score for _, score in own)
+    return {name: min(1.0, score / best) for name, score in scores.items() if best > 0.0 < score}
 
 
 def _enter(session: Session, owner: CanvasOwner, relevance: Mapping[str, float], view: GraphView) -> None:
@@ -80,7 +85,7 @@ def call_back(session: Session, notice: Notice) -> None:
 def log_access(session: Session, notice: Notice) -> None:
     """Count the uses of memories, unless the memory is frozen or read-only."""
     if notice.access is not None and not (session.config.read_only or session.runtime.is_frozen()):
-        session.runtime.accesses.add(session.store, notice.access, notice.user_id)
+        session.runtime.accesses.add(session.store, notice.access(), notice.user_id)
 
 
 def find_conflicts(session: Session, notice: Notice) -> None:

@@ -34,7 +34,7 @@ def _slow_trust(scores: list[float], floor: float, lead: float) -> float:
 
 @given(st.lists(quarters, min_size=1, max_size=6), shares)
 def test_trust_grows_with_the_lead_of_the_best_match(scores: list[float], floor: float) -> None:
-    trust = trust_in_graph(np.sort(scores)[::-1][:2], MemoryConfig(), Formula(trust_floor=floor))
+    trust = trust_in_graph(sorted(scores, reverse=True)[:2], MemoryConfig(), Formula(trust_floor=floor))
     assert trust == pytest.approx(_slow_trust(scores, floor, FULL_TRUST_LEAD))
     assert floor <= trust <= 1
 

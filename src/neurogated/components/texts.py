@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import NamedTuple, cast
 from uuid import UUID
 
@@ -101,7 +102,8 @@ class Recalls:
         has_owner = is_present and not isinstance(user_id, AnyUser)
         session_id = options.get("session_id")
         owner = CanvasOwner(cast("str | None", user_id), session_id and composed(session_id)) if has_owner else None
-        self._session.notify(Notice("recalled", (recall,), owner, recall.access if is_present else None, user_id))
+        access = (lambda: recall.access) if is_present else None
+        self._session.notify(Notice("recalled", (recall,), owner, access, user_id))
 
 
 class _OwnText(NamedTuple):
@@ -179,7 +181,7 @@ class Texts:
         echoed = [(given.main.text, one.left_out) for given, one in zip(documents, own_texts, strict=True)]
         user_id = next(iter(sorted({one.scope.user_id for one in documents if one.scope.user_id})), None)
         for text, repeated in (*(one for one in echoed if one[1]), *links.found):
-            session.notify(Notice("echoed", (text, repeated), access=Access.of(repeated), user_id=user_id))
+            session.notify(Notice("echoed", (text, repeated), access=partial(Access.of, repeated), user_id=user_id))
         return added
 
     def noted(self, contents: Contents) -> Contents:

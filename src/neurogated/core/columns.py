@@ -110,6 +110,11 @@ class PatchedValues:
         return PatchedValues(self.base, all_rows[order], patches[order])
 
 
+def highest(values: NDArray[np.floating], count: int) -> list[float]:
+    """Return the `count` highest of some values, or all if there are fewer, the highest first."""
+    return sorted((values if values.size <= count else partitioned(values, -count)[-count:]).tolist(), reverse=True)
+
+
 _FEW_ARCS = 100_000
 """A layer of more edges has no copy for both directions."""
 

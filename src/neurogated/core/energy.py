@@ -8,7 +8,7 @@ memories by age and use; every memory is in the first layer that fits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Literal, Protocol, get_args
 
 import numpy as np
@@ -42,14 +42,15 @@ class EnergyLaw:
         self._settings = settings
         self._days_of_kinds = settings.half_life_of_kinds
 
-    def half_lives(self, kinds: Sequence[str]) -> _Values:
-        """Return the half-life of each kind, in microseconds."""
-        days = [self._days_of_kinds.get(kind, self._days_of_kinds[""]) for kind in kinds]
-        return np.array(days) * MICROS_A_DAY
+    def half_lives(self, view: GraphView, rows: Rows) -> _Values:
+        """Return the half-lives of nodes in microseconds (n,)."""
+        days = [self._days_of_kinds.get(kind, self._days_of_kinds[""]) for kind in view.kinds]
+        found: _Values = (np.array(days) * MICROS_A_DAY)[view.kind.take(rows)]
+        return found
 
     def parts(self, view: GraphView, rows: Rows, now: Moment) -> tuple[_Values, _Values]:
         """Return the base energies and the charges of nodes at the time `now`, each (n,)."""
-        half_lives = self._half_lives_of(view, rows)
+        half_lives = self.half_lives(view, rows)
         base = view.base_energy.take(rows) * _left(now - view.energy_at.take(rows), half_lives)
         return base, view.charge.take(rows) * _left(now - view.charged_at.take(rows), half_lives)
 
@@ -60,12 +61,7 @@ class EnergyLaw:
         would change the scores of another user.
         """
         days = now // MICROS_A_DAY - view.energy_at.take(rows) // MICROS_A_DAY
-        return view.base_energy.take(rows) * _left(days * MICROS_A_DAY, self._half_lives_of(view, rows))
-
-    def _half_lives_of(self, view: GraphView, rows: Rows) -> _Values:
-        """Return the half-lives of nodes in microseconds (n,)."""
-        found: _Values = self.half_lives(view.kinds)[view.kind.take(rows)]
-        return found
+        return view.base_energy.take(rows) * _left(days * MICROS_A_DAY, self.half_lives(view, rows))
 
     def energy(self, view: GraphView, rows: Rows, now: Moment) -> _Values:
         """Return the energies of nodes at the time `now` (n,), 0–1."""

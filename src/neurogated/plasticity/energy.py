@@ -60,9 +60,8 @@ class EnergyController:
         first = {name: at for name, _, at in reversed(events)}
         rows = view.known_rows(first)
         names = [view.ids[row] for row in rows.tolist()]
-        half_lives = self.law.half_lives(view.kinds)[view.kind.take(rows)].tolist()
-        columns = (view.base_energy, view.energy_at, view.charge, view.charged_at)
-        present = map(_State, half_lives, *(column.take(rows).tolist() for column in columns))
+        columns = (one.take(rows).tolist() for one in (view.base_energy, view.energy_at, view.charge, view.charged_at))
+        present = map(_State, self.law.half_lives(view, rows).tolist(), *columns)
         states = dict(zip(names, present, strict=True))
         sleeping = self.law.dormant(view, rows, np.array([to_micros(first[name]) for name in names], dtype=np.int64))
         dormant = {name for name, sleeps in zip(names, sleeping.tolist(), strict=True) if sleeps}

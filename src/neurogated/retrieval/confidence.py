@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from neurogated.core.columns import highest
 from neurogated.core.ports import GraphReader
 from neurogated.core.scope import ANY_USER, UserChoice
 from neurogated.core.trace import Recall
@@ -63,7 +64,7 @@ def evidence_of(reader: GraphReader, query: str, known: Similarities) -> Evidenc
     """Return the measures of the memories that a recall may return; None without memories."""
     if not (size := known.rows.size):
         return None
-    keywords, cosines = list(dict.fromkeys(split_keywords(query))), sorted(known.cosine.tolist())
+    keywords, cosines = list(dict.fromkeys(split_keywords(query))), highest(known.cosine, 1 + _NEXT)
     measured = dict[str, float]()
     if keywords:
         held = reader.has_tags(keywords, known.rows)
@@ -72,12 +73,10 @@ def evidence_of(reader: GraphReader, query: str, known: Similarities) -> Evidenc
         # The largest share of the keywords that one memory has.
         measured["coverage"] = float(np.maximum.reduce(rarity @ held) / np.add.reduce(rarity))
     if size > 1:
-        # Sorted as lists, which takes a third of NumPy's calls.
-        second, first = sorted(known.similarity.tolist())[-2:]
-        following = cosines[-1 - _NEXT : -1]
-        measured["margin"] = cosines[-1] - sum(following) / len(following)
+        first, second = highest(known.similarity, 2)
+        measured["margin"] = cosines[0] - sum(cosines[:0:-1]) / (len(cosines) - 1)
         measured["lead"] = first - second
-    return Evidence(cosines[-1], **measured)
+    return Evidence(cosines[0], **measured)
 
 
 def confidence(evidence: Evidence | None, embedder: str) -> float:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, Moment, checked_moment, checked_version, from_micros, local, to_micros, utc_now
+from neurogated.core.columns import highest
 from neurogated.core.defaults import default_models
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import FilterOptions, recallable
@@ -151,6 +152,7 @@ class NeuroRetriever:
         self._clock, self._reranker = clock, reranker
         self._turns = threading.BoundedSemaphore(os.cpu_count() or 1)
         self._embeds_slowly = False
+        self._samples: Samples | None = None
         self._activation = SpreadingActivation(config, formula)
         self._law = EnergyLaw(config.metabolism)
         self._classic = config.ACTIVATION == "classic"
@@ -252,7 +254,9 @@ class NeuroRetriever:
         depth, (present, zone, day) = max(wanted, CANDIDATES), times
         plain, queries = self._worded(reader, given)
         admissions = [admission() for _ in queries]
-        samples, shared = Samples(reader, self._similarity_config, self._formula), Stopwatch()
+        known, shared = self._samples, Stopwatch()
+        samples = Samples(reader, self._similarity_config, self._formula) if known is None else known.of(reader)
+        self._samples = samples
         spans, keywords = zip(*(times_of(query, day) for query in queries), strict=True)
         searches = samples.few_rows is None
         search = partial(first_phase, reader, self._similarity_config, keywords, depth=depth) if searches else None
@@ -377,16 +381,15 @@ class NeuroRetriever:
         rows, totals = admission.admitted(*activation.total)
         sleep = 0.0 - _DORMANT_COST * admission.lost(rows) * totals
         active = best_places(view, rows, totals + sleep, wanted)
-        idle = likeness.known.at(np.setdiff1d(likeness.admitted.rows, rows, assume_unique=True))
+        idle = likeness.of(np.setdiff1d(likeness.admitted.rows, rows, assume_unique=True))
         closeness = idle.similarity * (1.0 - _DORMANT_COST * admission.lost(idle.rows))
         fill = best_places(view, idle.rows, closeness, wanted - len(active))
         ranked, none = np.concatenate((rows[active], idle.rows[fill])), np.zeros(len(fill))
         scores = np.concatenate(((totals + sleep)[active], none))
-        likeness.of(np.sort(ranked))
         terms = {"start": activation.anchors.at(ranked), "activation": activation.spread.at(ranked)}
         terms["dormant"] = np.concatenate((sleep[active], none))
         parts = terms | {"recency": np.zeros(ranked.size)}
-        return Ranking(likeness.known.at(ranked), scores, parts, terms)
+        return Ranking(likeness.of(ranked), scores, parts, terms)
 
     def _by_score(
         self,
@@ -411,9 +414,9 @@ class NeuroRetriever:
         energy = self._law.ranked(view, rows, admission.now) if energy_weight else np.zeros(rows.size)
         gains = dimensions.terms(known.rows)
         fit = config.SIMILARITY_WEIGHT * known.similarity + sum(gains.values())
-        if not (matches := best_places(view, known.rows, fit, 2)):
+        if not fit.size:
             return Ranking(known, fit, {}, {})
-        trust = trust_in_graph(fit[matches], config, self._formula)
+        trust = trust_in_graph(highest(fit, 2), config, self._formula)
         sleep = 0.0 - _DORMANT_COST * admission.lost(known.rows) * np.maximum(0.0, fit)
         base = fit + config.RECENCY_WEIGHT * recency + energy_weight * energy + sleep
         # If a question names several subjects, such as two that it compares, these rank before their neighbours.
@@ -443,10 +446,14 @@ class NeuroRetriever:
             best, parts["reranker"], terms["reranker"] = reranked(best, known.rows, score, relevance)
             score = score + terms["reranker"]
         best, following = best[:wanted], known.rows[best[wanted:]]
-        parts, terms = ({name: column[best] for name, column in columns.items()} for columns in (parts, terms))
-        ranked, share = known.at(known.rows[best]), trust / subjects
+        part, summed = (Deferred(partial(_of_places, columns, best)) for columns in (parts, terms))
+        ranked, share = known.at(best), trust / subjects
         others = Deferred(partial(activated_of, view, reached, arrived[places], ranked.rows, config.TOP_K_ANCHORS))
-        return Ranking(ranked, score[best], parts, terms, trust, share, scales[best], others, following)
+        return Ranking(ranked, score[best], part, summed, trust, share, scales[best], others, following)
+
+
+def _of_places(columns: Mapping[str, Values], places: Sequence[int]) -> dict[str, Values]:
+    return {name: column[places] for name, column in columns.items()}
 
 
 class Stopwatch:

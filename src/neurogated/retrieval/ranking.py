@@ -46,19 +46,18 @@ RERANKED = 30
 """So many of the best nodes a reranker reads."""
 
 
-def trust_in_graph(best: Values, config: MemoryConfig, formula: Formula = FORMULA) -> float:
+def trust_in_graph(best: Sequence[float], config: MemoryConfig, formula: Formula = FORMULA) -> float:
     """Return the share of the spread activation that counts, 0–1.
 
     Args:
-        best: scores of the best match and of the second, if there is one, without activation, recency and energy, (1,)
-            or (2,).
+        best: scores of the best match and of the second, if there is one, without activation, recency and energy.
         config: its `SIMILARITY_WEIGHT` counts.
         formula: its `trust_floor` counts.
     """
     if not config.SIMILARITY_WEIGHT:
         # Without similarity no match is the best.
         return 1.0
-    first, second = float(best[0]), float(best[1]) if best.size > 1 else 0.0
+    first, second = (*best, 0.0)[:2]
     lead = (first - second) / first if first > 0 else 0.0
     share = min(1.0, lead / FULL_TRUST_LEAD)
     return formula.trust_floor + (1.0 - formula.trust_floor) * share

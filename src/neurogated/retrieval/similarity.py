@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.columns import contained, distinct
+from neurogated.core.columns import distinct
 from neurogated.core.derivation import is_derived
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import DIMENSIONS, Kernel
@@ -25,7 +25,6 @@ from neurogated.text.keywords import fold, split_words, without_final_s
 PARTS = ("cosine", "keywords", "neighbours", "message", "subject", "tags")
 """The parts of the similarity of a memory."""
 Values = NDArray[np.float64]
-_NO_ROWS = np.empty(0, dtype=np.int64)
 _ROLES = frozenset(map(role_tag, ROLES))
 
 
@@ -77,20 +76,9 @@ class Similarities(NamedTuple):
         """Share of its activation that counts for the score of each node (n,), 0–1: less for long messages."""
         return self.columns[-1, :]
 
-    def at(self, rows: Rows) -> Similarities:
-        """Return the similarities of `rows`, which must be among these."""
-        if rows.size == self.rows.size and np.logical_and.reduce(rows == self.rows):
-            return self
-        place = self.rows.searchsorted(rows)
-        return Similarities(self.rows[place], self.columns[:, place])
-
-    def joined(self, others: Similarities) -> Similarities:
-        """Return both together; they must be disjoint."""
-        if not self.rows.size:
-            return others
-        rows = np.concatenate((self.rows, others.rows))
-        order = rows.argsort()
-        return Similarities(rows[order], np.concatenate((self.columns, others.columns), axis=1)[:, order])
+    def at(self, places: Sequence[int] | NDArray[np.bool_]) -> Similarities:
+        """Return the similarities at some places, in their order."""
+        return Similarities(self.rows[places], self.columns[:, places])
 
 
 class QuestionSimilarity:
@@ -137,82 +125,111 @@ class QuestionSimilarity:
         self._traits = {tag: share for tag, share in kernel.tags.items() if tag not in DIMENSIONS}
         self._tags = [*self._subjects, *map(trait_tag, self._traits)]
         self._best_keywords = 0.0
-        # Methods of this object would make a cycle, which keeps a dropped memory open until the collector runs.
-        self._cosine = _Scores(partial(reader.similarities, vector))
-        self._keyword = _Scores(partial(reader.keyword_scores, self._asked_words))
         self._turns = Turns(samples, folded)
         self.keyword_weight = samples.keyword_weight
         """`retrieval.keyword_weight`, or more if the embedder finds all texts alike."""
         self._total = 1.0 + self.keyword_weight + formula.subject_weight + formula.tag_weight
-        self._measured = Similarities(_NO_ROWS, np.empty((2 + len(PARTS), 0)))
-        self._rows = _NO_ROWS
+        # Of each node its column in the table, 0 without one. The table has the columns of `Similarities`, where the
+        # similarity is NaN until it is measured, and a last one: whether the node is known.
+        self._place = np.zeros(view.node_count, dtype=np.int32)
+        self._table = np.zeros((3 + len(PARTS), 1))
+        self._table[0] = np.nan
+        self._rows, _ = NOTHING
         self._known: Similarities | None = None
 
-    def propose(self, count: int, nearest: Scored | None = None, by_keywords: Scored | None = None) -> Similarities:
+    def propose(self, count: int, nearest: Scored | None = None, found: Scored | None = None) -> Similarities:
         """Return the nodes that vector search and keyword search find, up to `count` each.
 
-        `nearest` and `by_keywords` are the results of these searches, if the caller has them.
+        `nearest` and `found` are the results of these searches, if the caller has them.
         """
         few, reader, admission = self._few, self._reader, self._admission
+        cosines = keywords = np.empty(0)
         if few is None:
             nearest = admission.best(count, lambda most: reader.nearest([self._vector], most)[0], nearest)
         else:
             admission.decide(few)
-            # The cosines of all nodes that the recall may find are measured.
-            rows, cosines = few, self._reader.similarities(self._vector, few, np.nan)
+            # The cosines and the BM25 of all nodes that the recall may find are measured.
+            cosines = reader.similarities(self._vector, few, np.nan)
             has_vector = ~np.isnan(cosines)
-            if not np.logical_and.reduce(has_vector):
-                self._cosine.add(rows, np.where(has_vector, cosines, 0.0))
-                rows, cosines = rows[has_vector], cosines[has_vector]
-            else:
-                self._cosine.add(rows, cosines)
-            nearest = admission.best(count, partial(_best_of, self._view, (rows, cosines)))
+            nearest = admission.best(count, partial(_best_of, self._view, (few[has_vector], cosines[has_vector])))
+            cosines[~has_vector] = 0.0
+        by_keywords = NOTHING
         if self.keyword_weight:
-            whole = partial(reader.keyword_search, self._asked_words)
-            by_keywords = admission.best(count, whole if few is None else self._with_keywords_of_few(few), by_keywords)
+            search = partial(reader.keyword_search, self._asked_words)
+            if few is not None:
+                keywords = reader.keyword_scores(self._asked_words, few)
+                (shared,) = keywords.nonzero()
+                search = partial(_best_of, self._view, (few[shared], keywords[shared]))
+            by_keywords = admission.best(count, search, found)
             # A fact has the words of several memories, so its BM25 is no measure for theirs.
             originals = ~is_derived(self._view, by_keywords[0]) if self._samples.has_derived else True
             self._best_keywords = float(np.maximum.reduce(by_keywords[1], initial=0.0, where=originals))
-        else:
-            by_keywords = NOTHING
-        self._rows = distinct(np.concatenate((nearest[0], by_keywords[0], admission.replaced)))
+        rows = distinct(np.concatenate((nearest[0], by_keywords[0], admission.replaced)))
         if few is None:
-            self._cosine.add(*nearest)
-            self._keyword.add(*by_keywords)
-        self._measured = self._measure(self._rows if few is None else few, self._rows)
+            cosines = _completed(rows, nearest, partial(reader.similarities, self._vector))
+            keywords = _completed(rows, by_keywords, self._bm25)
+        self._add(rows if few is None else few, cosines, keywords)
+        self._measure(rows if few is None else few, rows)
+        self._know(rows)
         self._scale()
         return self.known
-
-    def _with_keywords_of_few(self, rows: Rows) -> Callable[[int], Scored]:
-        """Measure the BM25 of all nodes that the recall may find, and return the search among them."""
-        scores = self._keyword.of(rows)
-        (found,) = scores.nonzero()
-        return partial(_best_of, self._view, (rows[found], scores[found]))
 
     @property
     def known(self) -> Similarities:
         """The candidates, and the nodes that were asked for."""
         if self._known is None:
-            self._known = self._measured.at(self._rows)
+            rows = np.sort(self._rows)
+            self._known = Similarities(rows, self._table[:-1, self._place[rows]])
         return self._known
 
     @property
     def admitted(self) -> Similarities:
         """The known nodes that the recall may return."""
-        return self.known.at(self._rows[self._admission.admits(self._rows)])
+        known = self.known
+        may = self._admission.admits(known.rows)
+        return known if np.logical_and.reduce(may) else known.at(may)
 
     def of(self, rows: Rows) -> Similarities:
         """Return the similarity of nodes with its parts; `rows` ascend."""
-        unknown = rows[~contained(self._measured.rows, rows)]
+        table = self._table[:, self._place[rows]]
+        unknown = rows[np.isnan(table[0])]
         if unknown.size:
-            measured = self._measure(unknown)
+            self._measure(unknown)
             # A node that only the graph reaches may exceed the best match.
-            np.minimum(measured.columns[0], 1.0, out=measured.columns[0])
-            self._measured = self._measured.joined(measured)
-        fresh = rows[~contained(self._rows, rows)]
-        if fresh.size:
-            self._rows, self._known = distinct(np.concatenate((self._rows, fresh))), None
-        return self._measured.at(rows)
+            places = self._place[unknown]
+            self._table[0, places] = np.minimum(self._table[0, places], 1.0)
+        if unknown.size or not np.logical_and.reduce(table[-1]):
+            self._know(rows)
+            table = self._table[:, self._place[rows]]
+        return Similarities(rows, table[:-1])
+
+    def _know(self, rows: Rows) -> None:
+        fresh = rows[self._table[-1, self._place[rows]] == 0.0]
+        self._table[-1, self._place[fresh]] = 1.0
+        self._rows, self._known = np.concatenate((self._rows, fresh)), None
+
+    def _add(self, rows: Rows, cosines: Values, keywords: Values) -> None:
+        """Take nodes with their cosines and their BM25."""
+        size = self._table.shape[1]
+        columns = np.zeros((self._table.shape[0], rows.size))
+        columns[0], columns[1] = np.nan, cosines
+        if self._best_keywords:
+            # A text that only the graph reaches may have a higher BM25 than all candidates.
+            columns[2] = np.minimum(1.0, keywords / self._best_keywords)
+        self._table = np.concatenate((self._table, columns), axis=1)
+        self._place[rows] = np.arange(size, size + rows.size)
+
+    def _own(self, rows: Rows) -> NDArray[np.int32]:
+        """Return the columns of nodes in the table, which has at least their cosines and keywords from now on."""
+        places = self._place[rows]
+        if not np.logical_and.reduce(places):
+            new = rows[places == 0]
+            self._add(new, self._reader.similarities(self._vector, new), self._bm25(new))
+            places = self._place[rows]
+        return places
+
+    def _bm25(self, rows: Rows) -> Values:
+        return self._reader.keyword_scores(self._asked_words, rows) if self._best_keywords else np.zeros(rows.size)
 
     def _scale(self) -> None:
         """Divide similarities by the highest value that the best match could have; the order does not change.
@@ -221,7 +238,7 @@ class QuestionSimilarity:
         none.
         """
         admitted, self._known = self.admitted, None
-        similarity = self._measured.columns[0]
+        similarity = self._table[0]
         if admitted.rows.size:
             best, formula = int(admitted.similarity.argmax()), self.formula
             total = 1.0 + self.keyword_weight * bool(self._best_keywords)
@@ -230,11 +247,11 @@ class QuestionSimilarity:
             similarity *= self._total / total
             self._total = float(total)
         if self._few is not None:
-            np.minimum(similarity, 1.0, out=similarity, where=~contained(self._rows, self._measured.rows))
+            np.minimum(similarity, 1.0, out=similarity, where=self._table[-1] == 0)
 
-    def _measure(self, rows: Rows, candidates: Rows | None = None) -> Similarities:
-        formula = self.formula
-        cosine, keywords = self._cosine.of(rows), self._keywords(rows)
+    def _measure(self, rows: Rows, candidates: Rows | None = None) -> None:
+        formula, places = self.formula, self._own(rows)
+        cosine, keywords = self._table[1:3, places]
         subject: Values = np.zeros(rows.size)
         tags = np.zeros(rows.size)
         if self._tags:
@@ -243,9 +260,7 @@ class QuestionSimilarity:
             for share, tagged in zip(self._traits.values(), held[len(self._subjects) :], strict=True):
                 tags[tagged] = np.maximum(tags[tagged], share)
         own = cosine + self.keyword_weight * keywords
-        turns = self._turns.measure(
-            rows, own, lambda some: self._cosine.of(some) + self.keyword_weight * self._keywords(some), candidates
-        )
+        turns = self._turns.measure(rows, own, self._similarity_alone, candidates)
         message = turns.message
         if formula.fact_cost and self._samples.has_derived:
             message = message - formula.fact_cost * shares_of_sources(self._view, rows, self._admission.admits)
@@ -253,13 +268,12 @@ class QuestionSimilarity:
             own + formula.subject_weight * subject + formula.tag_weight * tags + turns.neighbours + message
         ) / self._total
         parts = (similarity, cosine, keywords, turns.neighbours, message, subject, tags, turns.shares)
-        return Similarities(rows, np.array(parts))
+        self._table[:-1, places] = parts
 
-    def _keywords(self, rows: Rows) -> Values:
-        if not self._best_keywords:
-            return np.zeros(rows.size)
-        # A text that only the graph reaches may have a higher BM25 than all candidates.
-        return np.minimum(1.0, self._keyword.of(rows) / self._best_keywords)
+    def _similarity_alone(self, rows: Rows) -> Values:
+        places = self._own(rows)
+        own: Values = self._table[1, places] + self.keyword_weight * self._table[2, places]
+        return own
 
 
 def _names(
@@ -285,6 +299,16 @@ def _names(
     return named, [word for tag, word in calls.items() if tag in known] if known and known >= _ROLES else []
 
 
+def _completed(rows: Rows, scored: Scored, measure: Callable[[Rows], Values]) -> Values:
+    """Return the scores of `rows`, which ascend: those that a search found, and the others measured."""
+    values, is_found = np.empty(rows.size), np.zeros(rows.size, dtype=np.bool_)
+    places = rows.searchsorted(scored[0])
+    values[places], is_found[places] = scored[1], True
+    if not np.logical_and.reduce(is_found):
+        values[~is_found] = measure(rows[~is_found])
+    return values
+
+
 def _best_of(view: GraphView, scored: Scored, count: int) -> Scored:
     rows, values = scored
     best = best_places(view, rows, values, count)
@@ -299,29 +323,3 @@ def shares_of_sources(view: GraphView, rows: Rows, admits: Callable[[Rows], NDAr
     arcs = view.arcs(rows, EdgeType.DERIVED_FROM)
     found = np.bincount(arcs.origin[admits(arcs.target)], minlength=rows.size)
     return found / np.maximum(np.bincount(arcs.origin, minlength=rows.size), 1)
-
-
-class _Scores:
-    """Scores of nodes; each is computed once."""
-
-    def __init__(self, measure: Callable[[Rows], Values]) -> None:
-        """Take the function that returns the scores of nodes (n,)."""
-        self._measure = measure
-        self._rows, self._values = NOTHING
-
-    def add(self, rows: Rows, values: Values) -> None:
-        """Take the scores of nodes without one, in any order."""
-        rows, values = np.concatenate((self._rows, rows)), np.concatenate((self._values, values))
-        order = rows.argsort()
-        self._rows, self._values = rows[order], values[order]
-
-    def of(self, rows: Rows) -> Values:
-        """Return the scores of nodes (n,)."""
-        if rows.size == self._rows.size and np.logical_and.reduce(rows == self._rows):
-            return self._values
-        held = contained(self._rows, rows)
-        if not np.logical_and.reduce(held):
-            unknown = rows[~held]
-            self.add(unknown, self._measure(unknown))
-        found: Values = self._values[self._rows.searchsorted(rows)]
-        return found

@@ -10,8 +10,8 @@ from __future__ import annotations
 import heapq
 import json
 import logging
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from operator import itemgetter
 from typing import NamedTuple, TypeVar
@@ -39,6 +39,7 @@ _CANVAS_COUNT = 1000
 
 _Answer = TypeVar("_Answer")
 _Values = NDArray[np.float64]
+_TOGETHER = 64  # so many recalls at most wait for a reader; in one step they cost a fraction of single ones
 
 _log = logging.getLogger(__name__)
 
@@ -81,6 +82,9 @@ class WorkingCanvas:
         """Whether somebody may read a canvas. The first one to read is shown all memories that were added before."""
         # By namespace: the number of a change, and nodes as they are after it.
         self._nodes: dict[str, tuple[int, dict[str, MemoryNode]]] = {}
+        # The view, the canvases, the relevances and the time of each recall that no reader has asked for.
+        self._waiting: list[tuple[GraphView, Sequence[CanvasKey], Mapping[str, float], int]] = []
+        self._lock = ForkSafeLock()
         self._outage = Outage("this process uses a canvas of its own meanwhile")
 
     def enter(
@@ -88,16 +92,32 @@ class WorkingCanvas:
     ) -> None:
         """Put memories with their relevance, 0–1 by id, on the canvases of an owner and of the user without a session.
 
-        `now` is in microseconds since 1970 UTC, here and below.
+        `relevance` is read when a canvas is. `now` is in microseconds since 1970 UTC, here and below.
         """
-        rows = view.known_rows(relevance)
-        names = [view.ids[row] for row in rows.tolist()]
-        shares = np.array([relevance[name] for name in names], dtype=np.float64)
-        held = self._held(view, rows, shares, np.full(rows.size, now))
-        scores = dict(zip(names, held.tolist(), strict=True))
-        for one in {owner, owner._replace(session_id=None)} if scores else ():
-            key = _key(namespace, one)
-            self._ask(lambda storage, key=key: storage.enter(key, scores, self._size))  # type: ignore[misc]
+        keys = [_key(namespace, one) for one in {owner, owner._replace(session_id=None)}]
+        with self._lock:
+            if self._waiting and self._waiting[0][0] is not view:
+                self._settle()
+            self._waiting.append((view, keys, relevance, now))
+            if self._shared is not None or len(self._waiting) >= _TOGETHER:
+                self._settle()
+
+    def _settle(self) -> None:
+        """Put the memories of recalls that wait on their canvases."""
+        with self._lock:
+            waiting, self._waiting = self._waiting, []
+            of_each = ((view, keys, now, *one) for view, keys, relevance, now in waiting for one in relevance.items())
+            there = [one for one in of_each if one[0].find(one[3]) is not None]
+            if not there:
+                return
+            (view, *_), (_, canvases, times, names, shares) = there[0], zip(*there, strict=True)
+            scores = defaultdict[CanvasKey, dict[str, float]](dict)
+            held = self._held(view, view.rows(names), np.array(shares), np.array(times)).tolist()
+            for each, name, score in zip(canvases, names, held, strict=True):
+                for key in each:
+                    scores[key][name] = max(score, scores[key].get(name, score))
+            for key, own in scores.items():
+                self._ask(lambda storage, key=key, own=own: storage.enter(key, own, self._size))  # type: ignore[misc]
 
     def read(
         self,
@@ -115,6 +135,7 @@ class WorkingCanvas:
         With a `vector`, they rank by energy and by similarity to it. With the vector of a `task`, what is not about it
         loses up to half of its score.
         """
+        self._settle()
         # What is added from now on enters the canvas, unless the view has it.
         self.is_read = True
         scope, key, view = ScopeFilter(owner.user_id, session_id=owner.session_id), _key(namespace, owner), store.view()
@@ -155,14 +176,15 @@ class WorkingCanvas:
 
     def remove(self, namespace: str, ids: Iterable[str]) -> None:
         """Remove memories from all canvases of a graph."""
+        self._settle()
         self._nodes.pop(namespace, None)
-        names = list(ids)
-        graph = _key(namespace, CanvasOwner()).graph
+        graph, names = _key(namespace, CanvasOwner()).graph, list(ids)
         self._ask(lambda storage: storage.remove(graph, names))
 
     def clear(self) -> None:
         """Remove all canvases of all graphs."""
         self._nodes.clear()
+        self._waiting = []
         self._local.clear()
         self._ask(lambda storage: storage.clear())
 

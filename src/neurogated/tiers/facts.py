@@ -15,6 +15,7 @@ import numpy as np
 from neurogated.config.groups import MetabolismSettings
 from neurogated.core.abilities import SupportsCopies
 from neurogated.core.clock import to_micros
+from neurogated.core.columns import highest
 from neurogated.core.commit import DORMANT, newest_first
 from neurogated.core.delta import GraphDelta, NodeChange
 from neurogated.core.energy import LAYERS, EnergyLaw, layers_of
@@ -192,11 +193,7 @@ class TierManager:
         crystal = np.isin(view.kind.take(rows), codes) & ~dormant
         places = np.flatnonzero(~dormant & ~crystal)
         if self._canvas_size < places.size:
-            least = (
-                np.partition(energy[places], places.size - self._canvas_size)[places.size - self._canvas_size]
-                if self._canvas_size
-                else np.inf
-            )
+            least = highest(energy[places], self._canvas_size)[-1] if self._canvas_size else np.inf
             places = places[energy[places] >= least]
         order = np.lexsort((places, -energy[places]))
         best: Rows = places[order[: self._canvas_size]]

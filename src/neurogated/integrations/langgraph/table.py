@@ -245,7 +245,7 @@ def refresh(session: Session, entries: Sequence[ItemEntry], *, wanted: bool) -> 
     read = [entry for entry in entries if wanted or entry.ttl is None]
     if not read:
         return
-    log_access(session, Notice("changed", access=Access.of([entry.id for entry in read])))
+    log_access(session, Notice("changed", access=lambda: Access.of([entry.id for entry in read])))
     now, ends = session.now(), dict[str, tuple[datetime, datetime]]()
     for entry in read:
         if entry.ttl is not None and entry.expires_at is not None:
