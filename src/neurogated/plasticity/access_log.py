@@ -61,8 +61,7 @@ class AccessLog:
         Raises:
             StorageError: a graph cannot be written; the accesses of the other graphs are written.
         """
-        errors = self._write()
-        if errors:
+        if errors := self._write():
             raise errors[0]
 
     def flush_if_free(self) -> None:

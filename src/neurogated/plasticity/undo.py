@@ -115,21 +115,15 @@ def concerns(delta: GraphDelta, node_ids: AbstractSet[str]) -> bool:
 
 
 def undo(store: GraphStorePort, to: int | None, clock: Clock, *, user_id: UserChoice = ANY_USER) -> HistoryEntry | None:
-    """Undo every change after the delta number `to`; if `to` is None, undo the last thing that was done.
+    """Undo every change after the delta number `to`, 0 for the empty graph; None: undo the last thing that was done.
+
+    With a user, that is the last thing that was done to this user's memories and their edges, and only for these; None
+    stands for memories without an owner, or for all if no memory ever had one. Return the history entry of the undo
+    with the memories that it changed, None if there was nothing to change.
 
     Nobody does the changes that the memory makes by itself; see `core.commit`. Those that came later stay, except
     what was computed from the same memories, and what policies did because they were added. The next undo takes
     back the change before it.
-
-    Args:
-        store: the graph.
-        to: a number of a delta, 0 for the empty graph, or None.
-        clock: the clock.
-        user_id: undo the last thing that was done to this user's memories and their edges, and only for these; None for
-            memories without an owner, or for all if no memory ever had one.
-
-    Returns:
-        The history entry of the undo with the memories that it changed, None if there was nothing to change.
 
     Raises:
         InputError: there is no such delta, a compaction erased the history that the undo needs, the last thing also

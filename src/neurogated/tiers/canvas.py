@@ -82,7 +82,6 @@ class WorkingCanvas:
         """Whether somebody may read a canvas. The first one to read is shown all memories that were added before."""
         # By namespace: the number of a change, and nodes as they are after it.
         self._nodes: dict[str, tuple[int, dict[str, MemoryNode]]] = {}
-        # The view, the canvases, the relevances and the time of each recall that no reader has asked for.
         self._waiting: list[tuple[GraphView, Sequence[CanvasKey], Mapping[str, float], int]] = []
         self._lock = ForkSafeLock()
         self._outage = Outage("this process uses a canvas of its own meanwhile")
@@ -106,16 +105,14 @@ class WorkingCanvas:
         """Put the memories of recalls that wait on their canvases."""
         with self._lock:
             waiting, self._waiting = self._waiting, []
-            of_each = ((view, keys, now, *one) for view, keys, relevance, now in waiting for one in relevance.items())
-            there = [one for one in of_each if one[0].find(one[3]) is not None]
-            if not there:
-                return
-            (view, *_), (_, canvases, times, names, shares) = there[0], zip(*there, strict=True)
             scores = defaultdict[CanvasKey, dict[str, float]](dict)
-            held = self._held(view, view.rows(names), np.array(shares), np.array(times)).tolist()
-            for each, name, score in zip(canvases, names, held, strict=True):
-                for key in each:
-                    scores[key][name] = max(score, scores[key].get(name, score))
+            of_each = ((view, keys, now, *one) for view, keys, relevance, now in waiting for one in relevance.items())
+            if there := [one for one in of_each if one[0].find(one[3]) is not None]:
+                (view, *_), (_, canvases, times, names, shares) = there[0], zip(*there, strict=True)
+                held = self._held(view, view.rows(names), np.array(shares), np.array(times)).tolist()
+                for each, name, score in zip(canvases, names, held, strict=True):
+                    for key in each:
+                        scores[key][name] = max(score, scores[key].get(name, score))
             for key, own in scores.items():
                 self._ask(lambda storage, key=key, own=own: storage.enter(key, own, self._size))  # type: ignore[misc]
 
@@ -273,9 +270,7 @@ class LocalCanvases:
         with self._lock:
             held = self._canvases.setdefault(key, {})
             self._canvases.move_to_end(key)
-            for name, score in scores.items():
-                if score > held.get(name, float("-inf")):
-                    held[name] = score
+            held |= {name: score for name, score in scores.items() if score > held.get(name, float("-inf"))}
             if complete:
                 self._complete.add(key)
             # As on a server: a canvas that is not complete may hold one more.
