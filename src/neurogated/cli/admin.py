@@ -51,7 +51,6 @@ def stats(flags: Flags) -> None:
 
 
 def _figure(value: object) -> str:
-    """Return a figure, a name or a list as text."""
     if isinstance(value, Mapping):
         return ", ".join(f"{name} {_figure(part)}" for name, part in value.items()) or "none"
     if isinstance(value, list):
@@ -157,8 +156,7 @@ def export(flags: Flags, folder: str, target: str | None) -> None:
             count = memory.admin.export_user(user_id, folder)
             flags.emit({"nodes": count}, f"exported to {folder}: {counted(count, 'nodes')}; to import it, --to {PAM}")
         else:
-            manifest = memory.admin.export(folder)
-            flags.emit(_manifest_json(manifest), f"exported to {folder}: {_manifest_line(manifest)}")
+            _tell_copied(flags, f"exported to {folder}", memory.admin.export(folder))
 
 
 @command("import")
@@ -173,8 +171,7 @@ def import_(flags: Flags, file: str, source: str | None, report: str | None, **o
     if source is not None or not is_export(Path(file)):
         return _import_from(flags, source, file, report, options)
     config = flags.memory_config()
-    manifest = import_memory(config, file)
-    flags.emit(_manifest_json(manifest), f"imported into {config.place}: {_manifest_line(manifest)}")
+    _tell_copied(flags, f"imported into {config.place}", import_memory(config, file))
     return 0
 
 
@@ -221,24 +218,21 @@ def _import_from(flags: Flags, source: str | None, file: str, report: str | None
 def migrate(flags: Flags, target: str | None) -> None:
     config = flags.memory_config()
     if target is not None:
-        manifest = move_memory(config, target)
         place = config.replace(storage=target).place
-        flags.emit(_manifest_json(manifest), f"copied from {config.place} to {place}: {_manifest_line(manifest)}")
+        _tell_copied(flags, f"copied from {config.place} to {place}", move_memory(config, target))
         return
     texts = change_model(config)
     line = f"{counted(texts, 'texts')} embedded with" if texts else "the memory has vectors already of"
     flags.emit({"texts": texts}, f"{line} {config.embedding_name}")
 
 
-def _manifest_json(manifest: ExportManifest) -> dict[str, Any]:
+def _tell_copied(flags: Flags, what: str, manifest: ExportManifest) -> None:
+    """Print what was copied: the graphs with their counts."""
     namespaces = {one.name: picked(one, "deltas nodes edges") for one in manifest.namespaces}
-    return {"embedder": manifest.embedder and manifest.embedder[0], "namespaces": namespaces}
-
-
-def _manifest_line(manifest: ExportManifest) -> str:
-    names = ("namespaces", "nodes", "edges", "changes")
-    counts = ((1, one.nodes, one.edges, one.deltas) for one in manifest.namespaces)
-    return ", ".join(counted(sum(column), name) for name, column in zip(names, zip(*counts, strict=True), strict=True))
+    names = {"nodes": "nodes", "edges": "edges", "deltas": "changes"}
+    counts = [counted(sum(one[name] for one in namespaces.values()), told) for name, told in names.items()]
+    shown = {"embedder": manifest.embedder and manifest.embedder[0], "namespaces": namespaces}
+    flags.emit(shown, f"{what}: {', '.join((counted(len(namespaces), 'namespaces'), *counts))}")
 
 
 # The checks of `doctor`
@@ -268,7 +262,7 @@ def doctor(flags: Flags) -> int:
         except NeurogatedError as error:
             found = [(part, False, str(error), "")]
         findings += [dict(zip(("part", "works", "detail", "remedy"), one, strict=True)) for one in found]
-    lines = []
+    lines = list[str]()
     for one in findings:
         lines.append(f"{'ok ' if one['works'] else 'BAD'}  {one['part']:<15} {one['detail']}")
         lines += [f"{'':21}remedy: {one['remedy']}"] if one["remedy"] else []

@@ -161,7 +161,6 @@ def _first_answer(words: Sequence[str]) -> object:
 
 
 def _explained(error: click.UsageError | NeurogatedError) -> tuple[str, int]:
-    """Return the message and the exit code of an error."""
     if not isinstance(error, click.UsageError):
         return str(error), EXIT_USAGE if isinstance(error, ConfigError | DatasetError) else EXIT_FAILED
     if isinstance(error, click.NoSuchOption) and error.ctx is not None:

@@ -109,7 +109,6 @@ def bench_run(flags: Flags, *, baseline: str, report: bool, judge: bool) -> None
 
 
 def _dataset(flags: Flags, name: str) -> Dataset:
-    """Read a data set, and print the notes about its files to standard error."""
     data = load_dataset(name, dataset_folder(flags.dataset_dir, name), flags.format)
     for note in data.notes:
         print(note, file=sys.stderr)
@@ -117,7 +116,6 @@ def _dataset(flags: Flags, name: str) -> Dataset:
 
 
 def _report(report: RunReport) -> str:
-    """Return the results of a run as text."""
     columns = list(next(iter(report.recall.values()), {}))[1:]
     rows = report.recall | {name: table["all"] for name, table in report.baselines.items() if table}
     recall = [

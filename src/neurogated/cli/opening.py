@@ -195,7 +195,6 @@ class Flags:
 
 @contextlib.contextmanager
 def _told(kind: type[Warning]) -> Iterator[None]:
-    """Print the warnings of a kind, each as a line."""
     with warnings.catch_warnings(record=True) as announced:
         warnings.simplefilter("always", kind)
         yield

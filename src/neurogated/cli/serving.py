@@ -1,4 +1,4 @@
-"""`serve`, `mcp` and `hook`: servers over HTTP and of the Model Context Protocol, and what its clients run."""
+"""`serve` and `mcp`: servers over HTTP and of the Model Context Protocol."""
 
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from neurogated.cli.flags import command, user
-from neurogated.cli.hooks import hook_prompt, hook_session_start, hook_stop
 from neurogated.cli.opening import Flags
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.setting import settings_of, value_of
@@ -15,8 +14,6 @@ from neurogated.core.extras import import_extra
 from neurogated.errors import ConfigError
 from neurogated.integrations.mcp.clients import CLIENTS, install
 from neurogated.integrations.mcp.stdio import Relay
-
-__all__ = ["hook_prompt", "hook_session_start", "hook_stop", "mcp", "mcp_install", "serve"]
 
 _PORT = 8750
 _APART = {"save_dir", "read_only", "force_index_from_scratch"}

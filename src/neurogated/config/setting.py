@@ -237,7 +237,6 @@ def _group(spec: dataclasses.Field[Any], value: Any) -> Any:  # noqa: ANN401
 
 
 def _parse(text: str, kinds: tuple[type, ...]) -> Any:  # noqa: ANN401
-    """Parse `text` from the environment or the command line as one of `kinds`."""
     if types.NoneType in kinds and text.strip().lower() in _NONE_WORDS:
         return None
     if bool in kinds:
@@ -249,7 +248,6 @@ def _parse(text: str, kinds: tuple[type, ...]) -> Any:  # noqa: ANN401
 
 
 def _checked(spec: dataclasses.Field[Any], prefix: str, value: Any, kinds: tuple[type, ...]) -> Any:  # noqa: ANN401
-    """Return `value` as one of `kinds`, the types of its field. Raises ConfigError."""
     if isinstance(value, os.PathLike):
         value = os.fspath(value)
     try:

@@ -56,7 +56,6 @@ def load_beam(name: str, folder: Path) -> Dataset:
 
 
 def _told(notes: Mapping[str, int], of: str = "") -> tuple[str, ...]:
-    """Return the notes whose count is not 0."""
     return tuple(f"{note}: {count}{of}" for note, count in notes.items() if count)
 
 

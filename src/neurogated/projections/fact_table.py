@@ -316,7 +316,6 @@ def _is_known(store: GraphStorePort, sequence: int, at: int) -> bool:
 
 
 def _changes_between(store: GraphStorePort, sequence: int, at: int, up_to: int) -> _Changes:
-    """Return the changes after a delta, up to the number `up_to`."""
     if isinstance(store, SupportsTouched):
         touched: dict[str, int] = {}
         for kind in sorted(KINDS):

@@ -93,7 +93,6 @@ class _Files(StaticFiles):
 
 
 def _about(metrics: Metrics, namespace: str) -> APIRouter:
-    """Return the routes about the server itself."""
     router = APIRouter(tags=["server"])
 
     @router.head("/health", include_in_schema=False)

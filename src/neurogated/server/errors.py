@@ -102,7 +102,6 @@ def handle_errors(app: Starlette) -> None:
 
 
 def _advice(errors: Sequence[Mapping[str, Any]]) -> str:
-    """Return what to do about the input, on one line."""
     for one in errors:
         if one["loc"] == ("body",) and one["type"] == "too_long":
             return f"the body {one['msg']}"

@@ -59,7 +59,7 @@ class Map(BaseModel):
 
 
 class Link(BaseModel):
-    """An edge between two memories of a neighbourhood."""
+    """An edge between two memories of a neighbourhood, with the colours of its type."""
 
     source: str
     target: str
@@ -67,7 +67,6 @@ class Link(BaseModel):
     relation: str | None
     weight: float
     light: str
-    """The colour of its type on a light background."""
     dark: str
 
 
@@ -185,15 +184,8 @@ def _neighbourhood(caller: Caller, memory_id: str) -> Neighbourhood:
 
 def _link(edge: MemoryEdge) -> Link:
     colours = ink(edge.type)
-    return Link(
-        source=edge.source_id,
-        target=edge.target_id,
-        type=edge.type.name,
-        relation=edge.relation,
-        weight=edge.weight,
-        light=colours.light,
-        dark=colours.dark,
-    )
+    ends = {"source": edge.source_id, "target": edge.target_id, "light": colours.light, "dark": colours.dark}
+    return Link(type=edge.type.name, relation=edge.relation, weight=edge.weight, **ends)
 
 
 # --- Layout ----------------------------------------------------------------------------------------------------------
@@ -268,6 +260,5 @@ def _arranged(radii: _Values, links: _Values) -> _Values:
 
 
 def _apart(centres: _Values) -> tuple[_Values, _Values]:
-    """Return the differences of all pairs of centres, and their distances."""
     between = centres[:, None] - centres
     return between, np.maximum(np.hypot(between[..., 0], between[..., 1]), 1e-6)

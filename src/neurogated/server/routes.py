@@ -213,7 +213,7 @@ def history(caller: Caller, limit: int, cursor: str | None = None) -> models.Cha
 def _sealed(number: int) -> str:
     """Return the number of a change as a text in which only this server can read it."""
     salt = secrets.token_bytes(_BYTES)
-    return (salt + (number ^ _pad(salt)).to_bytes(_BYTES)).hex()
+    return salt.hex() + (number ^ _pad(salt)).to_bytes(_BYTES).hex()
 
 
 def _opened(sealed: str) -> int:

@@ -55,7 +55,11 @@ def recall_text(store: GraphStorePort, recall: Recall, only: RecalledMemory | No
     for rank, recalled in enumerate(recall, start=1):
         if only is not None and only is not recalled:
             continue
-        lines += ["", f"{rank}. score {recalled.score:.3f}{_sum(recalled.contributions)}  id {recalled.id}"]
+        # Terms of 0 are left out.
+        terms = [(name.replace("_", " "), value) for name, value in recalled.contributions.items() if value]
+        signed = " ".join(f"{'-' if value < 0 else '+'} {name} {abs(value):.3f}" for name, value in terms)
+        total = f" = {signed.removeprefix('+ ')}" if terms else ""
+        lines += ["", f"{rank}. score {recalled.score:.3f}{total}  id {recalled.id}"]
         parts = (f"{name} {value:.3f}" for name, value in recalled.parts.items() if value and name in PARTS)
         lines.append(f"{_INDENT}similarity {recalled.parts['similarity']:.3f} from {', '.join(parts) or 'nothing'}")
         lines += textwrap.indent(dated(recalled.node, recall.zone), _INDENT).splitlines()
@@ -80,16 +84,6 @@ def questions(conflicts: Iterable[Conflict]) -> list[str]:
 def beginning(text: str) -> str:
     """Return a text on one line, shortened to the width of a terminal."""
     return strings.beginning(text, _WIDTH)
-
-
-def _sum(terms: Mapping[str, float]) -> str:
-    """Return the terms of a score as a sum, those of 0 left out."""
-    signed = (
-        f"{'-' if value < 0 else '+'} {name.replace('_', ' ')} {abs(value):.3f}"
-        for name, value in terms.items()
-        if value
-    )
-    return f" = {' '.join(signed).removeprefix('+ ')}" if any(terms.values()) else ""
 
 
 class Ink(NamedTuple):
@@ -149,21 +143,14 @@ class _Term(NamedTuple):
     width: float
 
 
-class _Text(NamedTuple):
-    beginning: str
-    rest: str
-    characters: int
-    cut: int
-    """Number of characters that the page leaves out."""
-
-
 class _Card(NamedTuple):
     """A vertex as the page shows it."""
 
     vertex: Vertex
     label: str
     snippet: str
-    text: _Text | None
+    text: Mapping[str, Any] | None
+    """Its `beginning` and its `rest`, the number of its `characters`, and of those that the page leaves out, `cut`."""
     facts: tuple[tuple[str, str], ...]
     """Metadata that the page always shows; it shows the rest on demand."""
     metadata: tuple[tuple[str, str], ...]
@@ -177,13 +164,6 @@ class _Card(NamedTuple):
     """Ids of its boxes in the picture."""
     lit: str
     """Ids of the boxes and flows that the page highlights with it."""
-
-
-class _Weight(NamedTuple):
-    type: EdgeType
-    along: float
-    against: float | None
-    """None if activation never flows in this direction."""
 
 
 def render_recall(recall: Recall, nodes: Mapping[str, MemoryNode]) -> str:
@@ -219,7 +199,12 @@ def render_recall(recall: Recall, nodes: Mapping[str, MemoryNode]) -> str:
     return environment().get_template("page.html.j2").render(
         recall=recall,
         kernel=[
-            _Weight(kind, kernel[kind], kernel.backwards(kind) if walks_back and kind.both_ways else None)
+            # Activation never flows against the direction of some types.
+            {
+                "type": kind,
+                "along": kernel[kind],
+                "against": kernel.backwards(kind) if walks_back and kind.both_ways else None,
+            }
             for kind in kinds
         ],
         picture=lay_out(subgraph),
@@ -308,7 +293,7 @@ def _card(
         "timestamp": node.timestamp and f"{local(node.timestamp, zone or node.found.zone):%Y-%m-%d %H:%M}",
     }
     values = {
-        str(name): _shown_value(value)
+        str(name): value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
         for name, value in {**node.found.to_json(), **node.metadata, **fields}.items()
         if value not in (None, "", [])
     }
@@ -324,7 +309,10 @@ def _card(
         snippet if label else "",
         _text(node.content),
         tuple((name.lower(), _shortened(values[name])) for name in first if name.lower() != "title"),
-        (("id", node.id), *values.items()),
+        (
+            ("id", node.id),
+            *((name, one if len(one) <= _MOST else f"{one[:_MOST]} …") for name, one in values.items()),
+        ),
         memory,
         *drawn,
     )
@@ -335,18 +323,12 @@ def _shortened(text: str) -> str:
     return words if len(words) <= _LABEL and len(text) <= 2 * _LABEL else words[:_LABEL].rstrip() + " …"
 
 
-def _shown_value(value: Any) -> str:  # noqa: ANN401 - JSON
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _MOST else text[:_MOST] + " …"
-
-
-def _text(content: str) -> _Text:
-    if len(content) <= _SHOWN:
-        return _Text(content, "", len(content), 0)
+def _text(content: str) -> dict[str, Any]:
     # The text breaks at a space if there is one, so that no word is split.
-    space = content.rfind(" ", _SHOWN - _LABEL, _SHOWN)
+    space = content.rfind(" ", _SHOWN - _LABEL, _SHOWN) if len(content) > _SHOWN else -1
     end = space if space > 0 else _SHOWN
-    return _Text(content[:end], content[end:_MOST], len(content), max(0, len(content) - _MOST))
+    lengths = {"characters": len(content), "cut": max(0, len(content) - _MOST)}
+    return {"beginning": content[:end], "rest": content[end:_MOST], **lengths}
 
 
 def explain(memory: NeuroGraphMemory, recall: Recall, store: GraphStorePort | None = None) -> str:

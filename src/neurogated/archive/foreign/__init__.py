@@ -96,11 +96,8 @@ def _formats_of(file: File) -> list[str]:
         return []
     if sniffed := [name for name, wanted in FORMATS.items() if wanted.sniff(file)]:
         return sniffed
-    return [name for entry in file.first(_LOOKED_AT) for name, wanted in FORMATS.items() if _matches(wanted, entry)]
-
-
-def _matches(wanted: Format, entry: FileEntry) -> bool:
-    return not entry.is_rest and _seems(wanted, entry.value)
+    entries = [entry.value for entry in file.first(_LOOKED_AT) if not entry.is_rest]
+    return [name for value in entries for name, wanted in FORMATS.items() if _seems(wanted, value)]
 
 
 def _seems(wanted: Format, value: object) -> bool:
@@ -121,7 +118,7 @@ def _records(wanted: Format, file: File) -> Iterator[FileEntry | Incoming | Inco
         is_empty = False
         if isinstance(entry, Fault):
             yield entry
-        elif _matches(wanted, entry):
+        elif not entry.is_rest and _seems(wanted, entry.value):
             yield entry
             yield from safely(wanted.read(entry), entry.place)
         elif entry.is_rest:
@@ -162,7 +159,6 @@ def _worded(one: Incoming, words: Words, wordless: str) -> Incoming | Left | Fau
 
 
 def _kind(file: File) -> str:
-    """Return what a file looks like."""
     if file.is_blank:
         return "an empty file"
     likely = [f"{one.title} (--from {name})" for name, one in FORMATS.items() if one.sniff(file)]
@@ -172,7 +168,6 @@ def _kind(file: File) -> str:
 
 
 def _looks_like(value: object) -> str:
-    """Return what a value of a file looks like."""
     if not isinstance(value, dict):
         return f"{str(value)[:40]!r}"
     if value.keys() == {"namespace", "id", "versions"}:

@@ -211,12 +211,10 @@ def _claude_message(
 
 
 def _noted(place: str, key: str, text: object, title: str, **details: object) -> Incoming:
-    """Return a text that stands for itself."""
     return Incoming(place, key, text_of(text), details=given(title=title, **details))
 
 
 def _project(value: Mapping[str, Any], place: str) -> Found:
-    """Yield the description, the instructions and the documents of a project."""
     name, time = value.get("name") or "a project", moment(value.get("updated_at") or value.get("created_at"))
     for key, title in (("description", str(name)), ("prompt_template", f"Instructions of {name}")):
         if text_of(value.get(key)):
@@ -296,7 +294,6 @@ def _gemini_chat(value: Mapping[str, Any], place: str) -> Found:
 
 
 def _turn(value: Mapping[str, Any]) -> tuple[str, Any]:
-    """Return role and index of a turn of a conversation, and what is said."""
     said = value.get("user_turn") or value.get("system_turn")
     index = said.get("turn_index") if isinstance(said, dict) else None
     return f"{'user' if 'user_turn' in value else 'assistant'}-{index}", said
@@ -374,7 +371,6 @@ GROK = Format("grok", "an export of Grok", has_keys("conversation responses"), _
 
 
 def _columns(file: File) -> list[str] | None:
-    """Return the columns of conversation, time, author and text."""
     first = next(csv.reader(file.head.decode("utf-8-sig", "replace").splitlines()[:1]), [])
     return next((one for one in _TABLE["layouts"] if set(filter(None, one)) <= set(first)), None)
 

@@ -218,7 +218,6 @@ def _is_zep(value: Mapping[str, Any]) -> bool:
 
 
 def _zep(entry: FileEntry) -> Found:
-    """Yield the texts of a session, or a single message or fact."""
     value = entry.value
     user = given(user_id=value.get("user_id") or entry.head.get("user_id"))
     outer = value if _zep_session(value) else entry.head
