@@ -104,8 +104,24 @@ def _write(
     types: dict[EdgeType, None] = {}
     namespaces: list[NamespaceCounts] = []
     with _Output(folder / JOURNAL) as journal, _Output(folder / VECTORS) as vectors:
-        steps = progress(_lines(stores, surveys, vectors, types, namespaces), sum(s.deltas for s in surveys.values()))
-        for line in steps:
+
+        def lines() -> Iterator[bytes]:
+            for name, store in stores.items():
+                survey, written, deltas, erased = surveys[name], _VectorWriter(vectors), 0, 0
+                erased_up_to = store.erased_up_to() if isinstance(store, SupportsErasedHistory) else 0
+                for entry in survey.entries(store):
+                    delta, of = entry.delta, {"namespace": name, "sequence": entry.sequence}
+                    edges = (*(edge.key for edge in delta.edges), *(one.edge for one in delta.weights))
+                    types.update((key.type, None) for key in (*delta.removed_edges, *edges, *delta.touch.edges))
+                    yield line_of(of | delta_to_json(survey.corrected(entry), written.put))
+                    deltas, erased = deltas + 1, erased + (entry.sequence <= erased_up_to)
+                if deltas != survey.deltas:
+                    told = f"the journal of namespace {name!r} was rewritten during the export; export again"
+                    raise StorageError(told)
+                counts = written.count, written.dimension, survey.nodes, survey.edges, erased
+                namespaces.append(NamespaceCounts(name, deltas, *counts))
+
+        for line in progress(lines(), sum(one.deltas for one in surveys.values())):
             journal.write(line)
         files = {JOURNAL: journal.finish(), VECTORS: vectors.finish()}
     manifest = ExportManifest(
@@ -120,33 +136,6 @@ def _write(
         file.finish()
     sync_folder(folder)
     return manifest
-
-
-def _lines(
-    stores: Mapping[str, GraphStorePort],
-    surveys: Mapping[str, _Survey],
-    vectors: _Output,
-    types: dict[EdgeType, None],
-    namespaces: list[NamespaceCounts],
-) -> Iterator[bytes]:
-    """Yield the line of every delta; write vectors to `vectors`, and add to `types` and `namespaces`."""
-    for name, store in stores.items():
-        survey, written, deltas, erased = surveys[name], _VectorWriter(vectors), 0, 0
-        erased_up_to = store.erased_up_to() if isinstance(store, SupportsErasedHistory) else 0
-        for entry in survey.entries(store):
-            delta = entry.delta
-            keys = (*delta.removed_edges, *(edge.key for edge in delta.edges), *(one.edge for one in delta.weights))
-            types.update((key.type, None) for key in (*keys, *delta.touch.edges))
-            yield line_of(
-                {"namespace": name, "sequence": entry.sequence, **delta_to_json(survey.corrected(entry), written.put)}
-            )
-            deltas += 1
-            erased += entry.sequence <= erased_up_to
-        if deltas != survey.deltas:
-            raise StorageError(f"the journal of namespace {name!r} was rewritten during the export; export again")
-        namespaces.append(
-            NamespaceCounts(name, deltas, written.count, written.dimension, survey.nodes, survey.edges, erased)
-        )
 
 
 class _Accessed(NamedTuple):

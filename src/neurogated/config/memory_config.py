@@ -29,13 +29,6 @@ PRESETS: Mapping[str, Mapping[str, Any]] = table_of(__package__, "presets")
 """The values of each preset by the names of the settings."""
 
 
-def preset_values(name: object) -> Mapping[str, Any]:
-    """Return the values of a preset; raises ConfigError for an unknown name."""
-    if not isinstance(name, str) or name not in PRESETS:
-        raise ConfigError(f"preset is {name!r}, but must be one of {', '.join(PRESETS)}")
-    return PRESETS[name]
-
-
 ENVIRONMENT_PREFIX = "NEUROGATED_"
 FOREIGN_VARIABLES = {
     "MEMORY_UPDATE_THRESHOLD": "manifest.update_threshold",
@@ -218,8 +211,12 @@ class MemoryConfig:
         Raises:
             ConfigError: a name is unknown (the message offers the nearest known name) or a value does not fit.
         """
-        given = dict(values)
-        start = build(cls, preset_values(given.pop(_PRESET))) if _PRESET in given else None
+        given, start = dict(values), None
+        if _PRESET in given:
+            name = given.pop(_PRESET)
+            if not isinstance(name, str) or name not in PRESETS:
+                raise ConfigError(f"preset is {name!r}, but must be one of {', '.join(PRESETS)}")
+            start = build(cls, PRESETS[name])
         return build(cls, given, start)
 
     @classmethod

@@ -157,11 +157,6 @@ class Box(NamedTuple):
     height: float
 
     @property
-    def right(self) -> float:
-        """Position of the right edge."""
-        return self.left + self.width
-
-    @property
     def middle(self) -> float:
         """Vertical position of the centre."""
         return self.top + self.height / 2
@@ -289,7 +284,7 @@ def _drawn(
             foot, bow = tip - _HEAD, min(_BOW - _MARGIN, _HEAD + _BOW_SHARE * abs(y2 - y1))
             pull1, pull2, label = x1 - bow, foot - bow, foot - bow
         else:
-            x1, tip = senders[arc.source].right, memories[arc.target].left
+            x1, tip = senders[arc.source].left + _SENDER_WIDTH, memories[arc.target].left
             y1, y2 = leaving[arc.number], coming[arc.number]
             foot = tip - _HEAD
             pull1 = pull2 = (x1 + foot) / 2
