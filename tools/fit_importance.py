@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from neurogated.parts import Parts
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 from sklearn.preprocessing import StandardScaler
@@ -25,6 +24,7 @@ from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.ingestion.importance import Encoder, Remark, chat_features, text_features
 from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.runtime import Parts
 
 TEXTS = Path(__file__).with_name("importance_texts.tsv")
 OUT = Path(__file__).parent.parent / "src/neurogated/ingestion/importance.json"

@@ -16,16 +16,16 @@ from neurogated.session import Session
 
 P = ParamSpec("P")
 T = TypeVar("T")
+M = TypeVar("M")
 
 
-def awaitable(
-    call: Callable[Concatenate[NeuroGraphMemory, P], T],
-) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
-    """Return the coroutine method with the parameters of a method of the memory."""
+def awaitable(call: Callable[Concatenate[M, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+    """Return the coroutine method, of a class with `memory` and `run`, that has the parameters of a method."""
 
     @functools.wraps(call)
-    async def run(self: AsyncNeuroGraphMemory, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        return await self.run(call, self.memory, *args, **kwargs)
+    async def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:  # noqa: ANN401
+        answer: T = await self.run(call, self.memory, *args, **kwargs)
+        return answer
 
     return run
 

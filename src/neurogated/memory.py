@@ -14,7 +14,7 @@ from neurogated.components.admin import Admin
 from neurogated.components.conflicts import Conflicts, Duplicates
 from neurogated.components.context import AgentContext
 from neurogated.components.energy import Energy
-from neurogated.components.expressions import Expressions
+from neurogated.components.expressions import call_expression
 from neurogated.components.facts import Facts
 from neurogated.components.graph import Graph
 from neurogated.components.history import History
@@ -42,6 +42,8 @@ from neurogated.plasticity.plasticity_engine import Outcome
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.runtime import Event, Parts
 from neurogated.session import Ownership, Session
+from neurogated.sexpr import check
+from neurogated.text.strings import repaired_text
 
 if TYPE_CHECKING:
     from neurogated.coroutines import AsyncNeuroGraphMemory
@@ -115,7 +117,7 @@ class NeuroGraphMemory:
         self.conflicts, self.duplicates = Conflicts(session), Duplicates(session)
         self.energy, self.learning = Energy(session), Learning(session)
         self.manifest, self.history, self.admin = Manifest(session), History(session), Admin(session)
-        self.graph, self.policies, self._expressions = Graph(session), Policies(session), Expressions(session)
+        self.graph, self.policies = Graph(session), Policies(session)
         if self._owner.owns:
             self.learning.consolidate_in_background()
 
@@ -390,7 +392,8 @@ class NeuroGraphMemory:
             UnknownIdError: an id is not in this scope.
             InputError: it writes although only reading is allowed, or a value cannot be stored.
         """
-        return self._expressions.run(expression, Scope(user_id, agent_id, session_id, path), read_only=read_only)
+        call = check(repaired_text("the expression", expression))
+        return call_expression(self.session, call, Scope(user_id, agent_id, session_id, path), read_only=read_only)
 
     def maintenance(self, now: datetime | None = None) -> int:
         """Remove expired memories, and decay idle edges (LTD); SIM edges never decay.

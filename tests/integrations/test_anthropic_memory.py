@@ -21,8 +21,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.integrations.anthropic_memory import AsyncMemoryTool, MemoryTool
-from neurogated.integrations.files import MemoryFiles
+from neurogated.integrations.anthropic_memory import AsyncMemoryTool, MemoryFiles, MemoryTool
 from tests.chat_handler import ChatHandler
 
 TEXT = "# Ana\n\nHer heron is called Ada.\nShe likes tea.\n"

@@ -47,7 +47,14 @@ class Duplicates(Component):
         Raises:
             UnknownIdError: the id is not in the memory.
         """
-        return bool(self._session.commit(lambda: self._separation(str(node_id))))
+        name, session = str(node_id), self._session
+
+        def separation() -> GraphDelta:
+            at = session.clock()
+            delta = session.writer.duplicates.separation(name, at)
+            return replace(delta, edges=(*delta.edges, *separated(session.store.view(), name, at)))
+
+        return bool(session.commit(separation))
 
     def link(self) -> int:
         """Link the memories that say the same, if they are not linked yet; return the number of new links.
@@ -56,11 +63,6 @@ class Duplicates(Component):
         """
         with self._session.runtime.work("deduplicating"):
             return 0 if self._session.runtime.is_frozen() else self._session.writer.deduplicate()
-
-    def _separation(self, node_id: str) -> GraphDelta:
-        at = self._session.clock()
-        delta = self._session.writer.duplicates.separation(node_id, at)
-        return replace(delta, edges=(*delta.edges, *separated(self._session.store.view(), node_id, at)))
 
 
 _STATUSES = ("open", "resolved", None)

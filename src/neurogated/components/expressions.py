@@ -1,4 +1,4 @@
-"""`Expressions`: runs the operations of expressions within one scope."""
+"""Runs the operations of expressions within one scope."""
 
 from __future__ import annotations
 
@@ -29,27 +29,16 @@ from neurogated.ingestion.document import Document
 from neurogated.plasticity.plasticity_engine import Outcome
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.session import Notice, Session
-from neurogated.sexpr import Call, check
+from neurogated.sexpr import Call
 from neurogated.sexpr.cypher import explain
-from neurogated.text.strings import repaired_text
 
 
-class Expressions:
-    """Runs expressions."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    def run(self, expression: str, scope: Scope, *, read_only: bool) -> Any:  # noqa: ANN401 - a JSON value
-        """Run an expression; see `NeuroGraphMemory.execute`."""
-        return self.call(check(repaired_text("the expression", expression)), scope, read_only=read_only)
-
-    def call(self, call: Call, scope: Scope, *, read_only: bool = False) -> Any:  # noqa: ANN401 - a JSON value
-        """Run a checked call; see `NeuroGraphMemory.execute`."""
-        self._session.of_user(scope.user_id)
-        if call.operation.writes and read_only:
-            raise InputError(f"{call.operation.name} changes the memory, but only reading is allowed here")
-        return getattr(_Runner(self._session, scope), call.operation.name.rstrip("!"))(*call.arguments.values())
+def call_expression(session: Session, call: Call, scope: Scope, *, read_only: bool = False) -> Any:  # noqa: ANN401
+    """Run a checked call, and return a JSON value; see `NeuroGraphMemory.execute`."""
+    session.of_user(scope.user_id)
+    if call.operation.writes and read_only:
+        raise InputError(f"{call.operation.name} changes the memory, but only reading is allowed here")
+    return getattr(_Runner(session, scope), call.operation.name.rstrip("!"))(*call.arguments.values())
 
 
 class _Runner:
@@ -149,8 +138,17 @@ class _Runner:
 
     def query(self, where: Condition | None, tags: Sequence[str], limit: int) -> list[dict[str, Any]]:
         wanted: FilterOptions = {**self._filters, "where": where, "tags": tags}
-        found = self._session.store.find(listed_by(self._session, wanted), limit=limit)
-        return list(map(_memory, found))
+        return [
+            {
+                **_said(node),
+                "kind": node.kind,
+                "importance": node.importance,
+                "tags": list(node.tags),
+                "metadata": dict(node.metadata),
+                **_times(node),
+            }
+            for node in self._session.store.find(listed_by(self._session, wanted), limit=limit)
+        ]
 
     def facts(self, subject: str | None, attribute: str | None) -> list[dict[str, Any]]:
         found = Facts(self._session).list(subject, attribute, **self._filters)
@@ -208,8 +206,3 @@ def _said(node: MemoryNode) -> dict[str, Any]:
     about = {"role": node.role, "speaker": node.speaker, "timestamp": node.timestamp and node.timestamp.isoformat()}
     known = {name: value for name, value in about.items() if value is not None}
     return {"id": node.id, "content": node.content, **known}
-
-
-def _memory(node: MemoryNode) -> dict[str, Any]:
-    values = {**_said(node), "kind": node.kind, "importance": node.importance}
-    return {**values, "tags": list(node.tags), "metadata": dict(node.metadata), **_times(node)}

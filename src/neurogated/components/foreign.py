@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import islice
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 from neurogated.archive.foreign import PAM, Fault, Incoming, IncomingItem, Left, Note
 from neurogated.components.texts import Texts
@@ -34,22 +34,10 @@ def checked_item(item: IncomingItem, now: datetime) -> IncomingItem:
     return replace(item, expires_at=expiry(item.updated_at or item.created_at or now, lifetime))
 
 
-class ItemsPut(NamedTuple):
-    """What `put_items` did."""
+def put_items(session: Session, items: Sequence[IncomingItem], user_id: str | None) -> tuple[int, list[IncomingItem]]:
+    """Put the items of a user that are not stored in this or a later version; of several with one key, the last.
 
-    new: int
-    """The number of new keys."""
-    refused: list[IncomingItem]
-    """Items whose keys belong to another user, or to nobody."""
-
-
-def put_items(session: Session, items: Sequence[IncomingItem], user_id: str | None) -> ItemsPut:
-    """Put the items that are not stored in this or a later version.
-
-    Args:
-        session: an open graph.
-        items: of several items with one key, the last one counts.
-        user_id: the owner.
+    Returns the number of new keys, and the items whose keys belong to another user, or to nobody.
     """
     user_id = session.of_user(user_id)
     found = {id_of(item.namespace, item.key): item for item in items}
@@ -64,7 +52,7 @@ def put_items(session: Session, items: Sequence[IncomingItem], user_id: str | No
     if put:
         session.notify(Notice("added", ([node.id for node in put],)))
     refused = [item for item in items if id_of(item.namespace, item.key) in others]
-    return ItemsPut(sum(not texts for texts in changed.values()), refused)
+    return sum(not texts for texts in changed.values()), refused
 
 
 def _outdated(
@@ -78,16 +66,13 @@ def _outdated(
         if name not in stored:
             outdated[name] = 0
         elif name not in others:
-            known = stored[name].metadata
-            if not _holds(stored[name], item) and known["updated_at"] <= to_micros(_updated(session, item)):
+            known, end = stored[name].metadata, stored[name].expires_at
+            # A read moves the end of a lifetime, and is no change.
+            lives = item.expires_at is None or (end is not None and end >= item.expires_at)
+            is_same = lives and value_of(known) == item.value
+            if not is_same and known["updated_at"] <= to_micros(_updated(session, item)):
                 outdated[name] = number_of_texts(known)
     return outdated, others
-
-
-def _holds(node: MemoryNode, item: IncomingItem) -> bool:
-    """Return whether a node has the value of an item, and lives as long: a read moves an end, and is no change."""
-    lives = item.expires_at is None or (node.expires_at is not None and node.expires_at >= item.expires_at)
-    return lives and value_of(node.metadata) == item.value
 
 
 def _updated(session: Session, item: IncomingItem) -> datetime:
@@ -216,11 +201,12 @@ class Importing:
             for document in documents:
                 self._users.add(document.scope.user_id)
                 self._earlier.pop(str(document.id), None)
-            put = put_items(session, [one for one in batch if isinstance(one, IncomingItem)], self._user_id)
-            for item in put.refused:
+            items = [one for one in batch if isinstance(one, IncomingItem)]
+            new, refused = put_items(session, items, self._user_id)
+            for item in refused:
                 done.count(Fault(item.place, "an item of another user has its namespace and key", "of another user"))
-            done.added += put.new
-            done.texts += len(documents) + sum(isinstance(one, IncomingItem) for one in batch) - len(put.refused)
+            done.added += new
+            done.texts += len(documents) + len(items) - len(refused)
 
     def _checked(
         self, found: Iterable[Incoming | IncomingItem | Left | Fault | Note]

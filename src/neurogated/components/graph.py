@@ -206,12 +206,8 @@ class Graph(Component):
                 if admitted[place] and target not in seen:
                     seen.add(target)
                     reached.append(target)
-                    yield self._step(view, int(frontier[arcs.origin[place]]), target, int(arcs.edge[place]), number)
+                    key = view.edge_key(int(arcs.edge[place]))
+                    edge = self._session.store.get_edge(key.source_id, key.target_id, key.type)
+                    ends = view.ids[int(frontier[arcs.origin[place]])], view.ids[target]
+                    yield Step(*ends, key.type, edge.relation, key.source_id == ends[0], float(edge.weight), number)
             frontier = np.array(reached, dtype=np.int64)
-
-    def _step(self, view: GraphView, source: int, target: int, edge: int, number: int) -> Step:
-        key = view.edge_key(edge)
-        stored: Any = self._session.store.get_edge(key.source_id, key.target_id, key.type)
-        ends = view.ids[source], view.ids[target]
-        forward = key.source_id == ends[0]
-        return Step(*ends, key.type, stored.relation, forward, float(stored.weight), number)

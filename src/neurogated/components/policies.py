@@ -5,10 +5,10 @@ from __future__ import annotations
 import builtins
 import logging
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
-from neurogated.components.expressions import Expressions, filters_of
+from neurogated.components.expressions import call_expression, filters_of
 from neurogated.core.commit import CAUSE, TICKED, after_memory
 from neurogated.core.delta import GraphDelta
 from neurogated.core.filters import Filter
@@ -125,22 +125,17 @@ class Policies(Component):
         if CAUSE.get() is not None or self._session.runtime.is_frozen():
             return []
         runs, end = builtins.list[Run](), time.monotonic() + _SECONDS
-        for policy, memory in self._pairs(when, ids, user_id):
+        policies = [one for one in self._policies(user_id) if one.metadata.get(_WHEN) == when]
+        about: Sequence[MemoryNode | None] = [None]
+        if when == REMEMBER:
+            about = self._session.store.get_nodes(ids, missing_ok=True) if policies else []
+        pairs = ((policy, memory) for memory in about for policy in policies)
+        for policy, memory in ((one, memory) for one, memory in pairs if memory is None or _covers(one, memory)):
             if len(runs) == _MOST_RUNS or time.monotonic() > end:
                 _log.warning("the policies of %r stop after %d runs; the others are left out", when, len(runs))
                 break
             runs.append(self._run(policy, memory, when))
         return runs
-
-    def _pairs(
-        self, when: str, ids: Sequence[str], user_id: UserChoice
-    ) -> Iterator[tuple[MemoryNode, MemoryNode | None]]:
-        policies = [one for one in self._policies(user_id) if one.metadata.get(_WHEN) == when]
-        if when != REMEMBER:
-            yield from ((policy, None) for policy in policies)
-        elif policies:
-            for memory in self._session.store.get_nodes(ids, missing_ok=True):
-                yield from ((policy, memory) for policy in policies if _covers(policy, memory))
 
     def _policies(self, user_id: UserChoice) -> builtins.list[MemoryNode]:
         owner = ScopeFilter(user_id)
@@ -154,7 +149,7 @@ class Policies(Component):
         token = CAUSE.set(cause)
         try:
             call = policy_call(policy.content, it, {} if memory is None else memory.metadata)
-            return Run(policy.id, it, call and Expressions(self._session).call(call, policy.scope))
+            return Run(policy.id, it, call and call_expression(self._session, call, policy.scope))
         except NeurogatedError as error:
             # The event is complete, so the caller of it gets no error.
             _log.warning("policy %s failed: %s", policy.id, error)

@@ -120,24 +120,19 @@ def add_said(
     log has a warning. The model has answered already, so no part is refused: a message with one that is not known is
     stored with its original.
     """
-    memory.add([_whole(_with_known_role(one)) for one in messages], replace=replace, **owner)
-
-
-def _whole(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    try:
-        read_message(message)
-    except InputError:
-        return {**message, ORIGINAL: json.dumps(message, default=str)}
-    return message
-
-
-def _with_known_role(message: Mapping[str, Any]) -> Mapping[str, Any]:
-    role = message.get("role")
-    if not isinstance(role, str) or not role.strip() or role.strip().casefold() in ROLES:
-        return message
-    name = message.get("name") or role
-    _log.warning("the role %r is not known; the message is stored as that of the assistant %r", role, name)
-    return {**message, "role": _ASSISTANT, "name": name}
+    said = list[Mapping[str, Any]]()
+    for message in messages:
+        role = message.get("role")
+        if isinstance(role, str) and role.strip() and role.strip().casefold() not in ROLES:
+            name = message.get("name") or role
+            _log.warning("the role %r is not known; the message is stored as that of the assistant %r", role, name)
+            message = {**message, "role": _ASSISTANT, "name": name}  # noqa: PLW2901 - the same message
+        try:
+            read_message(message)
+        except InputError:
+            message = {**message, ORIGINAL: json.dumps(message, default=str)}  # noqa: PLW2901
+        said.append(message)
+    memory.add(said, replace=replace, **owner)
 
 
 def newest(memory: NeuroGraphMemory, session: ConversationOwner, limit: int | None = None) -> list[MemoryNode]:
