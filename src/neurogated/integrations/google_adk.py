@@ -52,14 +52,7 @@ class MemoryService(BaseMemoryService):
         """Store events that are not stored yet, with the metadata."""
         owner: ConversationOwner = {"user_id": user_id, "agent_id": app_name, "session_id": session_id}
         said = [one for one in events if not one.partial and _content(one).parts]
-        messages = (
-            {
-                **_said(_content(one), one.author),
-                "timestamp": datetime.fromtimestamp(one.timestamp, UTC),
-                "metadata": dict(custom_metadata or {}),
-            }
-            for one in said
-        )
+        messages = ({**_message(one), "metadata": dict(custom_metadata or {})} for one in said)
         named = dict(zip(message_ids((one.id for one in said), owner), messages, strict=True))
         await self._memory.aio.run(add_new, self._memory, named, owner)
 
@@ -101,12 +94,18 @@ class MemoryService(BaseMemoryService):
         return [_entry(one) for one in self._memory.recall(query, **options)]
 
 
+def _message(event: Event) -> dict[str, Any]:
+    return {**_said(_content(event), event.author), "timestamp": datetime.fromtimestamp(event.timestamp, UTC)}
+
+
 def _content(event: Event) -> types.Content:
     """Return what an event says; of speech in a live session, the words that were heard."""
-    heard = event.input_transcription or event.output_transcription
+    heard, role = (
+        event.input_transcription or event.output_transcription,
+        "user" if event.input_transcription else "model",
+    )
     if (event.content and event.content.parts) or not (heard and heard.text):
         return event.content or types.Content()
-    role = "user" if event.input_transcription else "model"
     return types.Content(role=role, parts=[types.Part(text=heard.text)])
 
 

@@ -12,21 +12,12 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import unified_diff
 from itertools import count
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from neurogated.errors import ConfigError
 from neurogated.integrations.mcp.stdio import NAME
 
 _PRIVATE = 0o600
-
-
-class Client(NamedTuple):
-    """Where a client keeps its servers."""
-
-    file: Callable[[], Path]
-    """The file, of the user or of the folder in which the command runs."""
-    key: str
-    """The field of the file that has the servers."""
 
 
 def install(client: str, arguments: Sequence[str], *, write: bool) -> str:
@@ -43,7 +34,8 @@ def install(client: str, arguments: Sequence[str], *, write: bool) -> str:
     Raises:
         ConfigError: the file has no configuration that can be read, or its other entries would change.
     """
-    file, key = CLIENTS[client].file().resolve(), CLIENTS[client].key
+    find, key = CLIENTS[client]
+    file = find().resolve()
     entry: dict[str, Any] = {"command": sys.executable, "args": ["-m", NAME, *arguments]}
     try:
         before = file.read_text(encoding="utf-8-sig") if file.exists() else ""
@@ -124,11 +116,11 @@ def _desktop() -> Path:
     return folder / "Claude" / "claude_desktop_config.json"
 
 
-CLIENTS = {
-    "claude-code": Client(lambda: Path.home() / ".claude.json", "mcpServers"),
-    "claude-desktop": Client(_desktop, "mcpServers"),
-    "cursor": Client(lambda: Path.home() / ".cursor" / "mcp.json", "mcpServers"),
-    "vscode": Client(lambda: Path.cwd() / ".vscode" / "mcp.json", "servers"),
-    "codex": Client(lambda: Path(os.environ.get("CODEX_HOME", Path.home() / ".codex")) / "config.toml", "mcp_servers"),
+CLIENTS: Mapping[str, tuple[Callable[[], Path], str]] = {
+    "claude-code": (lambda: Path.home() / ".claude.json", "mcpServers"),
+    "claude-desktop": (_desktop, "mcpServers"),
+    "cursor": (lambda: Path.home() / ".cursor" / "mcp.json", "mcpServers"),
+    "vscode": (lambda: Path.cwd() / ".vscode" / "mcp.json", "servers"),
+    "codex": (lambda: Path(os.environ.get("CODEX_HOME", Path.home() / ".codex")) / "config.toml", "mcp_servers"),
 }
-"""The clients by name."""
+"""By client, where the file is, of the user or of the folder in which the command runs, and its field of servers."""

@@ -216,11 +216,14 @@ class Relay:
     def _carry_answers(self, from_server: int) -> None:
         with os.fdopen(from_server, "rb") as answers:
             for line in iter(answers.readline, _END):
-                if self._answered is not None and _answers(line, self._answered):
-                    self._answered = None
-                else:
-                    with self._writing:
-                        _write(self._client_out, line)
+                if self._answered is not None:
+                    message = json.loads(line)
+                    if "method" not in message and message.get("id") == self._answered:
+                        # The SDK's answer to the message that is answered already.
+                        self._answered = None
+                        continue
+                with self._writing:
+                    _write(self._client_out, line)
 
 
 def readable(sent: bytes) -> bytes:
@@ -255,12 +258,6 @@ def refusal_of(sent: bytes) -> dict[str, Any] | None:
 def _refusal(identity: object, code: int, reason: str) -> dict[str, Any]:
     known = identity if is_id(identity) else None
     return {"jsonrpc": "2.0", "id": known, "error": {"code": code, "message": reason[:_LONGEST]}}
-
-
-def _answers(line: bytes, identity: object) -> bool:
-    """Return whether a message of the server is the answer to a request."""
-    message = json.loads(line)
-    return "method" not in message and message.get("id") == identity
 
 
 def _write(target: int, data: bytes) -> None:
