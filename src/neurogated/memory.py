@@ -41,7 +41,7 @@ from neurogated.llm.base import BaseLLM
 from neurogated.plasticity.plasticity_engine import Outcome
 from neurogated.retrieval.neuro_retriever import RecallOptions
 from neurogated.runtime import Event, Parts
-from neurogated.session import Ownership, Session
+from neurogated.session import Session
 from neurogated.sexpr import check
 from neurogated.text.strings import repaired_text
 
@@ -105,7 +105,7 @@ class NeuroGraphMemory:
             raise ConfigError(
                 f"the config is {config!r}, but must be a folder or a MemoryConfig, as in MemoryConfig(save_dir=…)"
             )
-        self._owner = Ownership(owns=session is None)
+        self._is_owner = session is None
         if session is None:
             session = compose.open_session(config or compose.load_config(), parts, (run_policies,), llm)
         self.session = session
@@ -118,7 +118,7 @@ class NeuroGraphMemory:
         self.energy, self.learning = Energy(session), Learning(session)
         self.manifest, self.history, self.admin = Manifest(session), History(session), Admin(session)
         self.graph, self.policies = Graph(session), Policies(session)
-        if self._owner.owns:
+        if self._is_owner:
             self.learning.consolidate_in_background()
 
     @property
@@ -470,7 +470,7 @@ class NeuroGraphMemory:
 
     def close(self) -> None:
         """Write the accesses of all namespaces; a memory that owns its file and models also closes them."""
-        self.session.close(owns_parts=self._owner.owns)
+        self.session.close(owns_parts=self._is_owner and not self.session.runtime.is_inherited)
 
     def __enter__(self) -> Self:
         return self

@@ -8,7 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar, get_args
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -233,6 +233,7 @@ class Runtime:
         threads: run asynchronous calls.
         sessions: the open sessions, by namespace. Handles of one graph share its session, and with it its lock.
         opening: the lock of `sessions`.
+        is_inherited: whether this is a forked child; the parts belong to the parent process.
     """
 
     def __init__(
@@ -245,6 +246,7 @@ class Runtime:
     ) -> None:
         """Take the parts; with `turn`, the processes of the memory ask its model by turns."""
         self._config, self._turn = config, turn
+        self.is_inherited = False
         self.sessions, self.opening = WeakValueDictionary[str, Any](), threading.Lock()
         # A check of a protocol costs more than a block for a cache.
         self._caches = [one for one in caches if isinstance(one, SupportsReading)]
@@ -265,7 +267,7 @@ class Runtime:
 
     def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the parts are told separately
         """Replace the threads in a forked child; the repeated work stays with the parent."""
-        self._repeated = None
+        self._repeated, self.is_inherited = None, True
         self._start()
 
     def _start(self) -> None:
@@ -333,23 +335,16 @@ class Runtime:
     @contextmanager
     def turn_to_ask(self, patience: float) -> Iterator[bool]:
         """Run a block that asks the models, one at a time among threads and processes; yield whether it is its turn."""
-        if not self._asking.acquire(timeout=patience):
-            yield False
-            return
-        try:
-            if self._turn is not None:
+        with ExitStack() as held:
+            if is_ours := self._asking.acquire(timeout=patience):
+                held.callback(self._asking.release)
                 try:
-                    self._turn.acquire(patience)
+                    if self._turn is not None:
+                        self._turn.acquire(patience)
+                        held.callback(self._turn.release)
                 except MemoryLockedError:
-                    yield False
-                    return
-            try:
-                yield True
-            finally:
-                if self._turn is not None:
-                    self._turn.release()
-        finally:
-            self._asking.release()
+                    is_ours = False
+            yield is_ours
 
     @property
     def closing(self) -> bool:

@@ -23,7 +23,6 @@ from neurogated.core.delta import Access, GraphDelta
 from neurogated.core.derivation import sources_of
 from neurogated.core.energy import EnergyLaw
 from neurogated.core.facts import is_supported
-from neurogated.core.forking import bind_to_process
 from neurogated.core.habits import Uncopied, explains_calls
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.projections import remove_manifests
@@ -68,18 +67,6 @@ class Notice:
 
 Subscriber = Callable[["Session", Notice], None]
 """Runs after a change or a recall, without the write lock."""
-
-
-class Ownership:
-    """Whether a memory closes its parts. In a forked child, they belong to the parent process."""
-
-    def __init__(self, *, owns: bool) -> None:
-        self.owns = owns
-        bind_to_process(self)
-
-    def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the parts are told separately
-        """Leave the parts to the parent process."""
-        self.owns = False
 
 
 class Component:

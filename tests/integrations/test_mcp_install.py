@@ -27,7 +27,8 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("client", clients.CLIENTS)
 def test_a_dry_run_writes_nothing_and_a_written_entry_keeps_the_others(client: str, home: Path) -> None:
-    file, key = clients.CLIENTS[client].file(), clients.CLIENTS[client].key
+    find, key = clients.CLIENTS[client]
+    file = find()
     words = ["mcp", "install", "--client", client, "--save_dir", "mine", "--user_id", 'Ana "A" Núñez']
     assert main(words) == 0
     assert not file.exists()
@@ -112,7 +113,8 @@ def test_a_toml_file_of_which_other_entries_would_change_stays(text: str, home: 
 def test_an_entry_keeps_its_environment_and_only_the_lines_that_change_are_shown(
     client: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file, key = clients.CLIENTS[client].file(), clients.CLIENTS[client].key
+    find, key = clients.CLIENTS[client]
+    file = find()
     if file.suffix == ".toml":
         other = '[mcp_servers.other]\ncommand = "other"\nenv = { PASSWORD = "secret" }\n\n'
         file.write_text(

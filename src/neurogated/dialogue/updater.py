@@ -150,7 +150,39 @@ class Updater:
             Stopped: `stop` returned true; the rest is still due.
         """
         with self._working:
-            self._run(user_id, stop)
+            conversation = self.conversation(user_id)
+            try:
+                while batch := self._due(conversation):
+                    self._place(conversation, batch)
+                    _go_on(stop)
+                parts, now = self._parts, self._parts.clock().timestamp()
+                with conversation.lock:
+                    touched, conversation.touched = conversation.touched, set()
+                    chosen = [conversation.segments[name] for name in sorted(touched)]
+                least = parts.settings.mid_term_heat_threshold
+                hot = [one for one in chosen if one.has_gaps or one.heat(now, parts.settings) >= least]
+                for segment in hot:
+                    keys = segment.new_pages
+                    for begin in range(0, len(keys), _TOGETHER):
+                        self._learn_from(conversation, segment, keys[begin : begin + _TOGETHER])
+                        _go_on(stop)
+                    with conversation.lock:
+                        segment.settled, segment.has_gaps = segment.visited, False
+                    parts.records.put(conversation.user_id, {(SEGMENT, segment.id): {"settled": segment.settled}})
+                self._write_visits(conversation)
+                with conversation.lock:
+                    conversation.asleep = dormant(
+                        conversation.segments.values(), self._parts.clock().timestamp(), self._parts.settings
+                    )
+                conversation.is_new = False
+            except LLMError:
+                with conversation.lock:
+                    conversation.touched.update(conversation.segments)
+                raise
+            except BaseException:
+                # Memory and records may differ now; the records are read again.
+                self._drop(user_id)
+                raise
 
     def erase(self, user_id: str, keys: Collection[str] = ()) -> None:
         """Delete pages of a user, and what was derived from these and others that are gone.
@@ -178,41 +210,6 @@ class Updater:
             if len(self._conversations) > _USERS:
                 self._write_visits(self._conversations.popitem(last=False)[1])
             return self._conversations[user_id]
-
-    def _run(self, user_id: str, stop: Callable[[], bool]) -> None:
-        conversation = self.conversation(user_id)
-        try:
-            while batch := self._due(conversation):
-                self._place(conversation, batch)
-                _go_on(stop)
-            parts, now = self._parts, self._parts.clock().timestamp()
-            with conversation.lock:
-                touched, conversation.touched = conversation.touched, set()
-                chosen = [conversation.segments[name] for name in sorted(touched)]
-            least = parts.settings.mid_term_heat_threshold
-            hot = [one for one in chosen if one.has_gaps or one.heat(now, parts.settings) >= least]
-            for segment in hot:
-                keys = segment.new_pages
-                for begin in range(0, len(keys), _TOGETHER):
-                    self._learn_from(conversation, segment, keys[begin : begin + _TOGETHER])
-                    _go_on(stop)
-                with conversation.lock:
-                    segment.settled, segment.has_gaps = segment.visited, False
-                parts.records.put(conversation.user_id, {(SEGMENT, segment.id): {"settled": segment.settled}})
-            self._write_visits(conversation)
-            with conversation.lock:
-                conversation.asleep = dormant(
-                    conversation.segments.values(), self._parts.clock().timestamp(), self._parts.settings
-                )
-            conversation.is_new = False
-        except LLMError:
-            with conversation.lock:
-                conversation.touched.update(conversation.segments)
-            raise
-        except BaseException:
-            # Memory and records may differ now; the records are read again.
-            self._drop(user_id)
-            raise
 
     def _drop(self, user_id: str, only: DialoguePages | None = None) -> None:
         with self._lock:
