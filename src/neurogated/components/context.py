@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Unpack
 
@@ -115,23 +115,16 @@ class AgentContext:
 
         def join(delta: GraphDelta, fresh: Sequence[MemoryNode], _: GraphView) -> GraphDelta:
             first = [node for node in fresh if node.id == details["id"]]
-            return self._with_outcome(delta, first[0], ids, recalled, learned) if first else delta
+            if not first:
+                return delta
+            view, changes = session.store.view(), GraphDelta()
+            present = [one for one in view.present(ids, recalled) if one not in delta.removed_nodes]
+            if learned:
+                changes = session.plasticity.learned(view, present, learned, associate=True, rated=True).delta
+            return joined(delta, changes, links(first[0], session.store.get_nodes(present), ASSOC_WEIGHT))
 
         documents = [replace(one, outcome=strength, stamped=True) for one in read_contents(event, details)]
         (added,) = Texts(self._session).store(documents, join=join)
         if learned and ids:
             session.notify(Notice("learned", (ids, learned)))
         return added
-
-    def _with_outcome(
-        self, delta: GraphDelta, event: MemoryNode, used: Sequence[str], recalled: Collection[str], outcome: float
-    ) -> GraphDelta:
-        """Return the delta that writes an event, with its links and the changes by its outcome."""
-        store = self._session.store
-        view = store.view()
-        present = [one for one in view.present(used, recalled) if one not in delta.removed_nodes]
-        changes = GraphDelta()
-        if outcome:
-            changes = self._session.plasticity.learned(view, present, outcome, associate=True, rated=True).delta
-        edges = links(event, store.get_nodes(present), ASSOC_WEIGHT)
-        return joined(delta, changes, edges)

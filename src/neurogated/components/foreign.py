@@ -220,13 +220,16 @@ class Importing:
             elif isinstance(one, Fault):
                 self.done.count(one)
             else:
+                now = self._session.clock()
                 try:
-                    now = self._session.clock()
                     read = self._document(one) if isinstance(one, Incoming) else checked_item(one, now)
                 except (InputError, AttributeError, TypeError, ValueError) as error:
                     self.done.count(Fault(one.place, str(error)))
                 else:
-                    if read is not None and not self._has_expired(read, one.place):
+                    end = None if read is None else read.expires_at
+                    if end is not None and to_utc(end) <= now:
+                        self.done.count(Fault(one.place, f"it expired at {end.isoformat()}", "expired"))
+                    elif read is not None:
                         yield read
 
     def _document(self, one: Incoming) -> Document | None:
@@ -260,12 +263,6 @@ class Importing:
         for part in one.without:
             done.parts[part] = done.parts.get(part, 0) + 1
         return document
-
-    def _has_expired(self, read: Document | IncomingItem, place: str) -> bool:
-        if read.expires_at is None or to_utc(read.expires_at) > self._session.clock():
-            return False
-        self.done.count(Fault(place, f"it expired at {read.expires_at.isoformat()}", "expired"))
-        return True
 
     def _end(self, one: Incoming) -> None:
         """End the text of a branch, which an earlier import stored when the user saw it."""

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from neurogated.core.claims import USER, Change, Claim, Slot
 from neurogated.core.found import READ_BY_MODEL
@@ -44,20 +44,7 @@ class Description(NamedTuple):
     keywords: Sequence[str]
 
 
-class Analyst(Protocol):
-    """Reads pages. Its errors leave the work undone, so that it is tried again."""
-
-    def describe(self, page: DialoguePage, previous: DialoguePage | None, similarity: float) -> Description:
-        """Describe a page, given the one before it in its session and their cosine."""
-
-    def knowledge(self, pages: Sequence[DialoguePage]) -> Mapping[str, Sequence[ProfileLearned]]:
-        """Return what pages say about the user, and what the assistant says, by kind of record."""
-
-    def traits(self, pages: Sequence[DialoguePage], allowed: Mapping[str, ProfileDimension]) -> Sequence[Trait]:
-        """Return what pages say of their user in some dimensions."""
-
-
-class OfflineAnalyst:
+class Analyst:
     """Describes pages by rules: cues, keywords, and the sentence with most of them. It learns nothing from them."""
 
     def describe(self, page: DialoguePage, previous: DialoguePage | None, similarity: float) -> Description:
@@ -70,16 +57,19 @@ class OfflineAnalyst:
         return Description(continues, summary_of(page.text, keywords), keywords)
 
     def knowledge(self, pages: Sequence[DialoguePage]) -> Mapping[str, Sequence[ProfileLearned]]:  # noqa: ARG002 - see the class
-        """Return nothing: knowledge needs a language model."""
+        """Return what pages say about the user, and what the assistant says, by kind of record: nothing by rules."""
         return {USER_KNOWLEDGE: [], ASSISTANT_KNOWLEDGE: []}
 
     def traits(self, pages: Sequence[DialoguePage], allowed: Mapping[str, ProfileDimension]) -> Sequence[Trait]:  # noqa: ARG002
-        """Return nothing: traits need a language model."""
+        """Return what pages say of their user in some dimensions: nothing by rules."""
         return []
 
 
-class ModelAnalyst:
-    """Asks a language model, in structured calls. What it says must be in the pages."""
+class ModelAnalyst(Analyst):
+    """Asks a language model, in structured calls. What it says must be in the pages.
+
+    Its errors leave the work undone, so that it is tried again.
+    """
 
     def __init__(self, model: LanguageModel, prompts: PromptTemplateManager) -> None:
         self._model = model

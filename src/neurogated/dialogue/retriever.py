@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import Executor
 from typing import Any, NamedTuple
 
-from neurogated.dialogue.analysts import OfflineAnalyst
+from neurogated.dialogue.analysts import ModelAnalyst
 from neurogated.dialogue.model import ASSISTANT_KNOWLEDGE, KNOWLEDGE, USER_KNOWLEDGE, DialoguePage
 from neurogated.dialogue.updater import DialoguePages, DialogueParts
 
@@ -132,7 +132,7 @@ class Retriever:
             "conversation_metadata": json.dumps(metadata or {}, ensure_ascii=False, default=str),
         }
         knows = profile.result() or known.result()
-        return DialogueAnswer(texts, hits, _NO_MODEL if not knows and isinstance(parts.analyst, OfflineAnalyst) else "")
+        return DialogueAnswer(texts, hits, _NO_MODEL if not (knows or isinstance(parts.analyst, ModelAnalyst)) else "")
 
 
 def _cut(hits: Iterable[Hit], most: int, top_k: int) -> list[Hit]:

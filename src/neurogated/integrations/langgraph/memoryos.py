@@ -20,7 +20,7 @@ from neurogated import compose
 from neurogated.core.clock import Clock, Moment, checked_moment, utc_now
 from neurogated.core.files import replace_file
 from neurogated.core.ports import Embedder
-from neurogated.dialogue.analysts import Analyst, ModelAnalyst, OfflineAnalyst
+from neurogated.dialogue.analysts import Analyst, ModelAnalyst
 from neurogated.dialogue.long_term import asked_dimensions, own_trait, profile_changes, standing_knowledge
 from neurogated.dialogue.model import (
     BY_USER,
@@ -114,7 +114,7 @@ class MemoryOS(BaseStore):
         self._clock, self._instance, self._lock, self._last = clock, secrets.token_hex(4), threading.Lock(), 0
         self._calls = ThreadPoolExecutor(llm_concurrency, "memoryos-calls")
         self._searches = ThreadPoolExecutor(_SEARCHES, "memoryos-search")
-        analyst: Analyst = OfflineAnalyst()
+        analyst = Analyst()
         if llm is not None:
             limited = LimitedLLM(ChatModel(llm), concurrency=llm_concurrency, max_calls=max_llm_calls)
             analyst = ModelAnalyst(StructuredLLM(limited), PromptTemplateManager())
