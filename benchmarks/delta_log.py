@@ -285,7 +285,7 @@ def _columns(
     known = {text: Scope(**json.loads(text)) for text in set(scopes)}
     columns["scope"] = topology.scope_codes(known[text] for text in scopes)
     topology.set_nodes(ids, np.arange(len(ids)), columns)
-    topology.mark_removed(np.array([places[name] for name in ids if name not in alive], dtype=np.int64))
+    topology.set(np.array([places[name] for name in ids if name not in alive], dtype=np.int64), alive=False)
     if edges:
         ends = [np.array([places[key[end]] for key, _ in edges]) for end in (0, 1)]
         kinds = {key[2] for key, _ in edges}

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.files import make_folder, write_text
 from neurogated.errors import MemoryLockedError, StorageError
-from neurogated.storage.files import PartSnapshot, ProcessLock, load_array, save_array
+from neurogated.storage.files import ProcessLock, Write, load_array, save_array
 from neurogated.storage.index.graph.topology import Column
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.utils.background import JOB_FAILURES, started
@@ -61,14 +61,14 @@ class IndexSnapshot:
     """A graph index at one moment, with the file's key of every row."""
 
     stamp: Stamp
-    form: PartSnapshot
+    write_form: Write
     node_keys: NDArray[np.int64]
     edge_keys: NDArray[np.int64]
 
     def write(self, folder: Path, previous: Path | None) -> None:
-        """Write all files and their note into `folder`; see `PartSnapshot`."""
+        """Write all files and their note into `folder`; see `Write`."""
         make_folder(folder / INDEX_FOLDER)
-        self.form.write(folder / INDEX_FOLDER, None if previous is None else previous / INDEX_FOLDER)
+        self.write_form(folder / INDEX_FOLDER, None if previous is None else previous / INDEX_FOLDER)
         save_array(folder / _NODE_KEYS, self.node_keys)
         save_array(folder / _EDGE_KEYS, self.edge_keys)
         stamp = self.stamp

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import fields
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -235,14 +235,11 @@ def opened_alone(memory: Path, patience: float = MemoryConfig().runtime.write_lo
 _WORTH_MAPPING = 1 << 20
 
 
-class PartSnapshot(Protocol):
-    """One state of a derived part; writing it does not block changes of the part."""
+Write = Callable[[Path, Path | None], None]
+"""Writes one state of a derived part into a folder, which is empty, while the part changes; raises OSError.
 
-    def write(self, folder: Path, previous: Path | None) -> None:
-        """Write files into `folder`, which is empty; raises OSError.
-
-        Unchanged files may be linked from `previous`, the folder of an earlier state of the same part.
-        """
+Unchanged files may be linked from the second folder, that of an earlier state of the same part.
+"""
 
 
 def save_array(path: Path, values: NDArray[Any]) -> None:

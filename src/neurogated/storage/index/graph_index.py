@@ -29,9 +29,9 @@ from neurogated.core.turns import Described
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import EmbedderMismatchError, InputError, UnknownIdError
 from neurogated.slots.claims import entry_of
-from neurogated.storage.files import PartSnapshot
+from neurogated.storage.files import Write
 from neurogated.storage.index.graph.resolve import Plan
-from neurogated.storage.index.graph.topology import Column, Topology, TopologySnapshot, load_base_layer, load_topology
+from neurogated.storage.index.graph.topology import Column, Topology, load_base_layer, load_topology, write_topology
 from neurogated.storage.index.graph.validity import NO_CHANGES, OutcomeChanges, RowOutcomes, Validity, micros_or_none
 from neurogated.storage.index.term_edges import TermEdges
 from neurogated.storage.index.text.lexical_store import LexicalStore
@@ -196,18 +196,6 @@ def put_texts(index: LexicalStore, rows: Rows, nodes: Sequence[Described]) -> No
     index.put(rows, texts, [tags(node) for node in nodes])
 
 
-@dataclass(frozen=True, slots=True)
-class _GraphSnapshot:
-    """A graph index at one moment; see `PartSnapshot`."""
-
-    parts: Mapping[str, PartSnapshot]
-
-    def write(self, folder: Path, previous: Path | None) -> None:
-        for name, part in self.parts.items():
-            make_folder(folder / name)
-            part.write(folder / name, None if previous is None else previous / name)
-
-
 class GraphIndex:
     """The in-memory index of one graph. All of it is derived from the log and can be rebuilt."""
 
@@ -257,12 +245,19 @@ class GraphIndex:
             self._term_edges = TermEdges(most, texts)
             self.topology.compute(self._term_edges)
 
-    def freeze(self, read: ReadTexts) -> PartSnapshot:
-        """Return the present index without the validity, to be written while this one changes; see `texts`."""
-        view = self.topology.view()
-        parts: dict[str, PartSnapshot] = {_TOPOLOGY: TopologySnapshot(view), _VECTORS: self.vectors.freeze()}
-        parts[_TEXTS] = self.texts(view, read).freeze()
-        return _GraphSnapshot(parts)
+    def freeze(self, read: ReadTexts) -> Write:
+        """Return what writes the present index, without the validity, while this one changes; see `texts`."""
+        view, vectors = self.topology.view(), self.vectors.freeze()
+        texts = self.texts(view, read).freeze()
+
+        def write(folder: Path, previous: Path | None) -> None:
+            for name in (_TOPOLOGY, _VECTORS, _TEXTS):
+                make_folder(folder / name)
+            write_topology(view, folder / _TOPOLOGY)
+            for name, part in ((_VECTORS, vectors), (_TEXTS, texts)):
+                part.write(folder / name, None if previous is None else previous / name)
+
+        return write
 
     def remap(self, folder: Path) -> None:
         """Use the files of a frozen index in `folder` instead of the arrays in memory."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple, Self, TypeVar
@@ -116,7 +115,12 @@ class PatchedColumn(Column):
 
 OVERLAY_EDGES = 4096
 """Changed edges that are collected before the adjacency is rebuilt."""
-_COLUMNS = ("alive", *NODE_COLUMNS, "weight", "last_activated")
+_COLUMNS: Mapping[str, DTypeLike] = {
+    "alive": np.bool_,
+    **NODE_COLUMNS,
+    "weight": np.float64,
+    "last_activated": np.int64,
+}
 _EDGES = ("edge_source", "edge_target", "edge_type")
 _DIRECTIONS = ("outgoing", "incoming")
 _ARCS = ("indptr", "targets", "edges")
@@ -127,38 +131,30 @@ _GRAPH = "graph.json"
 _NOTHING = np.empty(0, dtype=np.int64)
 
 
-@dataclass(frozen=True, slots=True)
-class TopologySnapshot:
-    """A graph at one moment, to be written while the topology changes."""
-
-    view: GraphView
-    """The whole graph."""
-
-    def write(self, folder: Path, previous: Path | None) -> None:  # noqa: ARG002 - no file of `previous` is reusable
-        """Write the graph into `folder`; see `PartSnapshot`."""
-        view = self.view
-        for name in _COLUMNS:
-            save_array(folder / f"{name}.npy", getattr(view, name).all())
-        for name in _EDGES:
-            save_array(folder / f"{name}.npy", getattr(view, name))
-        base = layer_of(0, view.edge_count, (view.edge_source, view.edge_target), view.weight, view.node_count)
-        for direction, adjacency in zip(_DIRECTIONS, base.directions, strict=True):
-            for name in _ARCS:
-                save_array(folder / f"{direction}_{name}.npy", getattr(adjacency, name))
-            sources = _NOTHING if adjacency.sources is None else adjacency.sources
-            save_array(folder / f"{direction}_sources.npy", sources)
-        write_text(folder / _IDS, json.dumps(list(view.ids[: view.node_count])))
-        described = {
-            "sequence": view.sequence,
-            "edge_types": [kind.value for kind in view.edge_types],
-            "kinds": list(view.kinds),
-            "scopes": [dataclasses.astuple(scope) for scope in view.scopes],
-        }
-        write_text(folder / _GRAPH, json.dumps(described))
+def write_topology(view: GraphView, folder: Path) -> None:
+    """Write a whole graph into `folder`, which is empty; no file of an earlier state is reusable. Raises OSError."""
+    for name in _COLUMNS:
+        save_array(folder / f"{name}.npy", getattr(view, name).all())
+    for name in _EDGES:
+        save_array(folder / f"{name}.npy", getattr(view, name))
+    base = layer_of(0, view.edge_count, (view.edge_source, view.edge_target), view.weight, view.node_count)
+    for direction, adjacency in zip(_DIRECTIONS, base.directions, strict=True):
+        for name in _ARCS:
+            save_array(folder / f"{direction}_{name}.npy", getattr(adjacency, name))
+        sources = _NOTHING if adjacency.sources is None else adjacency.sources
+        save_array(folder / f"{direction}_sources.npy", sources)
+    write_text(folder / _IDS, json.dumps(list(view.ids[: view.node_count])))
+    described = {
+        "sequence": view.sequence,
+        "edge_types": [kind.value for kind in view.edge_types],
+        "kinds": list(view.kinds),
+        "scopes": [dataclasses.astuple(scope) for scope in view.scopes],
+    }
+    write_text(folder / _GRAPH, json.dumps(described))
 
 
 def load_base_layer(folder: Path) -> Layer:
-    """Load the layer of all edges that `TopologySnapshot` wrote."""
+    """Load the layer of all edges that `write_topology` wrote."""
     found = list[Adjacency]()
     for direction in _DIRECTIONS:
         indptr, targets, edges, sources = (
@@ -169,7 +165,7 @@ def load_base_layer(folder: Path) -> Layer:
 
 
 def load_topology(folder: Path) -> Topology:
-    """Load the topology that `TopologySnapshot` wrote. The arrays are memory-mapped.
+    """Load the topology that `write_topology` wrote. The arrays are memory-mapped.
 
     Raises:
         OSError: a file is missing.
@@ -227,8 +223,8 @@ class Topology:
         self._overlay_edges = overlay_edges
         self._ids: list[str] = []
         self._rows_by_id: dict[str, int] = {}
-        self._alive = PatchedColumn(np.bool_, overlay_edges)
-        self._nodes = {name: PatchedColumn(dtype, overlay_edges) for name, dtype in NODE_COLUMNS.items()}
+        self._columns = {name: PatchedColumn(dtype, overlay_edges) for name, dtype in _COLUMNS.items()}
+        self._alive, self._weight = self._columns["alive"], self._columns["weight"]
         # Kind 0 is the default of rows that never held a node.
         self._kinds = [DEFAULT_KIND]
         self._scopes = ScopeRows()
@@ -236,8 +232,6 @@ class Topology:
         self._edge_source = Column(np.int32)
         self._edge_target = Column(np.int32)
         self._edge_type = Column(TYPE_CODE)
-        self._weight = PatchedColumn(np.float64, overlay_edges)
-        self._last_activated = PatchedColumn(np.int64, overlay_edges)
         self._layers: list[Layer] = []
         self._view: GraphView | None = None
 
@@ -257,18 +251,14 @@ class Topology:
         `columns` are the arrays of nodes and edges by the names of `GraphView`; three of them count `kinds`, `scopes`
         and `edge_types`. `layers` are the adjacency of all edges.
         """
-
-        def patched(name: str) -> PatchedColumn:
-            return PatchedColumn.of(columns[name], self._overlay_edges)
-
         self.sequence, self._ids, self._rows_by_id = sequence, ids, dict(zip(ids, range(len(ids)), strict=True))
-        self._alive, self._nodes = patched("alive"), {name: patched(name) for name in NODE_COLUMNS}
+        for name, column in self._columns.items():
+            column.replace(columns[name])
         self._kinds, self._scopes = list(kinds), ScopeRows.of(scopes, columns["scope"])
         self._edge_types, self._layers = list(edge_types), list(layers)
         self._edge_source, self._edge_target = Column.of(columns["edge_source"]), Column.of(columns["edge_target"])
         # Files from a time with fewer types have a narrower dtype.
         self._edge_type = Column.of(columns["edge_type"].astype(TYPE_CODE, copy=False))
-        self._weight, self._last_activated = patched("weight"), patched("last_activated")
 
     def compute(self, computed: Computed) -> None:
         """Compute the TERM edges from now on. Stored ones, of older memories, count as removed."""
@@ -276,7 +266,7 @@ class Topology:
         term = int(self.type_codes([EdgeType.TERM])[0])
         (stored,) = (self._edge_type.values == term).nonzero()
         if stored.size:
-            self.remove_edges(stored)
+            self.set(stored, weight=np.nan)
         self._view = None
 
     def remap(self, base: Layer) -> None:
@@ -294,14 +284,13 @@ class Topology:
     def view(self) -> GraphView:
         """Return the present graph; the same object until the next change."""
         if self._view is None:
-            columns: dict[str, Any] = {name: column.snapshot() for name, column in self._nodes.items()}
+            columns: dict[str, Any] = {name: column.snapshot() for name, column in self._columns.items()}
             self._view = GraphView(
                 sequence=self.sequence,
                 ids=self._ids,
                 rows_by_id=self._rows_by_id,
                 node_count=self._alive.size,
                 edge_count=self._weight.size,
-                alive=self._alive.snapshot(),
                 **columns,
                 kinds=tuple(self._kinds),
                 scopes=self._scopes,
@@ -309,8 +298,6 @@ class Topology:
                 edge_target=self._edge_target.values,
                 edge_type=self._edge_type.values,
                 edge_types=tuple(self._edge_types),
-                weight=self._weight.snapshot(),
-                last_activated=self._last_activated.snapshot(),
                 layers=self._current_layers(),
                 computed=self._computed,
             )
@@ -331,16 +318,16 @@ class Topology:
             self.append_edges(plan.edge_ends, self.type_codes(types), weights, [micros[moment] for moment in used])
         if delta.weights:
             self._weight.set(plan.weight_rows, [change.weight for change in delta.weights])
-            self._last_activated.set(plan.weight_rows, plan.weight_times)
+            self._columns["last_activated"].set(plan.weight_rows, plan.weight_times)
         if delta.operators:
             self.decay([Fading(sequence, *fading) for fading in zip(delta.operators, plan.spared, strict=True)])
         if delta.node_changes:
             self.change_nodes(plan)
         if delta.touch:
-            uses = self._nodes["uses"].take(plan.touched_nodes) + plan.touched_counts
-            self.touch(plan.touched_nodes, at, np.minimum(uses, MOST_COUNTED))
-            self.charge(plan.charged_nodes, plan.charges, plan.charge_times)
-            self.use_edges(plan.touched_edges, plan.touched_times)
+            uses = self._columns["uses"].take(plan.touched_nodes) + plan.touched_counts
+            self.set(plan.touched_nodes, last_accessed=at, uses=np.minimum(uses, MOST_COUNTED))
+            self.set(plan.charged_nodes, charge=plan.charges, charged_at=plan.charge_times)
+            self.set(plan.touched_edges, last_activated=plan.touched_times)
         self.sequence = sequence
         self._view = None
 
@@ -364,19 +351,19 @@ class Topology:
             return
         values = {name: np.asarray(columns[name], dtype=dtype) for name, dtype in NODE_COLUMNS.items()}
         entered = ~old
-        entered[old] = self._nodes["scope"].take(rows[old]) != values["scope"][old]
+        entered[old] = self._columns["scope"].take(rows[old]) != values["scope"][old]
         self._scopes.moved |= bool(entered[old].any())
         self._scopes.add(values["scope"][entered], rows[entered])
         self._alive.set(rows[old], values=True)
         new = np.flatnonzero(~old)
-        for name, column in self._nodes.items():
-            column.set(rows[old], values[name][old])
+        for name, column in values.items():
+            self._columns[name].set(rows[old], column[old])
         self._append_nodes([ids[i] for i in new.tolist()], {name: column[new] for name, column in values.items()})
 
     def _append_nodes(self, ids: Sequence[str], values: Mapping[str, ArrayLike]) -> None:
         # The columns grow before the ids are published, so that no reader finds an id without its columns.
-        for name, column in self._nodes.items():
-            column.extend(values[name])
+        for name in NODE_COLUMNS:
+            self._columns[name].extend(values[name])
         self._rows_by_id.update(zip(ids, range(len(self._ids), len(self._ids) + len(ids)), strict=True))
         self._ids += ids
         self._alive.extend([True] * len(ids))
@@ -388,14 +375,14 @@ class Topology:
         charged = {row: change for row, change in changes if change.energy is not None}
         rated = {row: change.importance for row, change in changes if change.importance is not None}
         energies = [change.energy for change in charged.values() if change.energy is not None]
-        self.set_node_column("base_energy", list(charged), energies)
         moments = [to_micros(change.energy_at) for change in charged.values() if change.energy_at is not None]
-        self.set_node_column("energy_at", list(charged), moments)
-        self.set_node_column("importance", list(rated), list(rated.values()))
+        self.set(list(charged), base_energy=energies, energy_at=moments)
+        self.set(list(rated), importance=list(rated.values()))
 
-    def set_node_column(self, name: str, rows: Sequence[int] | Rows, values: ArrayLike) -> None:
-        """Write one column of existing nodes."""
-        self._nodes[name].set(rows, values)
+    def set(self, rows: Sequence[int] | Rows, **columns: ArrayLike) -> None:
+        """Write columns of existing nodes or edges, by the names of `GraphView`; a weight of NaN removes an edge."""
+        for name, values in columns.items():
+            self._columns[name].set(rows, values)
         self._view = None
 
     def append_edges(self, ends: tuple[Rows, Rows], types: ArrayLike, weights: ArrayLike, activated: ArrayLike) -> None:
@@ -406,38 +393,8 @@ class Topology:
         self._edge_source.extend(ends[0])
         self._edge_target.extend(ends[1])
         self._edge_type.extend(types)
-        self._last_activated.extend(activated)
+        self._columns["last_activated"].extend(activated)
         self._weight.extend(weights)
-        self._view = None
-
-    def remove_edges(self, edges: Rows) -> None:
-        """Mark edges as removed."""
-        self._weight.set(edges, np.nan)
-        self._view = None
-
-    def set_weights(self, edges: Rows, weights: ArrayLike) -> None:
-        """Write weights of edges."""
-        self._weight.set(edges, weights)
-        self._view = None
-
-    def touch(self, nodes: Rows, moments: ArrayLike, uses: ArrayLike) -> None:
-        """Record the last access of nodes, in microseconds, and their total uses."""
-        self.set_node_column("last_accessed", nodes, moments)
-        self.set_node_column("uses", nodes, uses)
-
-    def charge(self, nodes: Rows, energies: ArrayLike, moments: ArrayLike) -> None:
-        """Record the energy that uses have added to nodes, and its time, in microseconds."""
-        self.set_node_column("charge", nodes, energies)
-        self.set_node_column("charged_at", nodes, moments)
-
-    def use_edges(self, edges: Rows, moments: ArrayLike) -> None:
-        """Record the last access of edges, in microseconds."""
-        self._last_activated.set(edges, moments)
-        self._view = None
-
-    def mark_removed(self, nodes: Rows) -> None:
-        """Mark nodes as removed."""
-        self._alive.set(nodes, values=False)
         self._view = None
 
     def kind_codes(self, kinds: Iterable[str]) -> NDArray[np.int16]:
@@ -463,7 +420,7 @@ class Topology:
         if not fadings:
             return
         plastic = np.array([edge_type.plastic for edge_type in self._edge_types], dtype=np.bool_)
-        activated = self._last_activated.snapshot().all()
+        activated = self._columns["last_activated"].snapshot().all()
         ever_idle = activated < max(to_micros(fading.operator.idle_before) for fading in fadings)
         if plastic.size:
             ever_idle &= plastic[self._edge_type.values]

@@ -123,9 +123,9 @@ class GraphFollower:
         for name, (nodes, new_values) in read_changes(
             self.connection, condition, values, since_index("node_changes", since)
         ).items():
-            topology.set_node_column(name, _node_rows(index, nodes), new_values)
+            topology.set(_node_rows(index, nodes), **{name: new_values})
         removed = np.setdiff1d(np.union1d(new, ended), changed)
-        topology.mark_removed(removed)
+        topology.set(removed, alive=False)
         self._follow_marks(index, since)
         return changed, removed
 
@@ -153,8 +153,8 @@ class GraphFollower:
                 unchanged=UNCHANGED,
             )
             rows, charged = _node_rows(index, key), charged_at != UNCHANGED
-            index.topology.touch(rows, moment, uses)
-            index.topology.charge(rows[charged], charge[charged], charged_at[charged])
+            index.topology.set(rows, last_accessed=moment, uses=uses)
+            index.topology.set(rows[charged], charge=charge[charged], charged_at=charged_at[charged])
 
     def _follow_removed_edges(self, index: GraphIndex, since: int) -> Rows:
         """Mark removed edges and return their rows."""
@@ -167,7 +167,7 @@ class GraphFollower:
         )
         known = index.edge_keys.values
         rows: Rows = np.searchsorted(known, gone[contained(known, gone)])
-        index.topology.remove_edges(rows)
+        index.topology.set(rows, weight=np.nan)
         return rows
 
     def _follow_weights(self, index: GraphIndex, since: int, loader: GraphLoader) -> None:
@@ -190,9 +190,9 @@ class GraphFollower:
             )
             latest = last_of_each(key)
             rows = np.searchsorted(index.edge_keys.values, key[latest])
-            topology.set_weights(rows, weight[latest])
+            topology.set(rows, weight=weight[latest])
             used = activated[latest] != UNCHANGED
-            topology.use_edges(rows[used], activated[latest][used])
+            topology.set(rows[used], last_activated=activated[latest][used])
             weighed[rows] = moment[latest]
         new, since_new = loader.append_edges(topology, index.node_keys.values, f"AND e.edge > {last}")
         index.edge_keys.extend(new)

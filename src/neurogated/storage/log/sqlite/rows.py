@@ -364,7 +364,7 @@ class GraphLoader:
             (np.int64, np.int64),
         )
         known = contained(edge_keys, keys)
-        topology.use_edges(np.searchsorted(edge_keys, keys[known]), moments[known])
+        topology.set(np.searchsorted(edge_keys, keys[known]), last_activated=moments[known])
 
 
 def put_vectors(index: EmbeddingStore | VectorChange, node_keys: Keys, vectors: list[tuple[int, bytes]]) -> None:

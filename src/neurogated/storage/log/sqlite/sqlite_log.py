@@ -453,8 +453,8 @@ class PastFollower(Follower):
         form.topology.set_nodes(ids, np.arange(len(ids)), columns)
         for name, (nodes, values) in read_changes(loader.connection, f"{held} AND c.since <= :now", then).items():
             known = np.isin(nodes, keys)
-            form.topology.set_node_column(name, np.searchsorted(keys, nodes[known]), values[known])
-        form.topology.mark_removed(np.flatnonzero(~alive.astype(np.bool_)))
+            form.topology.set(np.searchsorted(keys, nodes[known]), **{name: values[known]})
+        form.topology.set(np.flatnonzero(~alive.astype(np.bool_)), alive=False)
         form.topology.sequence = loader.last_sequence()
         loader.load_node_validity(form.validity, keys)
 
