@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import repeat
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 import numpy as np
-from numpy.typing import NDArray
 
 from neurogated.core.clock import MICROS_A_DAY, from_micros, to_micros
 from neurogated.core.delta import Access, Decay, GraphDelta, HistoryEntry, JournalEntry, NodeChange, WeightChange
-from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MOST_COUNTED, EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.node_kind import register_kind
 from neurogated.core.view import Rows
@@ -45,61 +43,49 @@ from neurogated.storage.log.sqlite.schema import register_types
 _WIDTH = 2 + len(VALUES.split(", "))
 
 
-class Written(NamedTuple):
-    """The numbers that the file gave to a delta and its new rows."""
-
-    sequence: int
-    new_nodes: Keys
-    new_edges: Keys
-
-
-@dataclass(frozen=True, slots=True)
 class PlanWriter:
-    """Writes plans for one namespace, within a transaction of the caller."""
+    """Writes a plan for one namespace, within a transaction of the caller."""
 
-    connection: apsw.Connection
-    namespace: int
-    index: GraphIndex
-    """Holds the file's number of every row."""
+    def __init__(self, connection: apsw.Connection, namespace: int, index: GraphIndex) -> None:
+        """Take the index, which holds the file's number of every row."""
+        self.connection, self.namespace, self.index = connection, namespace, index
+        self.node_keys: Keys = index.node_keys.values
+        self.edge_keys: Keys = index.edge_keys.values
 
-    def write(self, plan: Plan) -> Written:
-        """Write all rows of a plan."""
+    def write(self, plan: Plan) -> tuple[int, Keys, Keys]:
+        """Write all rows of a plan; return the numbers that the file gave to the delta, its new nodes and new edges."""
         sequence = self._journal(plan)
         new_nodes = self._new_node_keys(plan)
         new_edges = new_nodes[:0]
         if plan.removed_nodes.size or plan.removed_edges.size:
-            self._end_removed(plan, sequence)
+            nodes, edges = self.node_keys[plan.removed_nodes].tolist(), self.edge_keys[plan.removed_edges].tolist()
+            self._end("node_versions", "node", nodes, sequence)
+            self._end("vectors", "node", nodes, sequence)
+            self._end("edges", "edge", edges, sequence)
+            self._each("DELETE FROM edge_uses WHERE edge = ?", [(key,) for key in edges])
         if plan.node_rows.size:
             self._write_nodes(plan, self._keys_of(plan.node_rows, new_nodes).tolist(), sequence)
         if plan.edge_rows.size:
-            new_edges = _next_keys(self.connection, "edges", "edge", plan.edge_rows.size)
+            new_edges = self._next_keys("edges", "edge", plan.edge_rows.size)
             ends = self._keys_of(np.concatenate(plan.edge_ends), new_nodes).tolist()
             self._write_edges(plan, new_edges.tolist(), ends, sequence)
         if plan.weight_rows.size:
             self._write_weights(plan, sequence)
         if plan.changed_nodes.size:
-            self._write_changes(plan, sequence)
-        if plan.delta.touch:
-            self._write_uses(plan, self._keys_of(plan.touched_nodes, new_nodes), sequence)
-            charged = self._keys_of(plan.charged_nodes, new_nodes).tolist()
-            _execute_each(
-                self.connection,
-                "UPDATE accesses SET charge = ?, charged_at = ?, since = ? WHERE node = ?",
-                zip(plan.charges.tolist(), plan.charge_times.tolist(), repeat(sequence), charged),
+            changes = zip(self.node_keys[plan.changed_nodes].tolist(), plan.delta.node_changes, strict=True)
+            self._each(
+                "INSERT INTO node_changes VALUES (?, ?, ?, ?, ?)",
+                ((key, sequence, one.energy, micros_or_none(one.energy_at), one.importance) for key, one in changes),
             )
-        if plan.delta.queued or plan.delta.settled:
-            self._write_pending(plan)
-        return Written(sequence, new_nodes, new_edges)
-
-    @property
-    def node_keys(self) -> Keys:
-        """The file's number of every node row."""
-        return self.index.node_keys.values
-
-    @property
-    def edge_keys(self) -> Keys:
-        """The file's number of every edge row."""
-        return self.index.edge_keys.values
+        if plan.delta.touch:
+            self._write_uses(plan, new_nodes, sequence)
+        for statement, tasks in (
+            ("INSERT OR IGNORE INTO pending (namespace, kind, nodes) VALUES (?, ?, ?)", plan.delta.queued),
+            ("DELETE FROM pending WHERE namespace = ? AND kind = ? AND nodes = ?", plan.delta.settled),
+        ):
+            if tasks:
+                self._each(statement, ((self.namespace, task.kind, json.dumps(task.nodes)) for task in tasks))
+        return sequence, new_nodes, new_edges
 
     def _journal(self, plan: Plan) -> int:
         delta = plan.delta
@@ -129,60 +115,45 @@ class PlanWriter:
         )
         return np.union1d(self.edge_keys[named], used)
 
-    def _new_node_keys(self, plan: Plan) -> NDArray[np.int64]:
-        known, rows = self.index.node_keys.size, plan.node_rows.tolist()
+    def _new_node_keys(self, plan: Plan) -> Keys:
+        known, rows = self.node_keys.size, plan.node_rows.tolist()
         new = [node.id for node, row in zip(plan.delta.nodes, rows, strict=True) if row >= known]
         if not new:
             return np.empty(0, dtype=np.int64)
-        keys = _next_keys(self.connection, "nodes", "node", len(new))
-        _execute_each(
-            self.connection,
-            "INSERT INTO nodes VALUES (?, ?, ?)",
-            zip(keys.tolist(), [self.namespace] * len(new), new, strict=True),
-        )
+        keys = self._next_keys("nodes", "node", len(new))
+        self._each("INSERT INTO nodes VALUES (?, ?, ?)", zip(keys.tolist(), repeat(self.namespace), new))
         return keys
+
+    def _next_keys(self, table: str, column: str, count: int) -> Keys:
+        ((last,),) = fetch(self.connection, f"SELECT coalesce(max({column}), 0) FROM {table}")
+        return np.arange(last + 1, last + 1 + count, dtype=np.int64)
 
     def _keys_of(self, rows: Rows, new: Keys) -> Keys:
         """Return the file's numbers of node rows; `new` holds those of the added rows."""
-        known, present = self.index.node_keys.size, self.node_keys
+        known, present = self.node_keys.size, self.node_keys
         keys: Keys = np.where(rows < known, present[np.minimum(rows, known - 1)] if known else 0, 0)
         keys[rows >= known] = new[rows[rows >= known] - known]
         return keys
 
-    def _end_removed(self, plan: Plan, sequence: int) -> None:
-        nodes = self.node_keys[plan.removed_nodes].tolist()
-        _end(self.connection, "node_versions", "node", nodes, sequence)
-        _end(self.connection, "vectors", "node", nodes, sequence)
-        edges = self.edge_keys[plan.removed_edges].tolist()
-        _end(self.connection, "edges", "edge", edges, sequence)
-        _execute_each(self.connection, "DELETE FROM edge_uses WHERE edge = ?", [(key,) for key in edges])
-
     def _write_nodes(self, plan: Plan, keys: Sequence[int], sequence: int) -> None:
         nodes = list(zip(plan.delta.nodes, plan.node_rows.tolist(), keys, strict=True))
-        numbers = NodeNumbers(self.connection)
-        known = self.index.node_keys.size
-        if replaced := [key for _, row, key in nodes if row < known]:
-            _end(self.connection, "node_versions", "node", replaced, sequence)
-        _execute_each(
-            self.connection,
+        numbers, known = NodeNumbers(self.connection), self.node_keys.size
+        replaced = [key for _, row, key in nodes if row < known]
+        self._end("node_versions", "node", replaced, sequence)
+        self._each(
             f"INSERT INTO node_versions (node, since, {VALUES}) VALUES ({', '.join('?' * _WIDTH)})",
             [(key, sequence, *node_values(node, numbers)) for node, _, key in nodes],
         )
         # An unchanged vector keeps its row, so that new metadata does not store it twice.
         changed = [(node, key) for node, row, key in nodes if row >= known or not self._has_vector_of(row, node, plan)]
         if replaced:
-            _end(self.connection, "vectors", "node", [key for _, key in changed], sequence)
-        _execute_each(
-            self.connection,
+            self._end("vectors", "node", [key for _, key in changed], sequence)
+        vectors = [(key, node.embedding) for node, key in changed if node.embedding is not None]
+        self._each(
             "INSERT INTO vectors VALUES (?, ?, NULL, ?)",
-            [
-                (key, sequence, np.asarray(node.embedding, dtype="<f4").tobytes())
-                for node, key in changed
-                if node.embedding is not None
-            ],
+            [(key, sequence, np.asarray(vector, dtype="<f4").tobytes()) for key, vector in vectors],
         )
-        _execute_each(
-            self.connection,
+        self._each(
             "INSERT OR REPLACE INTO accesses VALUES (?, ?, ?, ?, ?, ?)",
             [(key, *access_values(node, sequence)) for node, _, key in nodes],
         )
@@ -196,96 +167,67 @@ class PlanWriter:
 
     def _write_edges(self, plan: Plan, edge_keys: Sequence[int], ends: Sequence[int], sequence: int) -> None:
         sources, targets = ends[: len(edge_keys)], ends[len(edge_keys) :]
-        codes = _type_codes(self.connection, [edge.type for edge in plan.delta.edges])
-        edges, at = list(zip(edge_keys, sources, targets, codes, plan.delta.edges, strict=True)), plan.delta.at
-        _execute_each(
-            self.connection,
+        codes = dict(fetch(self.connection, "SELECT value, type FROM edge_types"))
+        for kind in dict.fromkeys([edge.type for edge in plan.delta.edges]):
+            if kind.value not in codes:
+                self.connection.execute(
+                    "INSERT INTO edge_types (name, value, plastic, both_ways) VALUES (?, ?, ?, ?)",
+                    (kind.name, kind.value, kind.plastic, kind.both_ways),
+                )
+                codes[kind.value] = self.connection.last_insert_rowid()
+        at, kinds = plan.delta.at, [codes[edge.type.value] for edge in plan.delta.edges]
+        self._each(
             "INSERT INTO edges VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?)",
             [
-                (key, source, target, code, sequence, edge.weight, None, None, None, None, edge.relation)
+                (key, source, target, kind, sequence, edge.weight, None, None, None, None, edge.relation)
                 if edge.created_at == edge.last_activated == at and edge.valid_from is edge.valid_to is None
-                else (key, source, target, code, sequence, edge.weight, *_edge_times(edge, at), edge.relation)
-                for key, source, target, code, edge in edges
+                else (key, source, target, kind, sequence, edge.weight, *_edge_times(edge, at), edge.relation)
+                for key, source, target, kind, edge in zip(
+                    edge_keys, sources, targets, kinds, plan.delta.edges, strict=True
+                )
             ],
         )
 
     def _write_weights(self, plan: Plan, sequence: int) -> None:
         keys, times = self.edge_keys[plan.weight_rows].tolist(), plan.weight_times.tolist()
         changes = list(zip(keys, plan.delta.weights, times, strict=True))
-        _execute_each(
-            self.connection,
+        self._each(
             "INSERT INTO edge_weights VALUES (?, ?, ?, ?)",
             [(key, sequence, change.weight, None if change.derived else used) for key, change, used in changes],
         )
         # The new row of `edge_weights` now holds the last use of the edge.
         learned = [(key,) for key, change, _ in changes if not change.derived]
-        _execute_each(self.connection, "DELETE FROM edge_uses WHERE edge = ?", learned)
+        self._each("DELETE FROM edge_uses WHERE edge = ?", learned)
 
-    def _write_changes(self, plan: Plan, sequence: int) -> None:
-        keys = self.node_keys[plan.changed_nodes].tolist()
-        _execute_each(
-            self.connection,
-            "INSERT INTO node_changes VALUES (?, ?, ?, ?, ?)",
-            (
-                (key, sequence, change.energy, micros_or_none(change.energy_at), change.importance)
-                for key, change in zip(keys, plan.delta.node_changes, strict=True)
-            ),
-        )
-
-    def _write_uses(self, plan: Plan, touched_nodes: Keys, sequence: int) -> None:
-        at = to_micros(plan.delta.at)
-        _execute_each(
-            self.connection,
+    def _write_uses(self, plan: Plan, new_nodes: Keys, sequence: int) -> None:
+        at, touched = to_micros(plan.delta.at), self._keys_of(plan.touched_nodes, new_nodes).tolist()
+        self._each(
             f"UPDATE accesses SET last_accessed = ?, uses = min(uses + ?, {MOST_COUNTED}), since = ? WHERE node = ?",
-            zip(repeat(at), plan.touched_counts.tolist(), repeat(sequence), touched_nodes.tolist()),
+            zip(repeat(at), plan.touched_counts.tolist(), repeat(sequence), touched),
         )
-        used = plan.touched_times == at
-        keys = self.edge_keys[plan.touched_edges[used]].tolist()
-        _execute_each(
-            self.connection, "INSERT OR REPLACE INTO edge_uses VALUES (?, ?, ?)", ((key, at, sequence) for key in keys)
-        )
-        if touched_nodes.size or keys:
+        keys = self.edge_keys[plan.touched_edges[plan.touched_times == at]].tolist()
+        self._each("INSERT OR REPLACE INTO edge_uses VALUES (?, ?, ?)", ((key, at, sequence) for key in keys))
+        if touched or keys:
             self.connection.execute(
                 "INSERT INTO daily_uses VALUES (?, ?, ?, ?) ON CONFLICT (namespace, day) "
                 "DO UPDATE SET nodes = nodes + excluded.nodes, edges = edges + excluded.edges",
                 (self.namespace, at // MICROS_A_DAY, int(plan.touched_counts.sum()), len(keys)),
             )
+        charged = self._keys_of(plan.charged_nodes, new_nodes).tolist()
+        self._each(
+            "UPDATE accesses SET charge = ?, charged_at = ?, since = ? WHERE node = ?",
+            zip(plan.charges.tolist(), plan.charge_times.tolist(), repeat(sequence), charged),
+        )
 
-    def _write_pending(self, plan: Plan) -> None:
-        for statement, tasks in (
-            ("INSERT OR IGNORE INTO pending (namespace, kind, nodes) VALUES (?, ?, ?)", plan.delta.queued),
-            ("DELETE FROM pending WHERE namespace = ? AND kind = ? AND nodes = ?", plan.delta.settled),
-        ):
-            _execute_each(
-                self.connection, statement, ((self.namespace, task.kind, json.dumps(task.nodes)) for task in tasks)
-            )
+    def _end(self, table: str, column: str, keys: Iterable[int], sequence: int) -> None:
+        """End the current versions of `keys` with the delta `sequence`."""
+        statement = f"UPDATE {table} SET until = ? WHERE {column} = ? AND until IS NULL"
+        self._each(statement, [(sequence, key) for key in keys])
 
-
-def _type_codes(connection: apsw.Connection, types: Sequence[EdgeType]) -> list[int]:
-    """Return the file's number of each type; insert new types."""
-    codes = dict(fetch(connection, "SELECT value, type FROM edge_types")) if types else {}
-    for edge_type in dict.fromkeys(types):
-        if edge_type.value not in codes:
-            connection.execute(
-                "INSERT INTO edge_types (name, value, plastic, both_ways) VALUES (?, ?, ?, ?)",
-                (edge_type.name, edge_type.value, edge_type.plastic, edge_type.both_ways),
-            )
-            codes[edge_type.value] = connection.last_insert_rowid()
-    return [codes[edge_type.value] for edge_type in types]
-
-
-def _next_keys(connection: apsw.Connection, table: str, column: str, count: int) -> NDArray[np.int64]:
-    ((last,),) = fetch(connection, f"SELECT coalesce(max({column}), 0) FROM {table}")
-    return np.arange(last + 1, last + 1 + count, dtype=np.int64)
-
-
-def _end(connection: apsw.Connection, table: str, column: str, keys: Iterable[int], sequence: int) -> None:
-    """End the current versions of `keys` with the delta `sequence`."""
-    _execute_each(
-        connection,
-        f"UPDATE {table} SET until = ? WHERE {column} = ? AND until IS NULL",
-        [(sequence, key) for key in keys],
-    )
+    def _each(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
+        """Run a statement for each row; without rows, do not even prepare it."""
+        if given := list(rows):
+            self.connection.executemany(statement, given)
 
 
 def _edge_times(edge: MemoryEdge, at: datetime) -> tuple[int | None, ...]:
@@ -295,12 +237,6 @@ def _edge_times(edge: MemoryEdge, at: datetime) -> tuple[int | None, ...]:
     if edge.valid_from is None and edge.valid_to is None:
         return created, used, None, None
     return created, used, micros_or_none(edge.valid_from), micros_or_none(edge.valid_to)
-
-
-def _execute_each(connection: apsw.Connection, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
-    """Run a statement for each row; without rows, do not even prepare it."""
-    if given := list(rows):
-        connection.executemany(statement, given)
 
 
 _REMOVED_NODES = "nodes removed"
@@ -351,74 +287,75 @@ class SqliteJournal:
     """
 
     def __init__(self, connection: apsw.Connection, namespace: int) -> None:
-        self._connection = connection
-        self._namespace = namespace
-        self._types = register_types(connection)
+        self._connection, self._namespace, self._types = connection, namespace, register_types(connection)
 
     def entries(self, after: int, up_to: int = NOW) -> Iterator[JournalEntry]:
         """Yield the deltas numbered above `after`, oldest first; the file must not change meanwhile."""
-        rows = fetch(self._connection, f"{_ENTRIES} ORDER BY sequence", self._values(after, up_to))
-        for sequence, at, reason, changes, operators, spared in rows:
+        for row in self._rows(f"{_ENTRIES} ORDER BY sequence", after=after, up_to=up_to):
+            sequence, at, reason, changes, operators, spared = row
             yield self._entry(sequence, at, reason, json.loads(changes), self._operators(operators, spared))
 
     def sequences(self, after: int, up_to: int) -> list[int]:
         """Return the numbers of the deltas above `after`, oldest first."""
-        found = fetch(
-            self._connection, f"SELECT sequence FROM ({_ENTRIES}) ORDER BY sequence", self._values(after, up_to)
-        )
+        found = self._rows(f"SELECT sequence FROM ({_ENTRIES}) ORDER BY sequence", after=after, up_to=up_to)
         return [sequence for (sequence,) in found]
 
     def sequences_of(self, node_id: str) -> list[int]:
         """Return the numbers of the deltas that put or removed a node, oldest first."""
-        found = fetch(
-            self._connection,
+        found = self._rows(
             "SELECT v.since, v.until FROM nodes n JOIN node_versions v ON v.node = n.node "
-            "WHERE n.namespace = ? AND n.id = ?",
-            (self._namespace, node_id),
+            "WHERE n.namespace = :namespace AND n.id = :id",
+            id=node_id,
         )
         return sorted({sequence for version in found for sequence in version if sequence is not None})
 
     def touched(self, kind: str, edge_type: str, after: int, up_to: int) -> dict[str, int]:
         """Return changed nodes and the numbers of their last changes; see `SupportsTouched`."""
-        values = {**self._values(after, up_to), "kind": kind, "edge_type": edge_type}
-        return dict(fetch(self._connection, _TOUCHED, values))
-
-    def _values(self, after: int, up_to: int) -> dict[str, int]:
-        return {"namespace": self._namespace, "after": after, "up_to": up_to}
+        return dict(self._rows(_TOUCHED, after=after, up_to=up_to, kind=kind, edge_type=edge_type))
 
     def history(self, after: int, up_to: int) -> list[HistoryEntry]:
         """Return the entries above `after`, to `up_to`, that changed the graph, oldest first; uses are left out."""
-        rows = fetch(
-            self._connection,
+        rows = self._rows(
             "SELECT sequence, at, reason, changes, operators FROM deltas "
             "WHERE namespace = :namespace AND sequence > :after AND sequence <= :up_to "
             "AND (changes <> '{}' OR operators IS NOT NULL) ORDER BY sequence",
-            self._values(after, up_to),
+            after=after,
+            up_to=up_to,
         )
         return [
             HistoryEntry(number, from_micros(at), reason, json.loads(changes), operators_from_json(operators))
             for number, at, reason, changes, operators in rows
         ]
 
+    def _rows(self, statement: str, **values: object) -> list[tuple[Any, ...]]:
+        return fetch(self._connection, statement, {"namespace": self._namespace, **values})
+
     def _entry(
         self, sequence: int, at: int, reason: str, changes: Mapping[str, int], operators: tuple[Decay, ...]
     ) -> JournalEntry:
         nodes, edges = self._nodes(sequence), self._edges(sequence)
         removed_nodes = self._removed_nodes(sequence, changes.get(_REMOVED_NODES, 0))
+        changed = self._rows(
+            "SELECT n.id, c.energy, c.energy_at, c.importance FROM node_changes c JOIN nodes n ON n.node = c.node "
+            "WHERE c.since = :now ORDER BY c.node",
+            now=sequence,
+        )
         put, gone = {edge.key for edge in edges}, set(removed_nodes)
-        ended = self._keys("e.until = ?", sequence)
+        ended = self._keys("e.until = :value", sequence)
         implied = [key for key in ended if key in put or gone & {key.source_id, key.target_id}]
         removed_edges = [key for key in ended if key not in implied]
         # The file holds only the number of named edges. Edges removed for another reason fill the list up to it.
         removed_edges += implied[: max(changes.get(_REMOVED_EDGES, 0) - len(removed_edges), 0)]
-        used = self._keys("e.edge IN (SELECT edge FROM edge_uses WHERE since = ?)", sequence)
+        used = self._keys("e.edge IN (SELECT edge FROM edge_uses WHERE since = :value)", sequence)
         delta = GraphDelta(
             removed_edges=tuple(removed_edges),
             removed_nodes=tuple(removed_nodes),
             nodes=tuple(nodes),
             edges=tuple(edges),
             weights=tuple(self._weights(sequence)),
-            node_changes=tuple(self._changes(sequence)),
+            node_changes=tuple(
+                NodeChange(name, energy, moment_or_none(at), rated) for name, energy, at, rated in changed
+            ),
             operators=operators,
             touch=Access(edges=frozenset(used)),
             reason=reason,
@@ -426,60 +363,49 @@ class SqliteJournal:
         )
         return JournalEntry(sequence, delta)
 
-    def _nodes(self, sequence: int) -> list[MemoryNode]:
-        rows = fetch(
-            self._connection,
+    def _nodes(self, sequence: int) -> Iterator[MemoryNode]:
+        for row in self._rows(
             "SELECT n.id, x.vector, v.base_energy, coalesce(v.energy_at, v.created_at), v.importance, "
             "coalesce(a.uses, 0), coalesce(a.charge, 0), coalesce(a.charged_at, v.created_at), "
             f"coalesce(a.last_accessed, 0), k.name, s.name, {RECORD} "
             "FROM node_versions v JOIN nodes n ON n.node = v.node JOIN kinds k ON k.number = v.kind "
             "LEFT JOIN scopes s ON s.number = v.scope LEFT JOIN accesses a ON a.node = v.node "
             "LEFT JOIN vectors x ON x.node = v.node AND x.since <= v.since AND (x.until IS NULL OR x.until > v.since) "
-            "WHERE v.since = ? ORDER BY v.node",
-            (sequence,),
-        )
-        return list(map(_node, rows))
-
-    def _changes(self, sequence: int) -> Iterator[NodeChange]:
-        rows = fetch(
-            self._connection,
-            "SELECT n.id, c.energy, c.energy_at, c.importance FROM node_changes c JOIN nodes n ON n.node = c.node "
-            "WHERE c.since = ? ORDER BY c.node",
-            (sequence,),
-        )
-        return (NodeChange(name, energy, moment_or_none(at), importance) for name, energy, at, importance in rows)
+            "WHERE v.since = :now ORDER BY v.node",
+            now=sequence,
+        ):
+            values = dict(zip(_NODE, row, strict=False))
+            values |= {name: from_micros(values[name]) for name in ("energy_at", "charged_at", "last_accessed")}
+            values |= {"kind": register_kind(values["kind"]), "scope": scope_from_json(values["scope"])}
+            if values["embedding"] is not None:
+                values["embedding"] = vector = np.frombuffer(values["embedding"], dtype="<f4").astype(np.float32)
+                vector.setflags(write=False)
+            yield MemoryNode.restored(**values, **records_of([row[len(_NODE) :]])[0].fields())
 
     def _removed_nodes(self, sequence: int, count: int) -> list[str]:
-        ended = fetch(
-            self._connection,
+        ended = self._rows(
             "SELECT n.id, v.node, EXISTS (SELECT 1 FROM node_versions w WHERE w.node = v.node AND w.since = :now) "
             "FROM node_versions v JOIN nodes n ON n.node = v.node WHERE v.until = :now ORDER BY v.node",
-            {"now": sequence},
+            now=sequence,
+        )
+        kept = (
+            "SELECT 1 FROM edges WHERE (source = :node OR target = :node) AND since < :now "
+            "AND (until IS NULL OR until > :now) LIMIT 1"
         )
         removed = [name for name, _, put in ended if not put]
         if count > len(removed):
             # A node removed and put again in one delta equals a replaced node, unless an edge of it stayed.
-            again = [name for name, key, put in ended if put and not self._kept_an_edge(key, sequence)]
+            again = [name for name, key, put in ended if put and not self._rows(kept, node=key, now=sequence)]
             removed += again[: count - len(removed)]
         return removed
 
-    def _kept_an_edge(self, node: int, sequence: int) -> bool:
-        rows = fetch(
-            self._connection,
-            "SELECT 1 FROM edges WHERE (source = :node OR target = :node) AND since < :now "
-            "AND (until IS NULL OR until > :now) LIMIT 1",
-            {"node": node, "now": sequence},
-        )
-        return bool(rows)
-
     def _edges(self, sequence: int) -> list[MemoryEdge]:
-        rows = fetch(
-            self._connection,
+        rows = self._rows(
             "SELECT s.id, t.id, e.type, e.weight, coalesce(e.created_at, d.at), "
             "coalesce(e.last_activated, e.created_at, d.at), e.valid_from, e.valid_to, e.relation "
             "FROM edges e JOIN nodes s ON s.node = e.source JOIN nodes t ON t.node = e.target "
-            "JOIN deltas d ON d.sequence = e.since WHERE e.since = ? ORDER BY e.edge",
-            (sequence,),
+            "JOIN deltas d ON d.sequence = e.since WHERE e.since = :now ORDER BY e.edge",
+            now=sequence,
         )
         return [
             MemoryEdge(
@@ -497,14 +423,12 @@ class SqliteJournal:
         ]
 
     def _weights(self, sequence: int) -> Iterator[WeightChange]:
-        rows = fetch(
-            self._connection,
+        for source, target, code, weight, used in self._rows(
             "SELECT s.id, t.id, e.type, w.weight, w.last_activated FROM edge_weights w JOIN edges e ON e.edge = w.edge "
             "JOIN nodes s ON s.node = e.source JOIN nodes t ON t.node = e.target "
-            "WHERE w.since = ? AND e.since < w.since ORDER BY e.edge",
-            (sequence,),
-        )
-        for source, target, code, weight, used in rows:
+            "WHERE w.since = :now AND e.since < w.since ORDER BY e.edge",
+            now=sequence,
+        ):
             key = EdgeKey(source, target, self._types[code])
             if key.type.plastic:
                 yield WeightChange(key, weight, from_micros(used))
@@ -515,29 +439,17 @@ class SqliteJournal:
         if text is None or blob is None:
             return ()
         operators = zip(operators_from_json(text), keys_from_blob(blob), strict=True)
-        listed = "e.edge IN (SELECT value FROM json_each(?))"
+        listed = "e.edge IN (SELECT value FROM json_each(:value))"
         return tuple(
             replace(operator, spared=frozenset(self._keys(listed, json.dumps(spared.tolist()))))
             for operator, spared in operators
         )
 
     def _keys(self, condition: str, value: object) -> list[EdgeKey]:
-        """Return the keys of the edges `e` that meet an SQL condition with one value."""
-        rows = fetch(
-            self._connection,
+        """Return the keys of the edges `e` that meet an SQL condition with one `:value`."""
+        rows = self._rows(
             "SELECT s.id, t.id, e.type FROM edges e JOIN nodes s ON s.node = e.source "
             f"JOIN nodes t ON t.node = e.target WHERE {condition} ORDER BY e.edge",
-            (value,),
+            value=value,
         )
         return [EdgeKey(source, target, self._types[code]) for source, target, code in rows]
-
-
-def _node(row: Sequence[Any]) -> MemoryNode:
-    """Return the node from the columns `_NODE` and those of its record."""
-    values = dict(zip(_NODE, row, strict=False))
-    values |= {name: from_micros(values[name]) for name in ("energy_at", "charged_at", "last_accessed")}
-    values |= {"kind": register_kind(values["kind"]), "scope": scope_from_json(values["scope"])}
-    if values["embedding"] is not None:
-        values["embedding"] = vector = np.frombuffer(values["embedding"], dtype="<f4").astype(np.float32)
-        vector.setflags(write=False)
-    return MemoryNode.restored(**values, **records_of([row[len(_NODE) :]])[0].fields())

@@ -190,10 +190,10 @@ class SqliteLog(Log):
         """
         with self.engine.transaction() as connection:
             _check_dimension(connection, plan, index)
-            written = PlanWriter(connection, self.namespace, index).write(plan)
-        index.node_keys.extend(written.new_nodes)
-        index.edge_keys.extend(written.new_edges)
-        return written.sequence
+            sequence, new_nodes, new_edges = PlanWriter(connection, self.namespace, index).write(plan)
+        index.node_keys.extend(new_nodes)
+        index.edge_keys.extend(new_edges)
+        return sequence
 
     def entries(self, after: int = 0, up_to: int = NOW) -> Iterator[JournalEntry]:
         """Yield deltas; see `Log`. Deltas appended meanwhile are left out."""
