@@ -6,21 +6,19 @@ import json
 import logging
 import time
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 import apsw
 import numpy as np
-from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.columns import contained
-from neurogated.core.edge_type import EdgeType
 from neurogated.core.view import Rows
 from neurogated.storage.checkpoint import (
     INDEX_FOLDER,
@@ -33,12 +31,11 @@ from neurogated.storage.checkpoint import (
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph.topology import Column
 from neurogated.storage.index.graph_index import Follower, GraphIndex, Records
-from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
+from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.rows import (
     NOW,
     UNCHANGED,
-    Columns,
     GraphLoader,
     Keys,
     SqliteRecords,
@@ -61,31 +58,37 @@ _VECTORS_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class GraphFollower:
+class GraphFollower(GraphLoader):
     """Adds to a graph index the changes of one namespace after the last delta of the index.
 
     An empty index is filled from the beginning. Nodes and edges are read in the order in which they were added, so that
     sums over them are the same to the last bit as in the process that wrote them.
     """
 
-    connection: apsw.Connection
-    namespace: int
-    types: Mapping[int, EdgeType]
     records: Callable[[GraphIndex], Records]
     """Returns the records of an index."""
 
     def follow(self, index: GraphIndex) -> None:
         """Bring an index up to date; the file must not change meanwhile."""
         since = index.topology.sequence
-        loader = GraphLoader(self.connection, self.namespace, self.types, NOW)
-        if since == (sequence := loader.last_sequence()):
+        if since == (sequence := self.last_sequence()):
             return
         changed, removed = self._follow_nodes(index, since)
-        index.validity.remove(np.concatenate((changed, removed)), self._follow_removed_edges(index, since))
-        loader.load_node_validity(index.validity, index.node_keys.values, since)
-        self._follow_weights(index, since, loader)
-        loader.load_edge_validity(index.validity, index.edge_keys.values, since)
-        loader.load_relations(index.relations, index.edge_keys.values, since)
+        (gone,) = self.columns(
+            "SELECT e.edge FROM edges e INDEXED BY edges_until JOIN nodes n ON n.node = e.source "
+            "WHERE e.until > :since AND e.edge <= :last AND n.namespace = :namespace ORDER BY e.edge",
+            np.int64,
+            since=since,
+            last=_last(index.edge_keys),
+        )
+        known = index.edge_keys.values
+        removed_edges = np.searchsorted(known, gone[contained(known, gone)])
+        index.topology.set(removed_edges, weight=np.nan)
+        index.validity.remove(np.concatenate((changed, removed)), removed_edges)
+        self.load_node_validity(index.validity, index.node_keys.values, since)
+        self._follow_weights(index, since)
+        self.load_edge_validity(index.validity, index.edge_keys.values, since)
+        self.load_relations(index.relations, index.edge_keys.values, since)
         self._follow_vectors(index, since)
         index.topology.sequence = sequence
         index.load_outcomes(changed, removed, self.records(index))
@@ -94,7 +97,7 @@ class GraphFollower:
     def _follow_nodes(self, index: GraphIndex, since: int) -> tuple[Rows, Rows]:
         """Add new nodes, and apply changes and removals; return the rows of the changed and of the removed nodes."""
         topology, known = index.topology, len(index.node_keys)
-        found = self._query(
+        found = self.query(
             "SELECT node, id FROM nodes NOT INDEXED WHERE namespace = :namespace AND node > :last ORDER BY node",
             last=_last(index.node_keys),
         )
@@ -112,8 +115,15 @@ class GraphFollower:
         rows = np.union1d(new, changed)
         spread = {name: np.zeros(rows.size, dtype=column.dtype) for name, column in columns.items()}
         # A node that was removed since it was put also gets a row, because its id still belongs to its user.
-        gone, last = self._last_columns(index, np.setdiff1d(new, changed))
-        for place, found_columns in ((changed, columns), (gone, last)):
+        gone, last = read_columns(
+            self.connection,
+            topology,
+            "",
+            "v.node IN (SELECT value FROM json_each(:keys)) "
+            "AND v.since = (SELECT max(w.since) FROM node_versions w WHERE w.node = v.node)",
+            {"keys": json.dumps(index.node_keys.values[np.setdiff1d(new, changed)].tolist())},
+        )
+        for place, found_columns in ((changed, columns), (_node_rows(index, gone), last)):
             for name, column in found_columns.items():
                 spread[name][np.searchsorted(rows, place)] = column
         ids = topology.ids
@@ -126,64 +136,34 @@ class GraphFollower:
             topology.set(_node_rows(index, nodes), **{name: new_values})
         removed = np.setdiff1d(np.union1d(new, ended), changed)
         topology.set(removed, alive=False)
-        self._follow_marks(index, since)
-        return changed, removed
-
-    def _last_columns(self, index: GraphIndex, removed: Rows) -> tuple[Rows, Columns]:
-        """Return the rows of removed nodes with their last columns."""
-        keys, columns = read_columns(
-            self.connection,
-            index.topology,
-            "",
-            "v.node IN (SELECT value FROM json_each(:keys)) "
-            "AND v.since = (SELECT max(w.since) FROM node_versions w WHERE w.node = v.node)",
-            {"keys": json.dumps(index.node_keys.values[removed].tolist())},
-        )
-        return _node_rows(index, keys), columns
-
-    def _follow_marks(self, index: GraphIndex, since: int) -> None:
-        """Apply when and how often nodes were used."""
         if since:
-            key, moment, uses, charge, charged_at = self._columns(
+            key, moment, uses, charge, charged_at = self.columns(
                 "SELECT a.node, a.last_accessed, a.uses, a.charge, coalesce(a.charged_at, :unchanged) "
                 "FROM accesses a INDEXED BY accesses_since "
                 "JOIN nodes n ON n.node = a.node WHERE a.since > :since AND n.namespace = :namespace ORDER BY a.node",
-                (np.int64, np.int64, np.int32, np.float64, np.int64),
+                *(np.int64, np.int64, np.int32, np.float64, np.int64),
                 since=since,
                 unchanged=UNCHANGED,
             )
             rows, charged = _node_rows(index, key), charged_at != UNCHANGED
-            index.topology.set(rows, last_accessed=moment, uses=uses)
-            index.topology.set(rows[charged], charge=charge[charged], charged_at=charged_at[charged])
+            topology.set(rows, last_accessed=moment, uses=uses)
+            topology.set(rows[charged], charge=charge[charged], charged_at=charged_at[charged])
+        return changed, removed
 
-    def _follow_removed_edges(self, index: GraphIndex, since: int) -> Rows:
-        """Mark removed edges and return their rows."""
-        (gone,) = self._columns(
-            "SELECT e.edge FROM edges e INDEXED BY edges_until JOIN nodes n ON n.node = e.source "
-            "WHERE e.until > :since AND e.edge <= :last AND n.namespace = :namespace ORDER BY e.edge",
-            (np.int64,),
-            since=since,
-            last=_last(index.edge_keys),
-        )
-        known = index.edge_keys.values
-        rows: Rows = np.searchsorted(known, gone[contained(known, gone)])
-        index.topology.set(rows, weight=np.nan)
-        return rows
-
-    def _follow_weights(self, index: GraphIndex, since: int, loader: GraphLoader) -> None:
+    def _follow_weights(self, index: GraphIndex, since: int) -> None:
         """Add new edges and changed weights, and replay decay operators."""
         topology = index.topology
         last = _last(index.edge_keys)
         # The delta that set the weight of each edge.
         weighed = np.full(len(index.edge_keys), since, dtype=np.int64)
         if weighed.size:
-            key, moment, weight, activated = self._columns(
+            key, moment, weight, activated = self.columns(
                 "SELECT w.edge, w.since, w.weight, coalesce(w.last_activated, :unchanged) "
                 "FROM edge_weights w INDEXED BY edge_weights_since "
                 "CROSS JOIN edges e ON e.edge = w.edge JOIN nodes n ON n.node = e.source "
                 "WHERE w.since > :since AND e.edge <= :last AND e.until IS NULL AND n.namespace = :namespace "
                 "ORDER BY w.edge, w.since",
-                (np.int64, np.int64, np.float64, np.int64),
+                *(np.int64, np.int64, np.float64, np.int64),
                 since=since,
                 last=last,
                 unchanged=UNCHANGED,
@@ -194,11 +174,11 @@ class GraphFollower:
             used = activated[latest] != UNCHANGED
             topology.set(rows[used], last_activated=activated[latest][used])
             weighed[rows] = moment[latest]
-        new, since_new = loader.append_edges(topology, index.node_keys.values, f"AND e.edge > {last}")
+        new, since_new = self.append_edges(topology, index.node_keys.values, f"AND e.edge > {last}")
         index.edge_keys.extend(new)
         keys = index.edge_keys.values
-        loader.replay_operators(np.concatenate((weighed, since_new)), topology, keys, since)
-        loader.load_uses(topology, keys, since)
+        self.replay_operators(np.concatenate((weighed, since_new)), topology, keys, since)
+        self.load_uses(topology, keys, since)
 
     def _follow_vectors(self, index: GraphIndex, since: int) -> None:
         """Add new vectors in batches, and remove ended ones."""
@@ -217,19 +197,13 @@ class GraphFollower:
         """Return the rows of the nodes with an ended version in `table`."""
         if not since:
             return np.empty(0, dtype=np.int64)
-        (keys,) = self._columns(
+        (keys,) = self.columns(
             f"SELECT DISTINCT v.node FROM {table} v INDEXED BY {table}_until JOIN nodes n ON n.node = v.node "
             "WHERE v.until > :since AND n.namespace = :namespace ORDER BY v.node",
-            (np.int64,),
+            np.int64,
             since=since,
         )
         return _node_rows(index, keys)
-
-    def _query(self, statement: str, **values: int) -> list[tuple[Any, ...]]:
-        return fetch(self.connection, statement, {"namespace": self.namespace, **values})
-
-    def _columns(self, statement: str, kinds: tuple[type, ...], **values: int) -> list[NDArray[Any]]:
-        return fetch_columns(self.connection, statement, {"namespace": self.namespace, **values}, kinds)
 
 
 def _node_rows(index: GraphIndex, keys: Keys) -> Rows:
@@ -350,7 +324,7 @@ class FileFollower(Follower):
 
     def _take_in(self, connection: apsw.Connection, index: GraphIndex) -> None:
         namespace, types = self._log.namespace, register_types(connection)
-        GraphFollower(connection, namespace, types, self.records).follow(index)
+        GraphFollower(connection, namespace, types, NOW, self.records).follow(index)
         index.pending, index.embedder = read_pending(connection, namespace), read_embedder(connection)
 
     # Reading

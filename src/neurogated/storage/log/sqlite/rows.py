@@ -269,13 +269,15 @@ class GraphLoader:
 
         See `load_weights`.
         """
-        edge, source, target, code, since, weight, activated = self._columns(
+        edge, source, target, code, since, weight, activated = self.columns(
             "SELECT e.edge, e.source, e.target, e.type, coalesce(w.since, e.since), coalesce(w.weight, e.weight), "
             "coalesce(w.last_activated, e.last_activated, e.created_at, d.at) "
             "FROM edges e JOIN nodes n ON n.node = e.source JOIN deltas d ON d.sequence = e.since "
             "LEFT JOIN edge_weights w ON w.edge = e.edge AND w.since <= :now "
             f"WHERE n.namespace = :namespace AND {HOLDS.format('e')} {among} ORDER BY e.edge, w.since",
-            (np.int64, np.int64, np.int64, np.int64, np.int64, np.float64, np.int64),
+            *([np.int64] * 5),
+            np.float64,
+            np.int64,
         )
         # The last recorded weight of an edge is current.
         current = last_of_each(edge)
@@ -290,7 +292,7 @@ class GraphLoader:
 
         `edge_keys` are the file's numbers of all rows, ascending.
         """
-        for key, begin, end in self._query(
+        for key, begin, end in self.query(
             "SELECT e.edge, e.valid_from, e.valid_to "
             f"FROM edges e {since_index('edges', after, 'edges_lasting')} JOIN nodes n ON n.node = e.source "
             f"WHERE (e.valid_from IS NOT NULL OR e.valid_to IS NOT NULL) AND n.namespace = :namespace "
@@ -300,7 +302,7 @@ class GraphLoader:
 
     def load_relations(self, relations: dict[str, list[int]], edge_keys: Keys, after: int = 0) -> None:
         """Load the relations of the edges added after the delta `after`; see `load_edge_validity`."""
-        for key, relation in self._query(
+        for key, relation in self.query(
             f"SELECT e.edge, e.relation FROM edges e {since_index('edges', after, 'edges_related')} "
             "JOIN nodes n ON n.node = e.source "
             f"WHERE e.relation IS NOT NULL AND n.namespace = :namespace AND {HOLDS.format('e')} AND e.since > {after} "
@@ -308,24 +310,25 @@ class GraphLoader:
         ):
             relations.setdefault(relation, []).append(int(np.searchsorted(edge_keys, key)))
 
-    def _query(self, statement: str) -> list[tuple[Any, ...]]:
-        return fetch(self.connection, statement, {"namespace": self.namespace, "now": self.as_of})
+    def query(self, statement: str, **values: object) -> list[tuple[Any, ...]]:
+        """Return the rows of a query, which may name the namespace and the delta as `:namespace` and `:now`."""
+        return fetch(self.connection, statement, {"namespace": self.namespace, "now": self.as_of, **values})
 
-    def _columns(self, statement: str, kinds: tuple[DTypeLike, ...]) -> list[NDArray[Any]]:
-        """Return the columns of a query of numbers."""
-        values = {"namespace": self.namespace, "now": self.as_of}
+    def columns(self, statement: str, *kinds: DTypeLike, **values: object) -> list[NDArray[Any]]:
+        """Return the columns of a query of numbers; see `query`."""
+        values = {"namespace": self.namespace, "now": self.as_of, **values}
         return fetch_columns(self.connection, statement, values, kinds)
 
     def last_sequence(self) -> int:
         """Return the number of the last delta of the namespace."""
-        ((sequence,),) = self._query(
+        ((sequence,),) = self.query(
             "SELECT coalesce(max(sequence), 0) FROM deltas WHERE namespace = :namespace AND sequence <= :now"
         )
         return int(sequence)
 
     def load_node_validity(self, validity: Validity, node_keys: Keys, after: int = 0) -> None:
         """Load the validity and the expiry of the nodes changed after the delta `after`."""
-        for key, begin, end, expires, found in self._query(
+        for key, begin, end, expires, found in self.query(
             "SELECT v.node, v.valid_from, v.valid_to, v.expires_at, CASE WHEN v.found LIKE '%given%' THEN v.found END "
             f"FROM node_versions v {since_index('node_versions', after, 'node_versions_lasting')} "
             "JOIN nodes n ON n.node = v.node "
@@ -340,7 +343,7 @@ class GraphLoader:
 
         `since` (edges,) are the deltas that set the weights, `edge_keys` (edges,) the file's numbers, ascending.
         """
-        rows = self._query(
+        rows = self.query(
             "SELECT sequence, operators, spared FROM deltas WHERE namespace = :namespace AND sequence <= :now "
             f"AND sequence > {after} AND spared IS NOT NULL ORDER BY sequence"
         )
@@ -356,12 +359,13 @@ class GraphLoader:
 
         Replay the operators first: each operator lists the edges that had been used.
         """
-        keys, moments = self._columns(
+        keys, moments = self.columns(
             f"SELECT u.edge, u.last_activated FROM edge_uses u {since_index('edge_uses', after)} "
             "JOIN edges e ON e.edge = u.edge "
             "JOIN nodes n ON n.node = e.source "
             f"WHERE u.since > {after} AND u.since <= :now AND n.namespace = :namespace ORDER BY u.edge",
-            (np.int64, np.int64),
+            np.int64,
+            np.int64,
         )
         known = contained(edge_keys, keys)
         topology.set(np.searchsorted(edge_keys, keys[known]), last_activated=moments[known])
