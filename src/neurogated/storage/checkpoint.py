@@ -253,7 +253,6 @@ def _load(
 
 
 def _checksum(file: Path) -> int:
-    """Return the CRC-32 of a file."""
     # The buffer is no larger than the file: creating it fills it with zeros, and most files are small.
     checksum, buffer = 0, memoryview(bytearray(min(_READ_AT_ONCE, file.stat().st_size + 1)))
     with file.open("rb", buffering=0) as opened:

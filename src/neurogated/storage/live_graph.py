@@ -235,9 +235,9 @@ class LiveGraph:
             self._has_until = begin
 
     def _note_open(self) -> None:
-        """Record that the graph is in use."""
-        if (graphs := self.family.open_graphs()) is not None and not graphs.is_latest(self, self._most_open):
-            graphs.use(self, sys.maxsize if self.family.changing.locked() else self._most_open)
+        graphs, most = self.family.open_graphs(), self._most_open
+        if graphs is not None and (graphs.latest is not self or len(graphs) > most):
+            graphs.use(self, sys.maxsize if self.family.changing.locked() else most)
 
     @property
     def is_unloaded(self) -> bool:
@@ -367,7 +367,6 @@ class LiveGraph:
         return take(self.lock, taken, 0 if self._committed else -1)
 
     def _now(self) -> GraphState:
-        """Return the present state; the lock is held."""
         index, view, known = self.index, self.index.topology.view(), self._committed
         if known is not None and known.is_present(index, view):
             return known
@@ -435,42 +434,29 @@ def _texts_of(graph: ref[LiveGraph]) -> LexicalStore:
     return live.text_state()[1]
 
 
-class OpenGraphs:
+class OpenGraphs(dict["LiveGraph", None]):
     """The graphs whose indexes are in memory, in the order of their last use. Callers hold the lock of the engine.
 
     The stores of a memory hold it, and it keeps the open graphs alive.
     """
 
-    def __init__(self) -> None:
-        self._graphs: dict[LiveGraph, None] = {}
-        self._latest: LiveGraph | None = None
-
-    def __len__(self) -> int:
-        return len(self._graphs)
-
-    def __contains__(self, graph: object) -> bool:
-        return graph in self._graphs
-
-    def is_latest(self, graph: LiveGraph, most: int) -> bool:
-        """Return whether a graph was used last, and no more than `most` are open."""
-        return graph is self._latest and len(self._graphs) <= most
+    latest: LiveGraph | None = None
+    """The graph that was used last."""
 
     def use(self, graph: LiveGraph, most: int) -> None:
         """Record the use of an open graph, and unload idle graphs while more than `most` are open."""
-        if self.is_latest(graph, most):
-            return
         self.discard(graph)
-        excess = len(self._graphs) + 1 - most
-        for other in list(self._graphs) if excess > 0 else ():
+        excess = len(self) + 1 - most
+        for other in list(self) if excess > 0 else ():
             if excess > 0 and other.unload():
                 excess -= 1
-        self._graphs[graph] = None
-        self._latest = graph
+        self[graph] = None
+        self.latest = graph
 
     def discard(self, graph: LiveGraph) -> None:
         """Forget a closed graph."""
-        self._latest = None
-        self._graphs.pop(graph, None)
+        self.latest = None
+        self.pop(graph, None)
 
 
 class Family:

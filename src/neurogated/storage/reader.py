@@ -219,7 +219,6 @@ def in_order(nodes: Sequence[MemoryNode], order_by: str) -> list[MemoryNode]:
 
 
 def _seen(view: GraphView, ids: Sequence[str], found: Found) -> Found:
-    """Convert the found places in `ids` to rows of the view."""
     if view.ids is ids:
         return found
     keys, scores = found

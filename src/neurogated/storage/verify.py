@@ -78,7 +78,6 @@ def _nodes(store: GraphStore, replayed: GraphStore) -> Iterator[str]:
 
 
 def _rows(store: GraphStore) -> dict[str, int]:
-    """Return the row of every node by its id, including expired nodes."""
     view = store.graph.latest().view
     return {view.ids[row]: row for row in view.live_nodes().tolist()}
 

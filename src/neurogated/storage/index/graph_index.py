@@ -325,7 +325,13 @@ class GraphIndex:
         """Return the outcomes that change when nodes are removed and others are put, by their rows."""
         put, view = {node.id: row for row, node in nodes.items()}, self.topology.view()
         conflicts = [(row, node) for row, node in nodes.items() if node.kind == CONFLICT]
-        outcomes = _outcomes_of(conflicts, lambda name: put.get(name, view.find(name)))
+        # None for a conflict that is invalid or lacks a side.
+        outcomes: dict[int, Outcome | None] = {row: None for row, _ in conflicts}
+        for row, node in conflicts:
+            for conflict in valid_conflicts([node]):
+                first, second = (put.get(name, view.find(name)) for name in conflict.sides)
+                if first is not None and second is not None:
+                    outcomes[row] = outcome_of(conflict, (first, second), node.created_at)
         times = self.validity.outcomes.valid_time
         held = [row for row, node in nodes.items() if node.kind in FACTS or times(row) is not None]
         entries = {row: entry_of(nodes[row], row) for row in held}
@@ -424,20 +430,6 @@ class GraphIndex:
             if given:
                 rows, vectors = zip(*given, strict=True)
                 change.put(np.array(rows, dtype=np.int64), np.array(vectors, dtype=np.float32))
-
-
-def _outcomes_of(
-    conflicts: Iterable[tuple[int, MemoryNode]], find: Callable[[str], int | None]
-) -> dict[int, Outcome | None]:
-    """Return the outcomes of conflicts by row; None for one that is invalid or lacks a side."""
-    found: dict[int, Outcome | None] = {}
-    for row, node in conflicts:
-        found[row] = None
-        for conflict in valid_conflicts([node]):
-            first, second = map(find, conflict.sides)
-            if first is not None and second is not None:
-                found[row] = outcome_of(conflict, (first, second), node.created_at)
-    return found
 
 
 def _put_texts(index: LexicalStore, rows: Rows, read: ReadTexts) -> None:

@@ -301,7 +301,6 @@ def _refuse_joined_users(view: GraphView, delta: GraphDelta, node_rows: Rows, en
 
 
 def _owners(view: GraphView, rows: Rows) -> dict[int, str | None]:
-    """Return the user of the node at each row."""
     if not rows.size:
         return {}
     codes = view.scope.take(rows).tolist()

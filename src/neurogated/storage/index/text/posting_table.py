@@ -241,7 +241,6 @@ class PostingTable:
                 self._tidy()
 
     def _drop(self, keys: Rows) -> bool:
-        """Remove the texts of `keys`; return whether there were any."""
         keys = keys[_get(self._owners.values, keys, NOWHERE) != NOWHERE]
         if not keys.size:
             return False
@@ -411,7 +410,6 @@ class PostingTable:
                 self._merging, self._last_merging = None, NOWHERE
 
     def _merge(self, run: Sequence[TextSegment]) -> None:
-        """Replace the consecutive segments of `run` by one."""
         with self.lock:
             view, serial = self.view(), self._new_serial()
         merged = TextSegment.of(ForwardIndex.joined(self._living(view, run)), serial)

@@ -214,7 +214,6 @@ class TextSegment:
 
 
 def _steps(ends: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the differences of successive ends, the first from 0."""
     steps = ends.copy()
     steps[1:] -= ends[:-1]
     return steps

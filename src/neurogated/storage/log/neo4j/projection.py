@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -112,11 +112,15 @@ def _statements(plan: Plan, index: GraphIndex, view: GraphView) -> Iterator[tupl
     yield _DELETE_NODES, [{"id": node_id} for node_id in delta.removed_nodes]
 
     created = [node for node in delta.nodes if node.id not in replaced]
-    for label, nodes in _by_label((node.kind, node) for node in created).items():
-        yield _CREATE_NODES[label], [{"values": node_values(node)} for node in nodes]
+    for label, statement in _CREATE_NODES.items():
+        yield statement, [{"values": node_values(node)} for node in created if label_of(node.kind) == label]
     yield _CHANGE_NODES, [{"id": name, "values": node_values(node)} for name, node in replaced.items()]
-    for label, nodes in _by_label(_relabelled(view, replaced.values())).items():
-        yield _RELABEL_NODES[label], [{"id": node.id} for node in nodes]
+    kinds = [view.kinds[kind] for kind in view.kind.take(view.rows(replaced)).tolist()]
+    changed = [
+        node for node, kind in zip(replaced.values(), kinds, strict=True) if label_of(node.kind) != label_of(kind)
+    ]
+    for label, statement in _RELABEL_NODES.items():
+        yield statement, [{"id": node.id} for node in changed if label_of(node.kind) == label]
     yield _TAG_NODES, [{"id": node.id, "tags": list(node.tags)} for node in delta.nodes if node.tags]
     yield _DELETE_TAGS, [{"name": name} for name in sorted({tag for tags in old_tags.values() for tag in tags})]
 
@@ -139,24 +143,9 @@ def _statements(plan: Plan, index: GraphIndex, view: GraphView) -> Iterator[tupl
     yield _CHANGE_NODES, _changed_nodes(plan, view)
 
 
-def _by_label(nodes: Iterable[tuple[str, MemoryNode]]) -> Mapping[str, Sequence[MemoryNode]]:
-    found = defaultdict(list)
-    for kind, node in nodes:
-        found[label_of(kind)].append(node)
-    return found
-
-
 def label_of(kind: str) -> str:
     """Return the label of a kind of nodes."""
     return _LABELS.get(kind, "Memory")
-
-
-def _relabelled(view: GraphView, nodes: Iterable[MemoryNode]) -> Iterator[tuple[str, MemoryNode]]:
-    """Yield the existing nodes that get another label, with their new kinds."""
-    for node in nodes:
-        (row,) = view.rows([node.id]).tolist()
-        if label_of(view.kinds[view.kind.take(np.array([row]))[0]]) != label_of(node.kind):
-            yield node.kind, node
 
 
 def _key(key: EdgeKey) -> Values:

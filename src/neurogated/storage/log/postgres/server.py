@@ -305,7 +305,6 @@ def _refuse_hidden(server: Server, connection: Connection) -> None:
 
 
 def _version(connection: Connection) -> int:
-    """Return the number of the last migration, 0 if there is none."""
     if connection.execute("SELECT to_regclass('migrations')").fetchone() == (None,):
         return 0
     (found,) = connection.execute("SELECT max(number) FROM migrations").fetchone() or (0,)

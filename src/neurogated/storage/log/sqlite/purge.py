@@ -16,7 +16,7 @@ from neurogated.core.model import Vector, as_vector
 from neurogated.errors import InputError
 from neurogated.storage.index.graph.topology import Topology
 from neurogated.storage.log.log import Derivation, Span, repeated
-from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
+from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.integrity import last_change
 from neurogated.storage.log.sqlite.rows import NOW, GraphLoader, found_from_json, read_changes
@@ -150,7 +150,6 @@ def _replace_versions(connection: apsw.Connection, node: int, since: int, until:
 
 
 def _erase_scopes(connection: apsw.Connection) -> None:
-    """Erase scopes without a remaining version."""
     connection.execute(
         "DELETE FROM scopes WHERE number NOT IN (SELECT scope FROM node_versions WHERE scope IS NOT NULL)"
     )
@@ -187,8 +186,16 @@ def _erase_past_edges(connection: apsw.Connection) -> None:
     Operators stay in the history but are no longer evaluated, because the weights include their effect.
     """
     connection.execute("CREATE TEMP TABLE present (edge INTEGER PRIMARY KEY, weight REAL, last_activated INTEGER)")
+    types = register_types(connection)
     for namespace in namespace_names(connection):
-        connection.executemany("INSERT INTO temp.present VALUES (?, ?, ?)", _present_edges(connection, namespace))
+        loader, topology = GraphLoader(connection, namespace, types, NOW), Topology(overlay_edges=0)
+        (nodes,) = loader.columns("SELECT node FROM nodes WHERE namespace = :namespace ORDER BY node", np.int64)
+        edges = loader.load_weights(topology, nodes)
+        view = topology.view()
+        rows = np.flatnonzero(~np.isnan(view.weight.all()))
+        columns = edges[rows], view.weight.take(rows), view.last_activated.take(rows)
+        present = zip(*(column.tolist() for column in columns), strict=True)
+        connection.executemany("INSERT INTO temp.present VALUES (?, ?, ?)", present)
     for table in ("edge_uses", "edge_weights"):
         connection.execute(f"DELETE FROM {table}")
     connection.execute("DELETE FROM edges WHERE edge NOT IN (SELECT edge FROM temp.present)")
@@ -198,22 +205,6 @@ def _erase_past_edges(connection: apsw.Connection) -> None:
     )
     connection.execute("DROP TABLE temp.present")
     connection.execute("UPDATE deltas SET spared = NULL")
-
-
-def _present_edges(connection: apsw.Connection, namespace: int) -> Iterator[tuple[int, float, int]]:
-    """Yield number, weight and last use of each edge of a namespace that has not faded away."""
-    (nodes,) = fetch_columns(
-        connection,
-        "SELECT node FROM nodes WHERE namespace = :namespace ORDER BY node",
-        {"namespace": namespace},
-        (np.int64,),
-    )
-    topology = Topology(overlay_edges=0)
-    edges = GraphLoader(connection, namespace, register_types(connection), NOW).load_weights(topology, nodes)
-    view = topology.view()
-    rows = np.flatnonzero(~np.isnan(view.weight.all()))
-    columns = edges[rows], view.weight.take(rows), view.last_activated.take(rows)
-    yield from zip(*(column.tolist() for column in columns), strict=True)
 
 
 _EMBEDDED = """
@@ -250,11 +241,19 @@ def replace_vectors(
         InputError: a vector has another length, or a version gets no vector.
     """
     ((expected,),) = fetch(connection, f"SELECT count(*) {_EMBEDDED}")
+
+    def rows() -> Iterator[tuple[int, int, bytes]]:
+        for key, vector in vectors:
+            checked = as_vector(vector)
+            if checked.size != dimension:
+                raise InputError(
+                    f"a vector has dimension {checked.size}, the embedder {dimension}; give vectors of its own"
+                )
+            yield *key, np.asarray(checked, dtype="<f4").tobytes()
+
     # `vectors` may be an iterator that is still reading `embedded_versions`.
     connection.execute("CREATE TEMP TABLE fresh (node INTEGER, since INTEGER, vector BLOB, PRIMARY KEY (node, since))")
-    connection.executemany(
-        "INSERT INTO temp.fresh VALUES (?, ?, ?)", ((*key, _blob(vector, dimension)) for key, vector in vectors)
-    )
+    connection.executemany("INSERT INTO temp.fresh VALUES (?, ?, ?)", rows())
     connection.execute("DELETE FROM vectors")
     connection.execute(
         "INSERT INTO vectors SELECT v.node, v.since, v.until, f.vector FROM temp.fresh f "
@@ -269,10 +268,3 @@ def replace_vectors(
     connection.execute(
         "INSERT OR REPLACE INTO settings VALUES ('embedder', ?), ('dimension', ?)", (embedder, str(dimension))
     )
-
-
-def _blob(vector: Vector, dimension: int) -> bytes:
-    checked = as_vector(vector)
-    if checked.size != dimension:
-        raise InputError(f"a vector has dimension {checked.size}, the embedder {dimension}; give vectors of its own")
-    return np.asarray(checked, dtype="<f4").tobytes()

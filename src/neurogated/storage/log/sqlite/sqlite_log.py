@@ -393,10 +393,20 @@ class PastFollower(Follower):
         self._seen: GraphIndex | None = None
 
     def load(self) -> GraphIndex:
-        """Read the past state."""
+        """Read the past state, and find the vectors and texts that changed later."""
         with self.steady():
-            present = self._past.latest()
-            index = self._look_back(present)
+            present, connection = self._past.latest(), self._file.connection
+            keys, index = present.form.node_keys.values.copy(), GraphIndex(self._config)
+            loader = GraphLoader(connection, self._namespace, register_types(connection), self._as_of)
+            self._load_nodes(loader, index, present.view, keys)
+            edge_keys = self._load_edges(loader, index, present, keys)
+            index.vectors = present.form.vectors.forked()
+            index.vectors.remove(self._changed_since("vectors", keys))
+            put_vectors(index.vectors, keys, loader.query(_ENDED_VECTORS))
+            index.node_keys, index.edge_keys = Column.of(keys), Column.of(edge_keys)
+            index.fork_texts, index.embedder = self._texts, present.embedder
+            nodes = index.topology.view().live_nodes()
+            index.load_outcomes(nodes, nodes[:0], self.records(index))
             self._seen = present.form
         return index
 
@@ -415,22 +425,6 @@ class PastFollower(Follower):
     def steady(self) -> AbstractContextManager[object]:
         """Read one state of the file within the block."""
         return self._file.reading(latest=True)
-
-    def _look_back(self, present: GraphState) -> GraphIndex:
-        """Read the past state, and find the vectors and texts that changed later."""
-        keys, index, connection = present.form.node_keys.values.copy(), GraphIndex(self._config), self._file.connection
-        loader = GraphLoader(connection, self._namespace, register_types(connection), self._as_of)
-        self._load_nodes(loader, index, present.view, keys)
-        edge_keys = self._load_edges(loader, index, present, keys)
-        index.vectors = present.form.vectors.forked()
-        index.vectors.remove(self._changed_since("vectors", keys))
-        old = fetch(connection, _ENDED_VECTORS, {"namespace": self._namespace, "now": self._as_of})
-        put_vectors(index.vectors, keys, old)
-        index.node_keys, index.edge_keys = Column.of(keys), Column.of(edge_keys)
-        index.fork_texts, index.embedder = self._texts, present.embedder
-        nodes = index.topology.view().live_nodes()
-        index.load_outcomes(nodes, nodes[:0], self.records(index))
-        return index
 
     def _load_nodes(self, loader: GraphLoader, form: GraphIndex, now: GraphView, keys: Keys) -> None:
         """Write the past node columns; copy those that did not change from the present."""
@@ -460,15 +454,12 @@ class PastFollower(Follower):
 
     def _load_edges(self, loader: GraphLoader, form: GraphIndex, present: GraphState, keys: Keys) -> Keys:
         """Append the past edges; copy those that did not change from the present."""
-        since = {"namespace": self._namespace, "now": self._as_of}
-        ((first_new,),) = fetch(
-            loader.connection, "SELECT min(edge) FROM edges INDEXED BY edges_since WHERE since > ?", (self._as_of,)
-        )
-        changed = np.array([key for (key,) in fetch(loader.connection, _EDGES_CHANGED_SINCE, since)], dtype=np.int64)
+        ((first_new,),) = loader.query("SELECT min(edge) FROM edges INDEXED BY edges_since WHERE since > :now")
+        changed = np.array([key for (key,) in loader.query(_EDGES_CHANGED_SINCE)], dtype=np.int64)
         among = f"AND (e.edge IN ({_EDGES_CHANGED_SINCE})"
         now, now_keys = present.view, present.form.edge_keys.values
         kept = (now_keys < (NOW if first_new is None else first_new)) & ~np.isin(now_keys, changed)
-        if fetch(loader.connection, _OPERATORS_SINCE, since):
+        if loader.query(_OPERATORS_SINCE):
             # Every plastic edge may have faded later.
             among += " OR e.type IN (SELECT type FROM edge_types WHERE plastic)"
             kept &= ~np.array([kind.plastic for kind in now.edge_types], dtype=np.bool_)[now.edge_type]
