@@ -14,7 +14,7 @@ import time
 import zlib
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
@@ -46,21 +46,14 @@ _UNUSABLE = (OSError, EOFError, ValueError, LookupError, TypeError, AttributeErr
 
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
-    """Identifies a state of a graph. The time `at` tells it from a state of another history of the same memory."""
+class IndexSnapshot:
+    """A graph index at one moment, with the file's key of every row."""
 
     generation: str
     namespace: int
     sequence: int
     at: int
-    """When the delta `sequence` was made, in microseconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class IndexSnapshot:
-    """A graph index at one moment, with the file's key of every row."""
-
-    stamp: Stamp
+    """When the delta `sequence` was made, in microseconds; it tells another history of the same memory apart."""
     write_form: Write
     node_keys: NDArray[np.int64]
     edge_keys: NDArray[np.int64]
@@ -71,7 +64,6 @@ class IndexSnapshot:
         self.write_form(folder / INDEX_FOLDER, None if previous is None else previous / INDEX_FOLDER)
         save_array(folder / _NODE_KEYS, self.node_keys)
         save_array(folder / _EDGE_KEYS, self.edge_keys)
-        stamp = self.stamp
         known = {}
         if previous is not None:
             note = json.loads((previous / _NOTE).read_text(encoding="utf-8"))
@@ -85,15 +77,12 @@ class IndexSnapshot:
                 if entry is None or entry[0] != status.st_size:
                     entry = [status.st_size, _checksum(file)]
                 found[str(file.relative_to(folder))] = entry
-        write_text(folder / _NOTE, json.dumps({"format": _FORMAT, **asdict(stamp), "files": found}))
+        stamp = {name: getattr(self, name) for name in ("generation", "namespace", "sequence", "at")}
+        write_text(folder / _NOTE, json.dumps({"format": _FORMAT, **stamp, "files": found}))
 
 
 class StateReplacedError(Exception):
     """Another process replaced the checkpoint while it was read."""
-
-
-class _UnusableError(ValueError):
-    """A checkpoint cannot be used; the message gives the reason."""
 
 
 class Checkpoints:
@@ -159,13 +148,13 @@ class Checkpoints:
         """
         if not is_wanted():
             return None
-        stamp = frozen.stamp
-        folder = self._folder / f"{stamp.namespace}-{stamp.sequence}"
+        namespace = frozen.namespace
+        folder = self._folder / f"{namespace}-{frozen.sequence}"
         draft = folder.with_name(folder.name + _PARTIAL)
         _remove(draft)
         try:
             make_folder(draft)
-            previous = self._trusted.get(stamp.namespace)
+            previous = self._trusted.get(namespace)
             frozen.write(draft, previous if previous is not None and (previous / _NOTE).exists() else None)
             if not is_wanted():
                 return None
@@ -173,9 +162,9 @@ class Checkpoints:
             draft.rename(folder)
         finally:
             _remove(draft)
-        self._trusted[stamp.namespace] = folder
+        self._trusted[namespace] = folder
         # This process goes on with the arrays of the earlier one, which it has mapped.
-        self.tidy(stamp.namespace)
+        self.tidy(namespace)
         return folder
 
     def tidy(self, namespace: int) -> None:
@@ -240,13 +229,13 @@ def _load(
 ) -> GraphIndex:
     note = json.loads((folder / _NOTE).read_text(encoding="utf-8"))
     if note["format"] != _FORMAT:
-        raise _UnusableError(f"its format is {note['format']}, not {_FORMAT}")
+        raise ValueError(f"its format is {note['format']}, not {_FORMAT}")
     if note["generation"] != generation or note["at"] != made_at(note["sequence"]):
-        raise _UnusableError("it belongs to another state of the memory")
+        raise ValueError("it belongs to another state of the memory")
     for name, entry in note["files"].items():
         file = folder / name
         if [file.stat().st_size, _checksum(file)] != entry:
-            raise _UnusableError(f"{name} is damaged")
+            raise ValueError(f"{name} is damaged")
     index = load_form(folder / INDEX_FOLDER)
     index.node_keys, index.edge_keys = (Column.of(load_array(folder / name)) for name in (_NODE_KEYS, _EDGE_KEYS))
     return index

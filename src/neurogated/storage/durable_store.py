@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Self, cast
+from typing import Generic, Self, TypeVar, cast
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import EmbeddedVersion, SupportsCheck, SupportsReembedding, VersionKey
@@ -19,13 +19,21 @@ from neurogated.storage.log.delta_log import DatabaseEngine, DeltaLog, embedded_
 from neurogated.storage.log.log import Engine
 from neurogated.storage.verify import disagreements
 
+_Engine = TypeVar("_Engine", bound=Engine)
+_Database = TypeVar("_Database", bound=DatabaseEngine)
 
-class DurableStore(GraphStore, SupportsCheck, SupportsReembedding):
+
+class DurableStore(GraphStore, SupportsCheck, SupportsReembedding, Generic[_Engine]):
     """A `GraphStore` whose engine is a file or a database. Each process has an index of the whole graph.
 
     Several stores, in several processes, may have one memory open. A write waits for its turn. A write or a new view
     first applies the writes of other processes.
     """
+
+    @property
+    def engine(self) -> _Engine:
+        """The file or the database."""
+        return cast("_Engine", self.graph.family.engine)
 
     @classmethod
     def open(
@@ -70,7 +78,7 @@ class DurableStore(GraphStore, SupportsCheck, SupportsReembedding):
 
     @staticmethod
     @abstractmethod
-    def connected(place: str | Path, patience: float, *, from_scratch: bool, read_only: bool) -> Engine:
+    def connected(place: str | Path, patience: float, *, from_scratch: bool, read_only: bool) -> _Engine:
         """Return the engine of the memory at `place`, whose writes wait `patience` seconds. Raises like `open`."""
 
     def tidy(self) -> None:
@@ -112,13 +120,8 @@ class DurableStore(GraphStore, SupportsCheck, SupportsReembedding):
         """Replace all vectors and record their embedder, within a transaction."""
 
 
-class DatabaseStore(DurableStore):
+class DatabaseStore(DurableStore[_Database]):
     """A `DurableStore` in a database. When `apply` returns, the change is committed."""
-
-    @property
-    def engine(self) -> DatabaseEngine:
-        """The database."""
-        return cast("DatabaseEngine", self.graph.family.engine)
 
     @contextlib.contextmanager
     def still_copy(self) -> Iterator[Self]:

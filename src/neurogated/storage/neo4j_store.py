@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
-from typing import cast
 
 from neurogated.storage.durable_store import DatabaseStore
 from neurogated.storage.log.neo4j.connection import MEMORY, BoltAddress, Connection
@@ -13,16 +12,11 @@ from neurogated.storage.log.neo4j.projection import projection_faults
 from neurogated.storage.verify import disagreements
 
 
-class Neo4jStore(DatabaseStore):
+class Neo4jStore(DatabaseStore[Neo4jEngine]):
     """A memory in a database that speaks Bolt, such as `bolt://HOST:7687/DATABASE?memory=NAME`.
 
     Without a database, it is in the default one of the server; without `memory`, it is the memory `default`.
     """
-
-    @property
-    def engine(self) -> Neo4jEngine:
-        """The connection to the database."""
-        return cast("Neo4jEngine", self.graph.family.engine)
 
     @staticmethod
     def connected(place: str | Path, patience: float, *, from_scratch: bool, read_only: bool) -> Neo4jEngine:

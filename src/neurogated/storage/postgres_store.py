@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
 
 from neurogated.core.abilities import SupportsStatistics
 from neurogated.storage.durable_store import DatabaseStore
@@ -12,17 +11,12 @@ from neurogated.storage.log.postgres.postgres_log import PostgresEngine
 from neurogated.storage.log.postgres.server import PostgresAddress, Server, exists, prepare, rewrite_tables
 
 
-class PostgresStore(DatabaseStore, SupportsStatistics):
+class PostgresStore(DatabaseStore[PostgresEngine], SupportsStatistics):
     """A memory in one schema of a PostgreSQL database, such as `postgresql://HOST/DATABASE?schema=NAME`.
 
     Without `schema`, it is in the schema `neurogated`. Processes that write to different graphs do not wait for each
     other.
     """
-
-    @property
-    def engine(self) -> PostgresEngine:
-        """The database."""
-        return cast("PostgresEngine", self.graph.family.engine)
 
     @staticmethod
     def connected(place: str | Path, patience: float, *, from_scratch: bool, read_only: bool) -> PostgresEngine:

@@ -69,24 +69,20 @@ class Reader(GraphReader):
         return self._searched(lambda left_out: [texts.search(query, k, left_out, among)], k)[0]
 
     def keyword_scores(self, query: str, rows: Rows) -> NDArray[np.float64]:
-        texts = self._texts
-        return texts.scores(query, self._state.rows_of(self.view, rows), self._state.among(self.view))
+        return self._texts.scores(query, self._state.rows_of(self.view, rows), self._state.among(self.view))
 
     def has_tags(self, tags: Sequence[str], rows: Rows) -> NDArray[np.bool_]:
-        texts = self._texts
-        return texts.having(tags, self._state.rows_of(self.view, rows))
+        return self._texts.having(tags, self._state.rows_of(self.view, rows))
 
     def marks(self, tags: Sequence[str], rows: Rows) -> NDArray[np.uint8]:
-        texts = self._texts
-        return texts.marks(tags, self._state.rows_of(self.view, rows))
+        return self._texts.marks(tags, self._state.rows_of(self.view, rows))
 
     def existing_tags(self, tags: Iterable[str]) -> frozenset[str]:
         texts, view = self._texts, self.view
         return texts.existing(tags, self._state.rows_of(view, view.hidden), self._state.among(view))
 
     def rows_with(self, terms: Collection[str], limit: int | None = None) -> Rows:
-        texts = self._texts
-        return self._shown(texts.keys_with(terms, limit, self._state.among(self.view)))
+        return self._shown(self._texts.keys_with(terms, limit, self._state.among(self.view)))
 
     def rare_rows_with(self, limits: Mapping[str, int]) -> dict[str, Rows]:
         texts = self._texts
@@ -132,7 +128,7 @@ class Reader(GraphReader):
 
     @property
     def _texts(self) -> LexicalStore:
-        """The keyword and tag index, which the first search builds."""
+        """The keyword and tag index, which the first search builds; it may replace the state, so it is asked first."""
         if self._bound_texts is None:
             self._state, self._bound_texts = self._graph.text_state()
         return self._bound_texts

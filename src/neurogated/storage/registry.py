@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsNamespaces, SupportsTransaction
@@ -66,7 +66,7 @@ def open_store(config: MemoryConfig, clock: Clock) -> GraphStorePort:
     if config.storage == "sqlite":
         from neurogated.storage.sqlite_store import SqliteStore
 
-        store: type[DurableStore] = SqliteStore
+        store: type[DurableStore[Any]] = SqliteStore
         place = _path(config)
     else:
         store = _database_store(config.storage)

@@ -17,16 +17,11 @@ from neurogated.storage.log.sqlite.snapshot import take_snapshot
 from neurogated.storage.log.sqlite.sqlite_log import SqliteEngine, SqliteLog
 
 
-class SqliteStore(DurableStore, SupportsSnapshot, SupportsStatistics):
+class SqliteStore(DurableStore[SqliteEngine], SupportsSnapshot, SupportsStatistics):
     """A `DurableStore` whose engine is a memory file: texts, vectors and journal are on disk.
 
     When `apply` returns, the change is on disk and survives `kill -9`.
     """
-
-    @property
-    def engine(self) -> SqliteEngine:
-        """The memory file and its checkpoints."""
-        return cast("SqliteEngine", self.graph.family.engine)
 
     @property
     def follower(self) -> FileFollower:

@@ -59,6 +59,8 @@ class SqliteFile:
 
     while_waiting: Callable[[], None] | None = None
     """Called again and again while a thread that holds `lock` waits for its turn to write."""
+    connection: apsw.Connection
+    """Use it under `lock` and within `translated` or `transaction`."""
 
     def __init__(
         self,
@@ -83,7 +85,8 @@ class SqliteFile:
             StorageError: the file cannot be read or written.
         """
         self.path = path
-        self._translated = Translated(path)
+        self.translated = Translated(path)
+        """A block that turns the driver's errors into ours."""
         self.read_only = read_only
         self.lock = threading.RLock()
         self._patience = patience
@@ -116,9 +119,9 @@ class SqliteFile:
             if is_alone := self._presence.enter():
                 drop_draft(self.path)
             self._open_for_writing(from_scratch=from_scratch, is_alone=is_alone)
-            with self.translated():
-                keep_incarnation(self._connection, place_of(self.path))
-                self._identity, self._sequence = last_change(self._connection)
+            with self.translated:
+                keep_incarnation(self.connection, place_of(self.path))
+                self._identity, self._sequence = last_change(self.connection)
             self._watermark.write(self._identity, self._sequence)
             if is_alone:
                 self._watch.note()
@@ -126,14 +129,14 @@ class SqliteFile:
         except BaseException:
             if hasattr(self, "_guard"):
                 with self._guard.released():
-                    self._connection.close()
+                    self.connection.close()
             self._presence.leave()
             self._turn.close()
             raise
 
     def disown(self, *, at_rest: bool) -> None:
         """Leave the file to the parent process: the child neither uses nor closes it."""
-        if not self._closed and (not at_rest or self._connection.in_transaction):
+        if not self._closed and (not at_rest or self.connection.in_transaction):
             _busy_at_fork.add(self._opened)
         self.lock = cast("threading.RLock", InheritedLock())
         self._closed = True
@@ -146,11 +149,6 @@ class SqliteFile:
                 warnings.warn(f"{self.path} was not closed; call close()", ResourceWarning, stacklevel=2, source=self)
             finally:
                 self.close()
-
-    @property
-    def connection(self) -> apsw.Connection:
-        """The connection; use it under `lock` and within `translated` or `transaction`."""
-        return self._connection
 
     @contextlib.contextmanager
     def writing(self, patience: float | None = None) -> Iterator[None]:
@@ -188,20 +186,20 @@ class SqliteFile:
         Raises:
             StorageError: the file cannot be written, or the outer transaction was already rolled back.
         """
-        with self.lock, _IN_TURN if self._writing.locked() else self.writing(), self._translated:
+        with self.lock, _IN_TURN if self._writing.locked() else self.writing(), self.translated:
             outer = self._blocks.innermost
             if outer is None:
                 self._files.require_same("nothing was written")
                 self._seal()
-            elif not self._connection.in_transaction:
+            elif not self.connection.in_transaction:
                 raise StorageError(f"a write to {self.path} failed and rolled back its whole transaction; begin again")
             # SQLite ignores it within a transaction. Each transaction sets it, so an interrupt cannot leave it wrong.
-            self._connection.execute(f"PRAGMA foreign_keys = {int(check_references)}")
+            self.connection.execute(f"PRAGMA foreign_keys = {int(check_references)}")
             block = self._blocks.begin()
-            with block.under_way, begun(self._connection, "IMMEDIATE"):
-                yield self._connection
+            with block.under_way, begun(self.connection, "IMMEDIATE"):
+                yield self.connection
                 # Read before the commit: a failure after it would make a committed change look rolled back.
-                identity, sequence = last_change(self._connection)
+                identity, sequence = last_change(self.connection)
                 was_foreign = self._watch.is_foreign()
             block.made = True
             if outer is None and not was_foreign:
@@ -218,11 +216,11 @@ class SqliteFile:
         if latest:
             self.state()
         with self.lock, self._unclosed():
-            if self._connection.in_transaction:
-                yield self._connection
+            if self.connection.in_transaction:
+                yield self.connection
                 return
-            with begun(self._connection, "DEFERRED"):
-                yield self._connection
+            with begun(self.connection, "DEFERRED"):
+                yield self.connection
 
     def fetch(self, statement: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query, without waiting for a transaction of another thread.
@@ -233,7 +231,7 @@ class SqliteFile:
         try:
             if take(self.lock, taken, -1 if self.read_only else 0):
                 with self._unclosed():
-                    return fetch(self._connection, statement, values)
+                    return fetch(self.connection, statement, values)
         finally:
             if True in taken:
                 self.lock.release()
@@ -244,11 +242,7 @@ class SqliteFile:
     def _unclosed(self) -> contextlib.AbstractContextManager[None]:
         if self._closed:
             raise MemoryClosedError("the memory is closed; open it again to use it")
-        return self.translated()
-
-    def translated(self) -> contextlib.AbstractContextManager[None]:
-        """Turn the driver's errors into ours."""
-        return self._translated
+        return self.translated
 
     def state(self) -> tuple[int, int, int]:
         """Return a value that changes after a write of another process; a replaced file is reopened.
@@ -256,13 +250,13 @@ class SqliteFile:
         Raises:
             StorageError: the file is gone.
         """
-        with self.lock, self.translated():
+        with self.lock, self.translated:
             if self._state_in_turn is not None and self.turn_began is not None:
                 return self._state_in_turn
             if self.read_only and self._files.memory() != self._opened:
                 _log.info("%s was replaced and is reopened", self.path)
                 with self._guard.released():
-                    self._connection.close()
+                    self.connection.close()
                 with os_errors(f"{self.path} cannot be opened", _CHECK):
                     self._open_for_reading()
             if not self.read_only and not self._writing.locked():
@@ -270,8 +264,8 @@ class SqliteFile:
                 self._turn.release()
             if self.turn_began is not None or not self._writing.locked():
                 self._seal()
-            ((version,),) = fetch(self._connection, "PRAGMA data_version")
-            self._hold_guard(self._connection, self._guard)
+            ((version,),) = fetch(self.connection, "PRAGMA data_version")
+            self._hold_guard(self.connection, self._guard)
             state = *self._opened, int(version)
             # No other process writes before the turn ends, so the value stays valid.
             self._state_in_turn = state if self.turn_began is not None else None
@@ -281,12 +275,12 @@ class SqliteFile:
         """Give checksums to pages that another program wrote, unless another process is writing."""
         if not self.read_only and self._watch.is_foreign():
             with contextlib.suppress(MemoryLockedError), self.writing(patience=0):
-                self._watch.seal(self._connection)
+                self._watch.seal(self.connection)
 
     def problems(self) -> list[str]:
         """Return the faults of the file, one per line; none if it is sound."""
-        with self.lock, self.translated():
-            return faults(self._connection)
+        with self.lock, self.translated:
+            return faults(self.connection)
 
     def rewrite(self) -> None:
         """Rewrite the file without its deleted rows, and empty its log.
@@ -294,10 +288,10 @@ class SqliteFile:
         Raises:
             StorageError: another process is reading, so that the log cannot be emptied.
         """
-        with self.lock, self.translated():
-            self._connection.execute("VACUUM")
+        with self.lock, self.translated:
+            self.connection.execute("VACUUM")
             with self._reader_lock:
-                ((busy, *_),) = fetch(self._connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+                ((busy, *_),) = fetch(self.connection, "PRAGMA wal_checkpoint(TRUNCATE)")
             self._watch.note()
         if busy:
             raise StorageError(f"another process reads {self.path}, so its log cannot be emptied; compact again")
@@ -321,16 +315,16 @@ class SqliteFile:
             self._close()
 
     def _close(self) -> None:
-        with self.lock, self._reader_lock, self.translated():
+        with self.lock, self._reader_lock, self.translated:
             is_sealed = self._writing.locked() and not self._watch.is_foreign()
             if not self._files.are_same():
                 # Other files replaced those that were opened; the old log must not be written into the new file.
-                self._connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+                self.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
             with self._guard.released():
                 if self._reader is not None:
                     self._reader.close()
                     self._reader = None
-                self._connection.close()
+                self.connection.close()
         self._closed = True
         if not self.read_only:
             if is_sealed and not self._files.has("-wal"):
@@ -365,7 +359,7 @@ class SqliteFile:
             if was_open:
                 seal_pages(self.path)
         if heritage is not None:
-            heritage.keep(self._connection, self.path)
+            heritage.keep(self.connection, self.path)
         self._files.note()
 
     def _attach_for_writing(self) -> None:
@@ -387,7 +381,7 @@ class SqliteFile:
             )
         connection, guard = None, FileGuard(self.path)
         try:
-            with self.translated():
+            with self.translated:
                 connection = open_connection(self.path)
                 for setting in settings:
                     connection.execute(setting)
@@ -401,7 +395,7 @@ class SqliteFile:
                     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
                     connection.close()
             raise
-        self._connection, self._guard, self._opened = connection, guard, opened
+        self.connection, self._guard, self._opened = connection, guard, opened
 
     def _hold_guard(self, connection: apsw.Connection, guard: FileGuard) -> None:
         # A writer must be able to change the journal mode of a file without a log, such as a snapshot.

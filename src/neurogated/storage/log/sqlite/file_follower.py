@@ -25,7 +25,6 @@ from neurogated.storage.checkpoint import (
     Checkpointer,
     Checkpoints,
     IndexSnapshot,
-    Stamp,
     StateReplacedError,
 )
 from neurogated.storage.index.graph.resolve import Plan
@@ -380,8 +379,9 @@ class FileFollower(Follower):
         self._frozen, self._frozen_of = weakref.ref(index), generation
         self._trained_on = index.vectors.trained_on
         frozen = index.freeze(self.records(index).nodes)
-        stamp = Stamp(derivation, namespace, sequence, at)
-        return IndexSnapshot(stamp, frozen, index.node_keys.values, index.edge_keys.values)
+        return IndexSnapshot(
+            derivation, namespace, sequence, at, frozen, index.node_keys.values, index.edge_keys.values
+        )
 
     def is_current(self) -> bool:
         """Return whether the last snapshotted index is still in use and nothing was erased since."""

@@ -218,7 +218,7 @@ def embedded_versions(file: SqliteFile) -> Iterator[EmbeddedVersion]:
     """Yield every version of a node with a vector, in all namespaces; the versions of one node are consecutive."""
     last: VersionKey = (0, -1)
     while True:
-        with file.lock, file.translated():
+        with file.lock, file.translated:
             rows = fetch(
                 file.connection,
                 f"SELECT v.node, v.since, v.content, v.title, v.speaker, v.found {_EMBEDDED} "

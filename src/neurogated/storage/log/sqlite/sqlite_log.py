@@ -81,7 +81,7 @@ class SqliteEngine(SqliteFile, Engine):
         return SqliteLog(self, namespace)
 
     def namespaces(self) -> list[str]:
-        with self.lock, self.translated():
+        with self.lock, self.translated:
             return list(namespace_names(self.connection).values())
 
     def drop_namespace(self, name: str) -> None:
