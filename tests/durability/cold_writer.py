@@ -49,7 +49,7 @@ def _watch() -> None:
             _note(f"{event} {arguments[0]}")
 
     ProcessLock.acquire = acquired  # type: ignore[method-assign, assignment]
-    ProcessLock.release = released  # type: ignore[method-assign]
+    ProcessLock.release = released  # type: ignore[method-assign, assignment]
     re._compiler.compile = compiled  # type: ignore[attr-defined]
     CachedEmbedder.embed_documents = embedded  # type: ignore[method-assign]
     sys.addaudithook(audited)

@@ -39,11 +39,11 @@ class _LockFile:
 
     def disown(self, *, at_rest: bool) -> None:  # noqa: ARG002 - the parent owns the lock either way
         """Leave the lock to the parent process: a forked child closes its copy of the descriptor."""
-        self.close()
+        self._close()
 
     def __del__(self) -> None:
         """Release a lock that an interrupt may have left."""
-        self.close()
+        self._close()
 
     def try_lock(self, *, shared: bool = False) -> bool:
         """Try to take the lock or to change its mode, without waiting; return whether it succeeded.
@@ -68,7 +68,7 @@ class _LockFile:
             except FileNotFoundError:
                 pass
             # Another process deleted the file; the others lock the file that replaced it.
-            self.close()
+            self._close()
 
     def sign(self) -> None:
         """Record that this process has the lock; only error messages use it."""
@@ -83,18 +83,18 @@ class _LockFile:
                 return "another memory of this process, " * (int(noted) == os.getpid()) + f"process {noted}"
         return "another process"
 
-    def write(self, number: int) -> None:
-        """Store a number in the file for the next holder of the lock."""
+    def note(self, number: int) -> None:
+        """Store a number in the file for other holders; the caller holds the lock."""
         with contextlib.suppress(OSError):
             os.pwrite(self._open(), str(number).ljust(_DIGITS).encode(), _DIGITS)
 
-    def read(self) -> int | None:
-        """Return the number in the file; None if there is none."""
+    def noted(self) -> int | None:
+        """Return the number that a holder stored last; None if there is none."""
         with contextlib.suppress(OSError, ValueError):
             return int(os.pread(self._open(), _DIGITS, _DIGITS))
         return None
 
-    def unlock(self) -> None:
+    def release(self) -> None:
         """Release the lock."""
         if self._descriptor is not None:
             try:
@@ -104,6 +104,11 @@ class _LockFile:
                 return
 
     def close(self) -> None:
+        """Release the lock and close the file."""
+        self.release()
+        self._close()
+
+    def _close(self) -> None:
         """Close the file; this releases the lock unless a forked process shares it."""
         if self._descriptor is not None:
             with contextlib.suppress(OSError):
@@ -126,7 +131,7 @@ class _LockFile:
         return self._descriptor
 
 
-class ProcessLock:
+class ProcessLock(_LockFile):
     """A lock with one holder at a time, among all processes and all objects of a process.
 
     A waiting thread holds a second lock, the queue. The holder needs the queue to take the first lock again, so a
@@ -135,7 +140,7 @@ class ProcessLock:
 
     def __init__(self, path: Path, what: str) -> None:
         """Lock the file `path`, which is created; error messages name the holder's work as `what`."""
-        self._file = _LockFile(path)
+        super().__init__(path)
         self._queue = _LockFile(path.with_name(path.name + "-queue"))
         self._what = what
 
@@ -148,70 +153,52 @@ class ProcessLock:
         """
         deadline = time.monotonic() + patience
         try:
-            for file in (self._queue, self._file):
+            for file in (self._queue, self):
                 pause = _FIRST_PAUSE
                 while not file.try_lock():
                     if time.monotonic() >= deadline:
                         raise MemoryLockedError(
-                            f"{self._file.holder()} {self._what}, and has not finished within {patience:g} seconds; "
+                            f"{self.holder()} {self._what}, and has not finished within {patience:g} seconds; "
                             "try again later, or end the process, which loses no acknowledged write"
                         )
                     if meanwhile is not None:
                         meanwhile()
                     time.sleep(pause)
                     pause = min(2 * pause, _LONGEST_PAUSE)
-            self._file.sign()
+            self.sign()
         finally:
-            self._queue.unlock()
-
-    def note(self, number: int) -> None:
-        """Store a number for other holders; the caller holds the lock."""
-        self._file.write(number)
-
-    def noted(self) -> int | None:
-        """Return the number that a holder stored last; None if there is none."""
-        return self._file.read()
-
-    def release(self) -> None:
-        """Release the lock."""
-        self._file.unlock()
+            self._queue.release()
 
     def close(self) -> None:
         """Release the lock and close its files."""
-        for file in (self._file, self._queue):
-            file.unlock()
-            file.close()
+        super().close()
+        self._queue.close()
 
 
-class Presence:
+class Presence(_LockFile):
     """Tells other processes that a store has a memory open for writing; several stores may."""
 
     def __init__(self, memory: Path) -> None:
+        super().__init__(memory.with_suffix(".open"))
         self._memory = memory
-        self._file = _LockFile(memory.with_suffix(".open"))
 
     def enter(self) -> bool:
         """Record that the memory is open; return whether no other store has it open for writing.
 
         The caller holds the write lock, so that two processes opening it cannot both be the first.
         """
-        alone = self._file.try_lock()
-        self._file.try_lock(shared=True)
-        self._file.sign()
+        alone = self.try_lock()
+        self.try_lock(shared=True)
+        self.sign()
         return alone
 
     def require_alone(self) -> None:
         """Raise MemoryLockedError if another store has the memory open for writing."""
-        holder = self._file.holder()
-        if not self._file.try_lock():
+        holder = self.holder()
+        if not self.try_lock():
             raise MemoryLockedError(
                 f"{self._memory} is open for writing in {holder}; close it there first, because it is to be replaced"
             )
-
-    def leave(self) -> None:
-        """Record that the memory is closed."""
-        self._file.unlock()
-        self._file.close()
 
 
 @contextlib.contextmanager
@@ -228,7 +215,7 @@ def opened_alone(memory: Path, patience: float = MemoryConfig().runtime.write_lo
         presence.require_alone()
         yield
     finally:
-        presence.leave()
+        presence.close()
         lock.close()
 
 

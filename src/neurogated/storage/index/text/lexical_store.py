@@ -66,16 +66,6 @@ def holding(view: TableView, numbers: Sequence[int], keys: Rows) -> NDArray[np.b
     return held
 
 
-def held_by_any(view: TableView, numbers: Sequence[int], keys: Rows) -> list[bool]:
-    """Return for each term whether the text of one of `keys`, ascending, holds it."""
-    found = [False] * len(numbers)
-    for part, _, places in view.located(keys) if numbers else ():
-        for term, held in part.postings_of(numbers):
-            both = contained(held, places) if places.size < held.size else contained(places, held)
-            found[term] = found[term] or bool(both.any())
-    return found
-
-
 def pairs_among(view: TableView, numbers: Rows, keys: Rows, limits: NDArray[np.int64], total: int) -> tuple[Rows, Rows]:
     """Return pairs of the position of a term and one of some keys that holds it; of a term beyond its limit not all.
 
@@ -97,52 +87,6 @@ def pairs_among(view: TableView, numbers: Rows, keys: Rows, limits: NDArray[np.i
     terms, held = _posted(view, numbers)
     inside = contained(keys, held)
     return terms[inside], held[inside]
-
-
-def sharing(
-    table: PostingTable, view: TableView, keys: Rows, among: Rows, most: int
-) -> tuple[Rows, Rows, NDArray[np.float64]]:
-    """Return for each of some keys the others among which a keyword joins it that at most `most` of these hold.
-
-    Args:
-        table: the texts.
-        view: these at one moment.
-        keys: distinct keys, all in `among`.
-        among: the keys of the texts that count, ascending.
-        most: a keyword that more of them hold joins none.
-
-    Returns:
-        Three arrays: places in `keys`, other keys, and the sums of 1 / n of the common keywords, at most 1, by place
-        and then by key.
-    """
-    found = [(here, *part.texts.entries(places), part) for part, here, places in view.located(keys)]
-    owner = np.concatenate([_NOTHING, *(here.repeat(sizes) for here, _, sizes, _ in found)])
-    words = np.concatenate([_NOTHING, *(part.texts.words[entries] for _, entries, _, part in found)])
-    frequencies = table.frequencies
-    times = frequencies[words]
-    # Where all texts count, their frequency says at once whether a word is rare.
-    (shared,) = ((times > 1) & (times <= most) if among.size == table.texts else times > 1).nonzero()
-    owner, words = owner[shared], words[shared]
-    numbers = distinct(words)
-    terms, held = pairs_among(view, numbers, among, np.full(numbers.size, most), int(frequencies[numbers].sum()))
-    counts = np.bincount(terms, minlength=numbers.size)
-    rare = (counts > 1) & (counts <= most)
-    # A tag and a part of a keyword contain a blank, a keyword does not.
-    rare[rare] = [" " not in word for word in table.vocabulary.words(numbers[rare])]
-    counts[~rare] = 0
-    (kept,) = rare[terms].nonzero()
-    held = held[kept[terms[kept].argsort(kind="stable")]]
-    place = numbers.searchsorted(words)
-    (kept,) = rare[place].nonzero()
-    owner, place = owner[kept], place[kept]
-    sizes = counts[place]
-    other = held[spread(counts.cumsum()[place] - sizes, sizes)]
-    owner, share = owner.repeat(sizes), (1 / sizes).repeat(sizes)
-    (differ,) = (keys[owner] != other).nonzero()
-    owner, other = owner[differ], other[differ]
-    first, place = firsts(owner * (int(among[-1]) + 1 if among.size else 1) + other)
-    weight = np.bincount(place, share[differ], first.size)
-    return owner[first], other[first], np.minimum(weight, 1.0)
 
 
 def _posted(view: TableView, numbers: Rows) -> tuple[Rows, Rows]:
@@ -289,8 +233,48 @@ class LexicalStore(PostingTable):
             return {terms[place]: found.get(place, _NOTHING) for place in rare.tolist()}
 
     def sharing(self, keys: Rows, among: Rows, most: int) -> tuple[Rows, Rows, NDArray[np.float64]]:
-        """Return which texts share a keyword that at most `most` texts hold; see the function `sharing`."""
-        return self.read(lambda view: sharing(self, view, keys, among, most))
+        """Return for each of some keys the others among which a keyword joins it that at most `most` of these hold.
+
+        Args:
+            keys: distinct keys, all in `among`.
+            among: the keys of the texts that count, ascending.
+            most: a keyword that more of them hold joins none.
+
+        Returns:
+            Three arrays: places in `keys`, other keys, and the sums of 1 / n of the common keywords, at most 1, by
+            place and then by key.
+        """
+        return self.read(lambda view: self._sharing(view, keys, among, most))
+
+    def _sharing(self, view: TableView, keys: Rows, among: Rows, most: int) -> tuple[Rows, Rows, NDArray[np.float64]]:
+        found = [(here, *part.texts.entries(places), part) for part, here, places in view.located(keys)]
+        owner = np.concatenate([_NOTHING, *(here.repeat(sizes) for here, _, sizes, _ in found)])
+        words = np.concatenate([_NOTHING, *(part.texts.words[entries] for _, entries, _, part in found)])
+        frequencies = self.frequencies
+        times = frequencies[words]
+        # Where all texts count, their frequency says at once whether a word is rare.
+        (shared,) = ((times > 1) & (times <= most) if among.size == self.texts else times > 1).nonzero()
+        owner, words = owner[shared], words[shared]
+        numbers = distinct(words)
+        terms, held = pairs_among(view, numbers, among, np.full(numbers.size, most), int(frequencies[numbers].sum()))
+        counts = np.bincount(terms, minlength=numbers.size)
+        rare = (counts > 1) & (counts <= most)
+        # A tag and a part of a keyword contain a blank, a keyword does not.
+        rare[rare] = [" " not in word for word in self.vocabulary.words(numbers[rare])]
+        counts[~rare] = 0
+        (kept,) = rare[terms].nonzero()
+        held = held[kept[terms[kept].argsort(kind="stable")]]
+        place = numbers.searchsorted(words)
+        (kept,) = rare[place].nonzero()
+        owner, place = owner[kept], place[kept]
+        sizes = counts[place]
+        other = held[spread(counts.cumsum()[place] - sizes, sizes)]
+        owner, share = owner.repeat(sizes), (1 / sizes).repeat(sizes)
+        (differ,) = (keys[owner] != other).nonzero()
+        owner, other = owner[differ], other[differ]
+        first, place = firsts(owner * (int(among[-1]) + 1 if among.size else 1) + other)
+        weight = np.bincount(place, share[differ], first.size)
+        return owner[first], other[first], np.minimum(weight, 1.0)
 
     def existing(self, terms: Iterable[str], without: Rows = _NOTHING, among: Rows | None = None) -> frozenset[str]:
         """Return those of `terms` that a text holds whose key is in `among` and not in `without`."""
@@ -306,7 +290,16 @@ class LexicalStore(PostingTable):
             shown = np.setdiff1d(among, without) if without.size else among
             held = [term for term, count in zip(known, frequencies, strict=True) if count]
             words = [known[term] for term in held]
-            return frozenset(compress(held, self.read(lambda view: held_by_any(view, words, shown))))
+
+            def are_held(view: TableView) -> list[bool]:
+                found = [False] * len(words)
+                for part, _, places in view.located(shown) if words else ():
+                    for term, holders in part.postings_of(words):
+                        few, many = (places, holders) if places.size < holders.size else (holders, places)
+                        found[term] = found[term] or bool(contained(many, few).any())
+                return found
+
+            return frozenset(compress(held, self.read(are_held)))
         # A term that more texts hold than `without` has keys needs no lookup.
         return frozenset(
             term

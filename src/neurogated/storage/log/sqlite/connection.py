@@ -73,19 +73,25 @@ def read_beginning(path: Path, size: int) -> bytes:
     """
     path.stat()
     try:
-        with plain_file(path) as file:
+        with opened_file(path, checked=False) as file:
             return file.xRead(min(size, file.xFileSize()), 0)
     except apsw.Error as error:
         raise OSError(str(error)) from error
 
 
 @contextlib.contextmanager
-def plain_file(path: Path) -> Iterator[apsw.VFSFile]:
-    """Open a file for reading through SQLite's file layer without checksums."""
+def opened_file(path: Path, *, checked: bool = True, writable: bool = False) -> Iterator[apsw.VFSFile]:
+    """Open a file whose pages are verified on read and get checksums on write, or through SQLite's own file layer."""
+    _checksums()
     # The checksumming file layer becomes SQLite's default once it is registered.
-    layer = next(name for name in apsw.vfs_names() if name != _VFS)
-    with _opened_file(layer, path, apsw.SQLITE_OPEN_READONLY) as file:
+    layer = _VFS if checked else next(name for name in apsw.vfs_names() if name != _VFS)
+    flags = apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY
+    # SQLite's file layer does not follow links.
+    file = apsw.VFSFile(layer, str(path.resolve()), [flags | apsw.SQLITE_OPEN_MAIN_DB, 0])
+    try:
         yield file
+    finally:
+        file.xClose()
 
 
 def unchecked(connection: apsw.Connection) -> apsw.Connection:
@@ -93,24 +99,6 @@ def unchecked(connection: apsw.Connection) -> apsw.Connection:
     connection.execute("PRAGMA checksum_verification = OFF")
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     return connection
-
-
-@contextlib.contextmanager
-def checked_file(path: Path, *, writable: bool = False) -> Iterator[apsw.VFSFile]:
-    """Open a file whose pages are verified on read and get checksums on write."""
-    _checksums()
-    with _opened_file(_VFS, path, apsw.SQLITE_OPEN_READWRITE if writable else apsw.SQLITE_OPEN_READONLY) as file:
-        yield file
-
-
-@contextlib.contextmanager
-def _opened_file(layer: str, path: Path, flags: int) -> Iterator[apsw.VFSFile]:
-    # SQLite's file layer does not follow links.
-    file = apsw.VFSFile(layer, str(path.resolve()), [flags | apsw.SQLITE_OPEN_MAIN_DB, 0])
-    try:
-        yield file
-    finally:
-        file.xClose()
 
 
 def fetch(

@@ -130,7 +130,7 @@ class SqliteFile:
             if hasattr(self, "_guard"):
                 with self._guard.released():
                     self.connection.close()
-            self._presence.leave()
+            self._presence.close()
             self._turn.close()
             raise
 
@@ -331,7 +331,7 @@ class SqliteFile:
                 sequence = max(self._sequence, self._watermark.read(self._identity))
                 self._watermark.write(self._identity, sequence, closed=True)
             self._watermark.close()
-            self._presence.leave()
+            self._presence.close()
             self._turn.close()
 
     def _open_for_writing(self, *, from_scratch: bool, is_alone: bool) -> None:

@@ -19,10 +19,9 @@ from neurogated.storage.log.sqlite.connection import (
     RESTORE,
     Translated,
     begun,
-    checked_file,
     connect,
     fetch,
-    plain_file,
+    opened_file,
     read_whole_file,
     unchecked,
 )
@@ -325,14 +324,14 @@ def was_rewritten(path: Path) -> bool:
 
     A fault of a disk changes few pages, and leaves the checksums of the others right.
     """
-    with checked_file(path) as file:
+    with opened_file(path) as file:
         pages = file.xFileSize() // _page_size(file)
     return 2 * sum(1 for _ in _unsealed(path)) > pages
 
 
 def _unsealed(path: Path) -> Iterator[int]:
     """Yield the numbers, from 0, of the pages with a wrong checksum."""
-    with checked_file(path) as file:
+    with opened_file(path) as file:
         size = _page_size(file)
         pages, rest = divmod(file.xFileSize(), size)
         if rest or pages < int.from_bytes(file.xRead(_HEADER_SIZE, 0)[_PAGES_AT], "big"):
@@ -351,7 +350,7 @@ def _page_size(file: apsw.VFSFile) -> int:
 
 
 def _seal(path: Path, unsealed: list[int]) -> None:
-    with plain_file(path) as source, checked_file(path, writable=True) as target:
+    with opened_file(path, checked=False) as source, opened_file(path, writable=True) as target:
         # Reading the header tells the file layer to compute checksums.
         size = _page_size(target)
         for number in unsealed:
