@@ -63,9 +63,6 @@ def export_memory(
         made_by: version of neurogated.
         progress: wraps the lines of the journal.
 
-    Returns:
-        The manifest.
-
     Raises:
         StorageError: the folder exists or cannot be written, or a live node is not in the journal.
         CorruptMemoryError: a written file differs from its checksum.

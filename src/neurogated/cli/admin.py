@@ -167,31 +167,11 @@ def export(flags: Flags, folder: str, target: str | None) -> None:
 @click.option("--mirror", is_flag=True, help="delete what earlier imports had and the file no longer has")
 @click.option("--report", metavar="FILE", help="write what was taken and left out to this file, as JSON")
 @user("the owner of what another system wrote (default: the user that the file names)")
-def import_(flags: Flags, file: str, source: str | None, report: str | None, **options: str | bool) -> int:
-    if source is not None or not is_export(Path(file)):
-        return _import_from(flags, source, file, report, options)
-    config = flags.memory_config()
-    _tell_copied(flags, f"imported into {config.place}", import_memory(config, file))
-    return 0
-
-
-@command("sync")
-@click.argument("folder", metavar="FOLDER")
-@click.option("--watch", is_flag=True, help="go on, and follow changes until you press Ctrl+C")
-@user("the owner of the notes")
-def sync(flags: Flags, folder: str, *, watch: bool) -> int:
-    owner, faults = flags.owner["user_id"], 0
-    with flags.open(create=True) as memory:
-        visits = memory.admin.watch(folder, user_id=owner) if watch else [memory.admin.sync(folder, user_id=owner)]
-        for done in visits:
-            counts = {name: value for name, value in dataclasses.asdict(done).items() if isinstance(value, int)}
-            told = ", ".join(f"{value} {name}" for name, value in counts.items())
-            flags.emit(dataclasses.asdict(done), "\n".join((*done.faults, f"{folder}: {told}")))
-            faults += len(done.faults)
-    return 1 if faults else 0
-
-
-def _import_from(flags: Flags, source: str | None, file: str, report: str | None, options: Any) -> int:  # noqa: ANN401 - of `import_from`
+def import_(flags: Flags, file: str, source: str | None, report: str | None, **options: Any) -> int:  # noqa: ANN401
+    if source is None and is_export(Path(file)):
+        config = flags.memory_config()
+        _tell_copied(flags, f"imported into {config.place}", import_memory(config, file))
+        return 0
     if sys.platform == "linux" and hasattr(libc := ctypes.CDLL(None), "mallopt"):
         # Freed blocks of 64 kB and more return to the system. Otherwise, 20 MB of an export take 90 MB, not 66.
         libc.mallopt(_MMAP_THRESHOLD, 1 << 16)
@@ -211,6 +191,22 @@ def _import_from(flags: Flags, source: str | None, file: str, report: str | None
     summary += "".join(f"; {counted(count, 'texts')} {what}" for what, count in changes.items() if count)
     flags.emit(found, "\n".join((*lines, f"imported from {file} ({done.source}): {summary}")))
     return 1 if done.faults else 0
+
+
+@command("sync")
+@click.argument("folder", metavar="FOLDER")
+@click.option("--watch", is_flag=True, help="go on, and follow changes until you press Ctrl+C")
+@user("the owner of the notes")
+def sync(flags: Flags, folder: str, *, watch: bool) -> int:
+    owner, faults = flags.owner["user_id"], 0
+    with flags.open(create=True) as memory:
+        visits = memory.admin.watch(folder, user_id=owner) if watch else [memory.admin.sync(folder, user_id=owner)]
+        for done in visits:
+            counts = {name: value for name, value in dataclasses.asdict(done).items() if isinstance(value, int)}
+            told = ", ".join(f"{value} {name}" for name, value in counts.items())
+            flags.emit(dataclasses.asdict(done), "\n".join((*done.faults, f"{folder}: {told}")))
+            faults += len(done.faults)
+    return 1 if faults else 0
 
 
 @command("migrate")

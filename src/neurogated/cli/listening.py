@@ -40,16 +40,10 @@ _SAME, _PERIOD = 10, 60.0
 
 
 def serve(app: Callable[..., Any], host: str, port: int, *, path: str = "", patience: float = 30.0) -> None:
-    """Serve an app over HTTP until the process is interrupted or terminated, after the answers to its requests.
+    """Serve an ASGI app over HTTP until the process is interrupted or terminated, after the answers to its requests.
 
-    Print the address.
-
-    Args:
-        app: an ASGI app.
-        host: the address to listen on.
-        port: the port; 0 for any free one.
-        path: where the app answers, for the address that is printed.
-        patience: seconds in which the headers of a request must arrive, and in which a client must read on.
+    Print the address with `path`. Port 0 is any free one. Within `patience` seconds the headers of a request must
+    arrive, and a client must read on.
 
     Raises:
         ConfigError: the port is in use, or the address is not one of this computer.

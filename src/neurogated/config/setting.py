@@ -55,26 +55,18 @@ def setting(
     high: float = math.inf,
     choices: tuple[str, ...] = (),
 ) -> Any:  # noqa: ANN401
-    """Return a field of a configuration with its default, its help and its allowed values.
+    """Return a field of a configuration with its default, its help, its least and largest number, and its words.
 
-    Args:
-        default: its value if nobody sets it.
-        help: what it does.
-        low: the least number.
-        high: the largest number.
-        choices: the words that are allowed; empty for any.
+    If `choices` are empty, any word is allowed.
     """
     about = {"help": help, "low": low, "high": high, "choices": choices}
     return field(default=default, metadata=about)
 
 
 def group(kind: type, help: str, *, shorthand: str | None = None) -> Any:  # noqa: A002, ANN401
-    """Return a field that holds a group of settings.
+    """Return a field that holds a group of settings, a frozen dataclass; `help` is its subject.
 
-    Args:
-        kind: the frozen dataclass of the group.
-        help: the subject of the group.
-        shorthand: the setting of the group that a bare text sets: `llm="off"` means `llm.use="off"`.
+    A bare text sets the setting `shorthand` of the group: `llm="off"` means `llm.use="off"`.
     """
     return field(default=kind(), metadata={"help": help, "group": kind, "shorthand": shorthand})
 
@@ -136,9 +128,7 @@ def build(kind: type[_Group], values: Mapping[str, Any], start: _Group | None = 
 def check(values: Any, prefix: str = "") -> None:  # noqa: ANN401 - a frozen dataclass of settings
     """Check every setting of a new group, and parse texts as the types of their fields.
 
-    Args:
-        values: the group.
-        prefix: prefix of the setting names in messages, such as `retrieval.`.
+    The names of settings in messages have the prefix, such as `retrieval.`.
 
     Raises:
         ConfigError: a value has another type, is out of range, or is none of the choices; the message names the

@@ -331,11 +331,7 @@ def index_in_processes(
     process dies, and indexing again adds the rest. The processes run on a Ray cluster if `RAY_ADDRESS` names one and
     Ray is installed; then the memory must be a database that all its machines reach.
 
-    Args:
-        dataset: the data set.
-        memory: the memory, which other processes can open.
-        workers: how many processes run at once.
-        progress: show a progress bar over all collections; None shows it if the output is a terminal.
+    So many `workers` run at once. With `progress` None, a bar is shown if the output is a terminal.
 
     Raises:
         ConfigError: the memory is in RAM, so no other process can open it.

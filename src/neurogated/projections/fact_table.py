@@ -387,19 +387,10 @@ class _Database:
     """
 
     def __init__(self, url: str | Path, seconds: float, subject: str) -> None:
-        """Describe the database; it is opened at the first transaction.
-
-        Args:
-            url: `sqlite:///FILE` or `postgresql://HOST/DATABASE`; a path is an SQLite file.
-            seconds: how long a transaction waits for the database.
-            subject: names the content of the database in errors, and its lock.
-
-        Raises:
-            ConfigError: the URL is of another kind.
-        """
+        """Describe the database; see `FactTable`. `subject` names its content in errors, and its lock."""
         self._url = _parsed(url)
         self._subject = subject
-        self._seconds = seconds
+        self._seconds, self._milliseconds = seconds, int(seconds * _MILLISECONDS)
         self._sessions = threading.local()
         self._patient = self._engine(seconds)
         self._hurried = self._engine(min(seconds, _HURRIED_SECONDS)) if self.is_file else self._patient
@@ -418,10 +409,7 @@ class _Database:
 
     @contextlib.contextmanager
     def transaction(self, *, hurried: bool = False) -> Iterator[Connection]:
-        """Run a block as one transaction.
-
-        Args:
-            hurried: do not wait long for another program that has locked a file.
+        """Run a block as one transaction; if `hurried`, do not wait long for a program that has locked a file.
 
         Raises:
             CorruptMemoryError: the file is damaged.
@@ -464,10 +452,6 @@ class _Database:
                 cursor.execute(statement)
             if self.is_file and cursor.fetchall()[0][0]:
                 raise StorageError(f"another program is reading the {self._subject} in {self}")
-
-    @property
-    def _milliseconds(self) -> int:
-        return int(self._seconds * _MILLISECONDS)
 
     def _engine(self, seconds: float) -> Engine:
         if self.is_file:

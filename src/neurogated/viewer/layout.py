@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from neurogated.core.edge_type import EdgeType
@@ -100,33 +100,24 @@ def subgraph_of(recall: Recall) -> Subgraph:
         tuple(zip(memory.contributions, add_up([*memory.contributions.values()], memory.score), strict=True))
         for memory in memories
     ]
-    arcs: list[Arc] = []
-    for memory, shown in zip(memories, terms, strict=True):
-        total = dict(shown).get("activation", math.nan)
-        arcs += _arcs(memory.flows, numbers[memory.id], numbers, weight, total)
-    for node_id, flows in recall.relays.items():
-        arcs += _arcs(flows, numbers[node_id], numbers, weight)
-    return Subgraph(
-        tuple(
-            Vertex(number, node_id, number + 1 if number < len(memories) else None, anchors.get(node_id))
-            for node_id, number in numbers.items()
-        ),
-        tuple(replace(arc, number=number) for number, arc in enumerate(arcs)),
-        tuple(terms),
-    )
-
-
-def _arcs(
-    flows: Iterable[PathStep], target: int, numbers: Mapping[str, int], weight: float, total: float | None = None
-) -> list[Arc]:
-    """Return the flows into `target`, all with number 0; a target without `total` is no memory."""
-    steps = sorted(flows, key=lambda step: -step.flow)
-    points = [step.flow * weight for step in steps]
-    shown = add_up(points, sum(points) if total is None else total)
-    return [
-        Arc(0, numbers[one.source_id], target, one.type, one.forward, one.weight, one.hop, point, value, total is None)
-        for one, point, value in zip(steps, points, shown, strict=True)
+    # The flows into a node that is no memory have no total of their own.
+    into: list[tuple[str, Iterable[PathStep], float | None]] = [
+        (memory.id, memory.flows, dict(shown).get("activation", math.nan))
+        for memory, shown in zip(memories, terms, strict=True)
     ]
+    arcs: list[Arc] = []
+    for node_id, flows, total in (*into, *((name, flows, None) for name, flows in recall.relays.items())):
+        steps = sorted(flows, key=lambda step: -step.flow)
+        points = [step.flow * weight for step in steps]
+        rounded = add_up(points, sum(points) if total is None else total)
+        for one, point, value in zip(steps, points, rounded, strict=True):
+            sides = len(arcs), numbers[one.source_id], numbers[node_id]
+            arcs.append(Arc(*sides, one.type, one.forward, one.weight, one.hop, point, value, relayed=total is None))
+    vertices = (
+        Vertex(number, node_id, number + 1 if number < len(memories) else None, anchors.get(node_id))
+        for node_id, number in numbers.items()
+    )
+    return Subgraph(tuple(vertices), tuple(arcs), tuple(terms))
 
 
 # Pixels. The fonts of the style sheet fit into boxes of this size.

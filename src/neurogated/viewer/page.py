@@ -169,10 +169,8 @@ class _Card(NamedTuple):
 def render_recall(recall: Recall, nodes: Mapping[str, MemoryNode]) -> str:
     """Return a recall as an HTML page: its kernel, the flows of activation, and the ranked memories.
 
-    Args:
-        recall: a recall.
-        nodes: anchors, sources of flows and nodes on paths that are no memories of the recall. The page shows the id of
-            a node that is missing here.
+    `nodes` are anchors, sources of flows and nodes on paths that are no memories of the recall, by id. The page shows
+    the id of a node that is missing there.
     """
     subgraph = subgraph_of(recall)
     known = {**nodes, **{memory.id: memory.node for memory in recall}}
@@ -332,12 +330,9 @@ def _text(content: str) -> dict[str, Any]:
 
 
 def explain(memory: NeuroGraphMemory, recall: Recall, store: GraphStorePort | None = None) -> str:
-    """Return the page of a recall, with the texts of all nodes that sent activation.
+    """Return the page of a recall of a memory, with the texts of all nodes that sent activation.
 
-    Args:
-        memory: the memory.
-        recall: a recall of it.
-        store: the graph of the recall, if it used `as_of`. Default: the graph of the memory.
+    `store` is the graph of the recall, if it used `as_of`.
     """
     store = memory.store if store is None else store
     passed = [vertex.id for vertex in subgraph_of(recall).vertices if vertex.rank is None]

@@ -99,13 +99,9 @@ FORMAT = Format(
 
 
 def written(nodes: Iterable[MemoryNode], user_id: str, made_by: str, at: datetime) -> Iterator[str]:
-    """Yield the text of a `memory-store.json` piece by piece.
+    """Yield the text of a `memory-store.json` piece by piece: the memories of a user, in the order of their ids.
 
-    Args:
-        nodes: the memories of the user, in the order of their ids.
-        user_id: the owner.
-        made_by: the version of this package.
-        at: the time of the export.
+    `made_by` is the version of this package, and `at` the time of the export.
     """
     head = {"schema": _SCHEMA, "schema_version": "1.0", "export_id": str(uuid4()), "export_date": at.isoformat()}
     whole = {**head, "exported_by": f"{_OURS}/{made_by}", "owner": {"id": user_id}}
