@@ -152,21 +152,18 @@ class Analysis:
         self, kind: str, groups: Sequence[tuple[str, ...]], judge: Callable[[tuple[str, ...]], T], findings: Findings
     ) -> list[T | None]:
         """Return the result of each judgement about some nodes; None for one that failed and stays pending."""
-
-        def attempt(ids: tuple[str, ...]) -> T | LLMError:
+        results, errors = list[T | None](), list[LLMError]()
+        for ids in groups:
             give_way()
             try:
-                return judge(ids)
+                results.append(judge(ids))
             except LLMError as error:
-                return error
-
-        results = list(map(attempt, groups))
-        failures = {ids: result for ids, result in zip(groups, results, strict=True) if isinstance(result, LLMError)}
-        if failures:
-            findings.failed += (PendingTask(kind, ids) for ids in failures)
-            example = next(iter(failures.values()))
-            _log.warning("%d of %d judgements are queued for a retry: %s", len(failures), len(groups), example)
-        return [None if isinstance(result, LLMError) else result for result in results]
+                results.append(None)
+                errors.append(error)
+                findings.failed.append(PendingTask(kind, ids))
+        if errors:
+            _log.warning("%d of %d judgements are queued for a retry: %s", len(errors), len(groups), errors[0])
+        return results
 
 
 class BatchAnalysis:

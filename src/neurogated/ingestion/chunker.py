@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date, datetime
 from functools import cache
-from itertools import chain, islice, pairwise
+from itertools import islice, pairwise
 from typing import Any, NamedTuple, Self
 
 import yaml
@@ -96,19 +96,16 @@ def _blocks(text: str) -> list[MarkdownBlock]:
     # Lines that belong to no block, such as definitions of links, go with the block before them.
     begins = [0, *(_begin(tokens[place]) for place in tops[1:]), len(lines)]
     spans = zip(pairwise([*tops, len(tokens)]), pairwise(begins), strict=True)
-    divided = (_divided(tokens[first:after], lines, begin, end) for (first, after), (begin, end) in spans)
-    return list(chain.from_iterable(divided))
-
-
-def _divided(tokens: Sequence[Token], lines: Sequence[str], begin: int, end: int) -> Iterator[MarkdownBlock]:
-    """Yield a block; of a list or quotation with tables, what is before, in and after each of them."""
-    for first, after in (one.map for one in tokens[1:] if one.type == _TABLE and one.map is not None):
-        if begin < first:
-            yield _block(tokens, lines, begin, first)
-        yield _table_block(lines, first, after)
-        begin = after
-    if begin < end:
-        yield _block(tokens, lines, begin, end)
+    found = list[MarkdownBlock]()
+    for (first, after), (begin, end) in spans:
+        block = tokens[first:after]
+        # Of a list or quotation with tables, what is before, in and after each of them is a block.
+        for head, tail in (one.map for one in block[1:] if one.type == _TABLE and one.map is not None):
+            found += [_block(block, lines, begin, head)] if begin < head else []
+            found.append(_table_block(lines, head, tail))
+            begin = tail  # noqa: PLW2901 - what follows the table
+        found += [_block(block, lines, begin, end)] if begin < end else []
+    return found
 
 
 def with_front_matter(document: Document) -> Document:
@@ -127,14 +124,14 @@ def with_front_matter(document: Document) -> Document:
     if not isinstance(fields, dict) or not all(isinstance(key, str) for key in fields):
         return document
     title, tags, moment = fields.get("title"), _tags(fields.get("tags")), _moment(fields.get("date"))
+    title = title if isinstance(title, str) and title else None
     used = {name for name, value in (("title", title), ("tags", tags), ("date", moment)) if value}
-    used -= set() if isinstance(title, str) else {"title"}
     metadata = {key: _json(value) for key, value in fields.items() if key not in used}
     try:
         return replace(
             document,
             passages=(replace(first, text=rest), *document.passages[1:]),
-            title=document.title or (title if "title" in used else None),
+            title=document.title or title,
             tags=document.tags or tags,
             timestamp=document.timestamp or moment,
             metadata=checked_metadata({**metadata, **document.metadata}),
@@ -237,22 +234,15 @@ class _Piece(NamedTuple):
 class Chunker:
     """Packs sentences into chunks of at most `size` tokens. Each chunk repeats the end of the previous chunk.
 
-    A sentence longer than `size` is cut between words, and its overlap consists of words. A word longer than `size` is
-    cut between graphemes, so that only a single grapheme can be longer than `size`. Only blank lines before chunks and
-    white space after them are dropped.
+    The repeated sentences have at most `overlap` tokens, less than `size`. A sentence longer than `size` is cut between
+    words, and its overlap consists of words. A word longer than `size` is cut between graphemes, so that only a single
+    grapheme can be longer than `size`. Only blank lines before chunks and white space after them are dropped.
 
     Of a Markdown text, a heading is in the chunk of the text under it. Lists, tables and code stay whole if they fit;
     else they are cut between items, rows and lines. Every chunk of a table begins with its header.
     """
 
     def __init__(self, size: int, overlap: int, count_tokens: Callable[[Sequence[str]], list[int]]) -> None:
-        """Set the limits.
-
-        Args:
-            size: maximum tokens of a chunk.
-            overlap: maximum tokens of the sentences repeated from the previous chunk; less than `size`.
-            count_tokens: returns the number of tokens of each text.
-        """
         self._size = size
         self._overlap = overlap
         self._count_tokens = count_tokens

@@ -278,11 +278,6 @@ class Document:
         kinds = {self.kind, *[passage.kind for passage in self.passages]}
         return self.statement is not None or self.id is not None or FACT in kinds
 
-    def refuse_longer(self) -> None:
-        """Raise InputError if the texts have more than `MOST_CHARS` characters."""
-        if (length := sum([len(passage.text) for passage in self.passages])) > MOST_CHARS:
-            raise InputError(f"a document has {length:,} characters, more than {MOST_CHARS:,}; split it")
-
     def is_stamped(self, passage: Passage) -> bool:
         """Return whether new memories of a passage get the time at which they arrive."""
         is_message = self.statement is None and (self.in_session or passage.role is not None)

@@ -12,7 +12,7 @@ from neurogated.core.conflicts import as_given
 from neurogated.core.delta import PendingTask
 from neurogated.core.found import Found
 from neurogated.core.habits import refuse_unknown
-from neurogated.core.model import DEFAULT_IMPORTANCE, EdgeKey, MemoryEdge, MemoryNode, checked_metadata, same_vector
+from neurogated.core.model import DEFAULT_IMPORTANCE, EdgeKey, MemoryEdge, MemoryNode, checked_metadata
 from neurogated.core.node_kind import FACT, given_kind, kind_of_new_text
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
@@ -21,6 +21,8 @@ from neurogated.ingestion.document import checked_ttl
 from neurogated.text.strings import repaired_text
 from neurogated.text.times import Zone
 
+REACH = 1
+"""Neighbours on each side of a text that are read with it."""
 _TIMES = ("valid_from", "valid_to", "timestamp")
 
 
@@ -289,13 +291,15 @@ class DocumentPart:
         for place in range(self.begin, self.end):
             yield self.document[place], self.document[place - 1] if place else None
 
-    def places(self, reach: int) -> range:
-        """Return the places in the document of the part and of `reach` chunks on each side of it."""
-        return range(max(0, self.begin - reach), min(self.end + reach, len(self.document)))
+    @property
+    def around(self) -> range:
+        """The places in the document of the part and of `REACH` chunks on each side of it."""
+        return range(max(0, self.begin - REACH), min(self.end + REACH, len(self.document)))
 
-    def with_neighbours(self, reach: int) -> tuple[str, ...]:
-        """Return the ids of the part and of `reach` chunks on each side of it."""
-        return tuple(self.document[place].id for place in self.places(reach))
+    @property
+    def ids_around(self) -> list[str]:
+        """The ids of the chunks at these places."""
+        return [self.document[place].id for place in self.around]
 
 
 @dataclass(frozen=True, slots=True)
@@ -350,16 +354,6 @@ class Analysed:
     causes: Sequence[MemoryEdge] = ()
     failed: tuple[PendingTask, ...] = ()
     """Judgements that have failed."""
-
-    @classmethod
-    def replacing(
-        cls, old: Mapping[str, MemoryNode], nodes: Sequence[MemoryNode], gone: Sequence[str], at: datetime
-    ) -> Analysed:
-        """Return whole nodes as analysed texts, given the stored nodes by id."""
-        known = [node for node in nodes if node.id in old]
-        moved = {node.id for node in known if not same_vector(node.embedding, old[node.id].embedding)}
-        retold = {node.id for node in known if node.content != old[node.id].content}
-        return cls([node for node in nodes if node.id not in old], known, moved, retold, gone, at)
 
     def accessed_as(self, old: Mapping[str, MemoryNode]) -> Analysed:
         """Return the analysis with the accesses of the stored nodes, which may be newer."""

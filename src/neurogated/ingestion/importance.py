@@ -236,13 +236,6 @@ class Focus:
             else:
                 self._tasks[user_id, session_id] = task
 
-    def relevance(self, node: MemoryNode) -> float:
-        """Return the cosine of a node with its task, 0–1; 0 without one."""
-        task = self.task_of(node.scope.user_id, node.scope.session_id)
-        if task is None or node.embedding is None:
-            return 0.0
-        return min(1.0, max(0.0, float(np.dot(task, np.asarray(node.embedding)))))
-
     def task_of(self, user_id: str | None, session_id: str | None) -> Vector | None:
         """Return the vector of the task of a session, else of its user, else of all users."""
         if not self._tasks:
@@ -301,7 +294,10 @@ class Encoder:
         for node in nodes:
             give_way()
             importance = checked_unit("importance of node", node.id, found.get(node.id, node.importance))
-            energy = importance + (1.0 - importance) * _FOCUS_GAIN * focus.relevance(node)
+            energy, task = importance, focus.task_of(node.scope.user_id, node.scope.session_id)
+            if task is not None and node.embedding is not None:
+                cosine = min(1.0, max(0.0, float(np.dot(task, np.asarray(node.embedding)))))
+                energy += (1.0 - importance) * _FOCUS_GAIN * cosine
             encoded.append(node.changed(found=self._found(node), importance=importance, base_energy=energy))
         return encoded
 

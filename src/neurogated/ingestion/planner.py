@@ -24,8 +24,15 @@ from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 from neurogated.ingestion.chunker import Chunker, with_front_matter
-from neurogated.ingestion.document import PARTS_OF_MESSAGES, Document, Passage, checked_ttl, labelled_speaker
-from neurogated.ingestion.drafts import Batch, DocumentPart, Draft, Revision, SessionKey, expiry
+from neurogated.ingestion.document import (
+    MOST_CHARS,
+    PARTS_OF_MESSAGES,
+    Document,
+    Passage,
+    checked_ttl,
+    labelled_speaker,
+)
+from neurogated.ingestion.drafts import REACH, Batch, DocumentPart, Draft, Revision, SessionKey, expiry
 from neurogated.ingestion.edge_builder import RecentNodes, UserGraph
 from neurogated.ingestion.sessions import SessionTurns, followers_without, turn_ids
 from neurogated.ingestion.titles import find_names
@@ -45,8 +52,6 @@ _find_times = remembered(16)(find_times)
 
 _NOT_FREE = "the id {!r} is not free for this user; choose another id"
 _FRAME = MemoryNode("frame", "")
-_REACH = 1
-"""Neighbours on each side of a text that are read with it."""
 _NOBODY = frozenset({"system", "tool"})
 """Roles whose texts are nobody's words."""
 
@@ -115,17 +120,15 @@ class Planner:
         moving = {name: old[name] for name, draft in drafts.items() if name in old and draft.moves(old[name])}
         leaving = moving | {name: old[name] for name in gone if name in old}
         sessions = self._sessions(view, parts, drafts, old, moving=moving, leaving=leaving)
-        chains: list[Sequence[str]] = [
-            part.with_neighbours(_REACH) for part in current if drafts[part.drafts[0].id].session is None
-        ]
+        chains = [part.ids_around for part in current if drafts[part.drafts[0].id].session is None]
         parted, joined = self._rejoined(view, sessions, leaving)
         for session in sessions:
             chains.append([turn.id for turn in session.turns])
             old |= session.stored
             parted += _parted(session)
-            drafts |= {
-                name: _moved(drafts.get(name), session.stored[name], position) for name, position in session.moved()
-            }
+            for node, position in session.moved():
+                known = drafts.get(node.id) or Draft(node.id, node.content, {}, {}, NOTHING_FOUND, node.scope, {})
+                drafts[node.id] = known._replace(fields={**known.fields, "position": position})
         retold = [one.id for one in drafts.values() if one.id in old and one.content != old[one.id].content]
         around = [self._surroundings(old[name]) for name in retold if name not in moving]
         old |= stored(self._store, chain.from_iterable(around))
@@ -163,11 +166,11 @@ class Planner:
         A chunk or a fact gets another id if a memory with another text or of another user has its id. A memory keeps
         its id when its text is updated, so the old text needs a new id when it is added again.
         """
-        around = chain.from_iterable(part.with_neighbours(_REACH) for part in parts)
+        around = chain.from_iterable(part.ids_around for part in parts)
         old = self._recent.read([name for name in around if name in view.rows_by_id], view)
         replaced = []
         for part in parts:
-            for place in part.places(_REACH):
+            for place in part.around:
                 draft = part.document[place]
                 if not draft.named and draft.id in view.rows_by_id and not draft.repeats(old.get(draft.id)):
                     part.document[place] = draft._replace(id=self._free_id(draft, view))
@@ -192,7 +195,8 @@ class Planner:
         An id is not free if another user has it, or had it since the last compaction. One in the form of a hash is not
         free either, so that nobody learns or takes the id of another user's text; one of the user's own texts is.
         """
-        document.refuse_longer()
+        if (length := sum([len(passage.text) for passage in document.passages])) > MOST_CHARS:
+            raise InputError(f"a document has {length:,} characters, more than {MOST_CHARS:,}; split it")
         if document.id is None or document.statement is not None:
             return
         view, name = self._store.view(), document.id
@@ -212,7 +216,7 @@ class Planner:
         else:
             return ()
         place = ids.index(node.id) if node.id in ids else 0
-        return ids[max(0, place - _REACH) : place + _REACH + 1]
+        return ids[max(0, place - REACH) : place + REACH + 1]
 
     def _sessions(
         self,
@@ -236,7 +240,7 @@ class Planner:
             if draft is None or draft.session is None:
                 continue
             if draft.session not in sessions:
-                sessions[draft.session] = SessionTurns.read(self._recent, view, draft.session, _REACH, leaving)
+                sessions[draft.session] = SessionTurns.read(self._recent, view, draft.session, leaving)
             if draft.id not in placed and (draft.id not in old or draft.id in moving):
                 placed.add(draft.id)
                 # A new chunk of a stored turn goes directly after the previous chunk.
@@ -286,7 +290,11 @@ class Planner:
 
     def _drafts(self, document: Document) -> list[Draft]:
         drafts: list[Draft] = []
-        lifetime, now = self._lifetime(document), self._clock()
+        ttl, zone, now = checked_ttl(document.ttl), self._config.zone, self._clock()
+        times = {name: getattr(document, name) for name in ("valid_from", "valid_to", "expires_at")}
+        lifetime = {name: time and to_utc(time, zone) for name, time in times.items()}
+        if ttl is not None:
+            lifetime["expires_at"] = expiry(now, ttl)
         # This hashes the whole text, so it runs once. Turns of a session and texts with an id belong to no document.
         document_id = None if document.in_session or document.id is not None else document.document_id
         outcome = (document.outcome or 0.0) if document.kind == EVENT else None
@@ -301,7 +309,7 @@ class Planner:
             metadata = {**document.metadata, **passage.metadata}
             first = {**passage.aside, **metadata}
             names = _names(passage.text, document.title, passage.speaker, document.scope, document.statement)
-            fields = document.fields_of(passage, self._config.zone)
+            fields = document.fields_of(passage, zone)
             chunks = [passage.text] if document.statement else self._chunks(document, passage, names)
             words = count_words([passage.text])[0] if document.in_session and len(chunks) > 1 else None
             whole, arrived = None if words is None else passage.text, now if document.is_stamped(passage) else None
@@ -331,15 +339,6 @@ class Planner:
         # The found title is embedded with the later chunks.
         frame = replace(frame, found=Found(names=names))
         return self._chunker.split(passage.text, search_text(frame), markdown=document.markdown)
-
-    def _lifetime(self, document: Document) -> dict[str, datetime | None]:
-        ttl, zone = checked_ttl(document.ttl), self._config.zone
-        end = document.expires_at and to_utc(document.expires_at, zone)
-        return {
-            "valid_from": document.valid_from and to_utc(document.valid_from, zone),
-            "valid_to": document.valid_to and to_utc(document.valid_to, zone),
-            "expires_at": end if ttl is None else expiry(self._clock(), ttl),
-        }
 
 
 def stored(store: GraphStorePort, node_ids: Iterable[str]) -> dict[str, MemoryNode]:
@@ -410,9 +409,3 @@ def _parted(session: SessionTurns) -> Iterator[EdgeKey]:
         rows = view.edge_rows(view.rows([source]), view.rows([target]), EdgeType.SEQ)
         if (rows >= 0).any():
             yield EdgeKey(source, target, EdgeType.SEQ)
-
-
-def _moved(draft: Draft | None, node: MemoryNode, position: int) -> Draft:
-    """Return a draft of a stored turn with a new position, based on `draft` if it is not None."""
-    known = Draft(node.id, node.content, {}, {}, NOTHING_FOUND, node.scope, {}) if draft is None else draft
-    return known._replace(fields={**known.fields, "position": position})

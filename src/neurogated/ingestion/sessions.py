@@ -14,7 +14,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.view import GraphView, Rows
-from neurogated.ingestion.drafts import SessionKey
+from neurogated.ingestion.drafts import REACH, SessionKey
 from neurogated.ingestion.edge_builder import RecentNodes
 
 _STEP = 1 << 30
@@ -50,8 +50,6 @@ class SessionTurns:
     view: GraphView
     rows: Rows
     """The stored turns of the whole session, in order."""
-    reach: int
-    """The number of turns to read before and after each new turn."""
     turns: list[PlacedTurn] = field(default_factory=list)
     """The stored turns `rows[begin:end]` and the new turns, in order."""
     stored: dict[str, MemoryNode] = field(default_factory=dict)
@@ -60,15 +58,13 @@ class SessionTurns:
     end: int = 0
 
     @classmethod
-    def read(
-        cls, recent: RecentNodes, view: GraphView, key: SessionKey, reach: int, without: Collection[str] = ()
-    ) -> SessionTurns:
-        """Return a session of a user with an empty window. Adding a turn reads the turns around its place.
+    def read(cls, recent: RecentNodes, view: GraphView, key: SessionKey, without: Collection[str] = ()) -> SessionTurns:
+        """Return a session of a user with an empty window. Adding a turn reads `REACH` turns before and after it.
 
         The session leaves out the turns with the ids `without`, which are about to move.
         """
         rows = _turns(view, *key)
-        return cls(recent, view, rows[~np.isin(rows, view.known_rows(without))] if without else rows, reach)
+        return cls(recent, view, rows[~np.isin(rows, view.known_rows(without))] if without else rows)
 
     def add(
         self, turn_id: str, timestamp: datetime | None, previous: str | None = None, *, arrives: bool = False
@@ -85,8 +81,8 @@ class SessionTurns:
             place = next((place for place, turn in enumerate(self.turns, 1) if turn.id == previous), len(self.turns))
         else:
             place = self._place_of_arrival(timestamp) if arrives and timestamp else self._place(timestamp)
-        place += self._extend(self.begin + place - self.reach, self.end)
-        self._extend(self.begin, self.end + self.reach + place - len(self.turns))
+        place += self._extend(self.begin + place - REACH, self.end)
+        self._extend(self.begin, self.end + REACH + place - len(self.turns))
         self.turns.insert(place, PlacedTurn(turn_id, timestamp, self._position(place)))
 
     def _position(self, place: int) -> int:
@@ -100,13 +96,10 @@ class SessionTurns:
         # Turns that arrive in reverse order keep the full distance.
         return after - _STEP if not place and after >= _STEP else (before + after) // 2
 
-    def moved(self) -> list[tuple[str, int]]:
+    def moved(self) -> list[tuple[MemoryNode, int]]:
         """Return the stored turns whose position has changed, with their new positions."""
-        return [
-            (turn.id, turn.position)
-            for turn in self.turns
-            if turn.id in self.stored and self.stored[turn.id].position != turn.position
-        ]
+        stored = [(self.stored[turn.id], turn.position) for turn in self.turns if turn.id in self.stored]
+        return [(node, position) for node, position in stored if node.position != position]
 
     def _place(self, timestamp: datetime | None) -> int:
         if timestamp is None:
@@ -119,7 +112,7 @@ class SessionTurns:
     def _place_of_arrival(self, arrival: datetime) -> int:
         self._read_around(self.rows.size)
         place = len(self.turns)
-        while place or (place := self._extend(self.begin - self.reach, self.end)):
+        while place or (place := self._extend(self.begin - REACH, self.end)):
             if self.turns[place - 1].precedes(arrival):
                 break
             place -= 1
@@ -132,7 +125,7 @@ class SessionTurns:
         """
         low, high = 0, self.rows.size
         # Most new turns are the last ones.
-        begin, end = max(0, high - self.reach), high
+        begin, end = max(0, high - REACH), high
         while low < high:
             times = [(place, node.timestamp) for place, node in self._nodes(begin, end) if node.timestamp is not None]
             later = next((place for place, time in times if time > timestamp), None)
@@ -161,7 +154,7 @@ class SessionTurns:
         """Extend the window to the turns around a place in `rows`."""
         if not self.turns:
             self.begin = self.end = place
-        self._extend(place - self.reach, place + self.reach)
+        self._extend(place - REACH, place + REACH)
 
     def _extend(self, begin: int, end: int) -> int:
         """Extend the window to the stored turns `rows[begin:end]`; return how many turns before it were read."""

@@ -22,7 +22,7 @@ from neurogated.core.delta import GraphDelta, Owner, PendingTask
 from neurogated.core.derivation import common_metadata, derivations, derived_from, is_derived, same_source
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import NO_MEMORIES, Filter
-from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
+from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, same_vector
 from neurogated.core.ports import Embedder, GraphReader, GraphStorePort
 from neurogated.core.rendering import document_tag
 from neurogated.core.view import GraphView
@@ -94,7 +94,8 @@ class Linker:
         removed = dict.fromkeys((*analysed.parted, *mentions.removed, *outdated))
         for edge in put if removed else ():
             removed.pop(edge.key, None)
-        waiting = self._waiting(leaving.union(analysed.retold))
+        judged = leaving.union(analysed.retold)
+        waiting = self._store.pending() if judged else ()
         return GraphDelta(
             removed_edges=tuple(removed),
             removed_nodes=tuple(gone),
@@ -102,7 +103,7 @@ class Linker:
             edges=put,
             weights=tuple(mentions.reweighted),
             queued=analysed.failed,
-            settled=tuple(task for task in waiting if task not in analysed.failed),
+            settled=tuple(one for one in waiting if not judged.isdisjoint(one.nodes) and one not in analysed.failed),
             reason=reason,
             at=at,
             owner=Owner.MEMORY,
@@ -154,11 +155,6 @@ class Linker:
             view = self._store.view()
             rows = view.known_rows(node_ids)
             yield from map(view.edge_key, view.arcs(rows, edge_type, both_ways=True).edge.tolist())
-
-    def _waiting(self, node_ids: Collection[str]) -> tuple[PendingTask, ...]:
-        """Return the pending judgements about any of the nodes."""
-        wanted = set(node_ids)
-        return tuple(task for task in self._store.pending() if wanted.intersection(task.nodes)) if wanted else ()
 
 
 class Writer:
@@ -389,11 +385,12 @@ class Writer:
             UnknownIdError: a node to remove does not exist; nothing has changed.
         """
         at, view = self._clock(), reader.view
-        known = [node.id for node in nodes if node.id in view.rows_by_id]
-        analysed = Analysed.replacing(self._recent.read(known, view), nodes, removed, at)
-        if derived:
-            put, parted = derivations(view, derived, at)
-            analysed = replace(analysed, sequences=put, parted=parted)
+        old = self._recent.read([node.id for node in nodes if node.id in view.rows_by_id], view)
+        new, known = [node for node in nodes if node.id not in old], [node for node in nodes if node.id in old]
+        moved = {node.id for node in known if not same_vector(node.embedding, old[node.id].embedding)}
+        retold = {node.id for node in known if node.content != old[node.id].content}
+        put, parted = derivations(view, derived, at) if derived else ((), ())
+        analysed = Analysed(new, known, moved, retold, removed, at, sequences=put, parted=parted)
         self._write(analysed, reader, reason, ())
 
     def deduplicate(self) -> int:
