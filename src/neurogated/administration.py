@@ -424,7 +424,7 @@ def _similarity_delta(graph: GraphStorePort, embedder: Embedder, config: MemoryC
         embedded = zip(stored, _embedded(stored, embedder), strict=True)
         nodes = [MemoryNode(node.id, "", vector, scope=node.scope) for node, vector in embedded]
         edges += similarity_edges(nodes, lambda user: before[user].nearest, neighbors=config.MAX_SIM_NEIGHBORS, at=at)
-        for user_id, added in by_user(nodes):
+        for user_id, added in by_user(nodes).items():
             before[user_id].add(added)
     keys = {edge.key for edge in edges}
     old = (view.edge_key(row) for row in view.live_edges().tolist())

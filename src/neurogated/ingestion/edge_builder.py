@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
@@ -133,12 +133,12 @@ class RecentNodes:
         self._known = view.ids, sequence, known
 
 
-def by_user(nodes: Iterable[MemoryNode]) -> Iterator[tuple[str | None, list[MemoryNode]]]:
-    """Yield the nodes of each user, in order."""
+def by_user(nodes: Iterable[MemoryNode]) -> Mapping[str | None, list[MemoryNode]]:
+    """Return the nodes of each user, in order."""
     groups: dict[str | None, list[MemoryNode]] = defaultdict(list)
     for node in nodes:
         groups[node.scope.user_id].append(node)
-    yield from groups.items()
+    return groups
 
 
 TEMPORAL = "temporal"
@@ -189,7 +189,7 @@ def similarity_edges(
     max(0, cosine). The edges do not depend on the grouping of nodes into calls.
     """
     embedded = [node for node in new_nodes if node.embedding is not None]
-    for user_id, nodes in by_user(embedded) if neighbors else ():
+    for user_id, nodes in by_user(embedded).items() if neighbors else ():
         vectors = [np.asarray(node.embedding) for node in nodes]
         # One more than needed, since the search may find the node itself: an old version, or the same node that another
         # thread has stored.

@@ -88,8 +88,8 @@ def text_edges(
     old = {node.id: node for node in known}
     changed = [node for node in nodes if node.id not in old or _source_of(node) != _source_of(old[node.id])]
     staying = {node.id for node in nodes} - {node.id for node in changed}
-    leaving = dict(by_user(node for node in known if node.id not in staying))
-    coming = dict(by_user(changed))
+    leaving = by_user(node for node in known if node.id not in staying)
+    coming = by_user(changed)
     new = {node.id for node in nodes if node.id not in old}
     changes = EdgeChanges([], [], [])
     for user_id in dict.fromkeys((*leaving, *coming)):

@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.model import MemoryEdge, MemoryNode
+from neurogated.core.model import MemoryNode
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.view import GraphView, Rows
 from neurogated.ingestion.drafts import REACH, SessionKey
@@ -102,10 +102,9 @@ class SessionTurns:
         return [(node, position) for node, position in stored if node.position != position]
 
     def _place(self, timestamp: datetime | None) -> int:
+        self._read_around(self.rows.size if timestamp is None else self._first_later(timestamp))
         if timestamp is None:
-            self._read_around(self.rows.size)
             return len(self.turns)
-        self._read_around(self._first_later(timestamp))
         later = (place for place, turn in enumerate(self.turns) if turn.timestamp and turn.timestamp > timestamp)
         return next(later, len(self.turns))
 
@@ -194,12 +193,6 @@ class SessionTurns:
 def turn_ids(view: GraphView, user_id: str | None, session_id: str) -> list[str]:
     """Return the ids of the stored turns of a user's session, in order."""
     return [view.ids[row] for row in _turns(view, user_id, session_id).tolist()]
-
-
-def rejoined(view: GraphView, gone: Sequence[MemoryNode], *, at: datetime) -> Iterator[MemoryEdge]:
-    """Yield the SEQ edges between turns that become successive when the nodes `gone` are removed."""
-    for source, target in followers_without(view, gone):
-        yield MemoryEdge(source, target, EdgeType.SEQ, created_at=at)
 
 
 def followers_without(view: GraphView, gone: Sequence[MemoryNode]) -> Iterator[tuple[str, str]]:

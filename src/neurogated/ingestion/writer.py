@@ -43,7 +43,7 @@ from neurogated.ingestion.edge_builder import (
 from neurogated.ingestion.importance import Focus
 from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.planner import Planner, document_of, parts_of, stored, stored_with
-from neurogated.ingestion.sessions import rejoined
+from neurogated.ingestion.sessions import followers_without
 
 BATCH = 256
 """Chunks that are embedded together and written in one transaction; see ADR 13."""
@@ -118,7 +118,8 @@ class Linker:
             UnknownIdError: a node does not exist.
         """
         given, reader = list(dict.fromkeys(node_ids)), self._store.reader()
-        joined = tuple(rejoined(reader.view, self._store.get_nodes(given), at=at))
+        followers = followers_without(reader.view, self._store.get_nodes(given))
+        joined = [MemoryEdge(*pair, EdgeType.SEQ, created_at=at) for pair in followers]
         return self.writing(Analysed([], [], (), (), given, at, sequences=joined), reader, reason=reason)
 
     def _with_derived(self, view: GraphView, gone: Iterable[str], changed: Sequence[MemoryNode] = ()) -> list[str]:
