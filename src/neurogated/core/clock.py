@@ -59,11 +59,7 @@ def day_in(moment: datetime, zone: Zone) -> date:
 
 
 def to_utc(moment: datetime, zone: Zone = None) -> datetime:
-    """Return `moment` in UTC; a naive datetime is a time in `zone`.
-
-    Raises:
-        InputError: it is no datetime, or its UTC time is outside the years 1 to 9999.
-    """
+    """Return `moment` in UTC, a naive one as a time in `zone`; raises InputError outside the years 1 to 9999."""
     if type(moment) is datetime and moment.tzinfo is UTC:
         return moment
     if not isinstance(moment, datetime):
@@ -78,11 +74,7 @@ def to_utc(moment: datetime, zone: Zone = None) -> datetime:
 
 
 def checked_moment(name: str, value: object, zone: Zone = None) -> datetime | None:
-    """Return `value`, a `Moment` or None, as a datetime in UTC or None; `name` names it in the error.
-
-    Raises:
-        InputError: it is no time, or outside the calendar.
-    """
+    """Return `value`, a `Moment` or None, in UTC or None; raises InputError, which calls it `name`."""
     moment = read_moment(name, value)
     return None if moment is None else to_utc(moment, zone)
 
@@ -122,11 +114,7 @@ def read_expiration(name: str, value: object) -> datetime | None:
 
 
 def checked_version(as_of: int | Moment | None, zone: Zone = None) -> int | datetime | None:
-    """Return `as_of`, the number of a delta or a time, with the time as a datetime in UTC.
-
-    Raises:
-        InputError: it is neither.
-    """
+    """Return `as_of`, the number of a delta or a time, with the time in UTC; raises InputError if it is neither."""
     if isinstance(as_of, int) and not isinstance(as_of, bool):
         return as_of
     if isinstance(as_of, float):
@@ -135,11 +123,7 @@ def checked_version(as_of: int | Moment | None, zone: Zone = None) -> int | date
 
 
 def times_around(now: datetime, steps: int, step: timedelta) -> list[datetime]:
-    """Return `steps` times before `now`, `now`, and `steps` times after it, each `step` apart.
-
-    Raises:
-        InputError: there are too many steps, or one is outside the calendar.
-    """
+    """Return `steps` times before `now`, `now`, and `steps` times after it, each `step` apart; raises InputError."""
     if not 0 <= steps <= _MOST_STEPS:
         raise InputError(f"steps must be a whole number from 0 to {_MOST_STEPS}")
     try:

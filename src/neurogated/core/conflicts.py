@@ -111,8 +111,7 @@ class Conflict:
     def of(cls, node: MemoryNode) -> Conflict:
         """Return the conflict that a node records, without question, and without a reason that is computed.
 
-        Raises:
-            InputError: the node records no conflict; the message names the field.
+        Raises InputError, which names the field, if the node records none.
         """
         try:
             return _parsed(node)

@@ -41,9 +41,5 @@ def set_default_models(build: Callable[[Any], Models]) -> None:
 
 
 def default_models(config: Any = None) -> Models:  # noqa: ANN401 - see `Models.config`
-    """Return the models that a `MemoryConfig` names; without one, the environment and the defaults apply.
-
-    Raises:
-        ConfigError: a chosen model lacks a setting.
-    """
+    """Return the models that a `MemoryConfig` names, else the environment and the defaults; raises ConfigError."""
     return _builders[-1](config)

@@ -68,11 +68,7 @@ class Statement:
         return f"{self.subject} {self.attribute}: {self.value}"
 
     def restated(self, text: str) -> Statement:
-        """Return the fact with the value of a text such as `Ana city: York`, about the same subject and attribute.
-
-        Raises:
-            InputError: the text is about something else.
-        """
+        """Return the fact with the value of a text such as `Ana city: York`; raises InputError for another subject."""
         head = f"{self.subject} {self.attribute}:"
         if not text.startswith(head):
             raise InputError(f"the text of this fact is {text!r}, but must begin with {head!r}; or state another fact")
@@ -171,8 +167,7 @@ class Found:
     def restored(cls, each: Sequence[Mapping[str, Any]]) -> list[Found]:
         """Read several results of `to_json` that a store kept, at least one; it does not check names again.
 
-        Raises:
-            TypeError: one has an unknown field.
+        Raises TypeError if one has an unknown field.
         """
         if unknown := set().union(*each) - _DEFAULTS.keys():
             raise TypeError(f"found has no {', '.join(unknown)}")

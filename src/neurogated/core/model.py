@@ -35,11 +35,7 @@ Vector = NDArray[np.float32] | Sequence[float]
 
 
 def as_vector(values: Vector) -> NDArray[np.float32]:
-    """Return `values` as a read-only one-dimensional float32 array of finite numbers.
-
-    Raises:
-        InputError: not numbers, not one-dimensional, empty, or holding NaN or infinity.
-    """
+    """Return `values` as a read-only one-dimensional float32 array of finite numbers; raises InputError."""
     try:
         vector = np.array(values, dtype=np.float32)
     except (TypeError, ValueError) as error:
@@ -108,11 +104,7 @@ def _depth(value: Any) -> int:  # noqa: ANN401 - JSON
 
 
 def checked_unit(what: str, owner: object, value: object) -> float:
-    """Return `value` as a float; `what` and `owner`, if it is not None, name it in the error.
-
-    Raises:
-        InputError: it is not a number between 0 and 1.
-    """
+    """Return `value` as a float from 0 to 1; raises InputError, which names it by `what` and by `owner` unless None."""
     if type(value) is float and 0.0 <= value <= 1.0:
         return value
     try:

@@ -44,8 +44,7 @@ _MADE_HERE = frozenset({"conflict", CLAIM, ITEM})
 def register_kind(kind: str, description: str = "") -> str:
     """Register a kind and return it. A kind that is registered already keeps its description.
 
-    Raises:
-        ConfigError: the kind is not a lower-case word, or 32,768 kinds exist.
+    Raises ConfigError if the kind is not a lower-case word, or 32,768 kinds exist.
     """
     if not _WORD.fullmatch(checked_text("a node kind", kind)):
         raise ConfigError(f"node kind {kind!r} must be a lower-case word of at most 64 letters, digits and underscores")
@@ -56,11 +55,7 @@ def register_kind(kind: str, description: str = "") -> str:
 
 
 def checked_kind(kind: str) -> str:
-    """Return `kind` if it is registered.
-
-    Raises:
-        ConfigError: it is not registered.
-    """
+    """Return `kind` if it is registered; raises ConfigError."""
     if checked_text("a node kind", kind) not in NODE_KINDS:
         known = ", ".join(NODE_KINDS)
         raise ConfigError(f"unknown node kind {kind!r}; known are {known}; see register_kind")
@@ -73,11 +68,7 @@ def kind_of_new_text(kind: str, *, in_session: bool) -> str:
 
 
 def given_kind(kind: str | None) -> str | None:
-    """Return the kind that a caller gives.
-
-    Raises:
-        InputError: only the memory itself makes nodes of this kind.
-    """
+    """Return the kind that a caller gives; raises InputError if only the memory itself makes nodes of this kind."""
     if kind is not None and checked_text("a node kind", kind) in _MADE_HERE:
         raise InputError(f"only the memory itself makes nodes of the kind {kind!r}; choose another kind")
     return kind

@@ -54,10 +54,8 @@ T = TypeVar("T")
 def answer_within(seconds: float | None, call: Callable[[], T], name: str) -> T:
     """Return the result of a call, or raise its error. The call has a thread of its own, which nothing stops.
 
-    Without `seconds`, it takes as long as it takes, in this thread.
-
-    Raises:
-        TimeoutError: the call takes longer. It goes on, and its result is lost.
+    Without `seconds`, it takes as long as it takes, in this thread. Else TimeoutError may come; the call goes on then,
+    and its result is lost.
     """
     if seconds is None:
         return call()

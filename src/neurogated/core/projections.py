@@ -17,12 +17,9 @@ class FactProjection(Protocol):
         """Its URL without the password; None if it is a file in the folder of the memory."""
 
     def catch_up(self, store: GraphStorePort, namespace: str, *, hurried: bool = False) -> int:
-        """Write the changes of a graph since the last call and lost rows, and return their number.
+        """Write the changes of a graph since the last call and lost rows, and return their number; raises StorageError.
 
         If `hurried`, do not wait long for other programs, and do not look for lost rows.
-
-        Raises:
-            StorageError: the database is away or in use.
         """
 
     def forget(self, store: GraphStorePort, namespace: str) -> None:
@@ -31,8 +28,7 @@ class FactProjection(Protocol):
     def erase(self, graphs: Mapping[str, GraphStorePort]) -> None:
         """Hold the rows of these graphs of a memory only, by name, and leave no removed words in files.
 
-        Raises:
-            StorageError: the database is away or in use, so removed words may remain.
+        After a StorageError, removed words may remain.
         """
 
 
@@ -63,10 +59,8 @@ class CanvasStorage(Protocol):
     def enter(self, key: CanvasKey, scores: Mapping[str, float], size: int, *, complete: bool = False) -> None:
         """Put memories with their scores, by id, on a canvas, which keeps the `size` best, each with its larger score.
 
-        It is created if there is none. It is `complete` from now on if `scores` are the best of the whole graph.
-
-        Raises:
-            StorageError: the server is away or full.
+        It is created if there is none. It is `complete` from now on if `scores` are the best of the whole graph. Raises
+        StorageError if the server is away or full.
         """
 
     def read(self, key: CanvasKey, size: int) -> dict[str, float] | None:

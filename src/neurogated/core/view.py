@@ -204,11 +204,7 @@ class GraphView:
         return row
 
     def row(self, node_id: str) -> int:
-        """Return the row of a node.
-
-        Raises:
-            UnknownIdError: the graph has no node with that id.
-        """
+        """Return the row of a node; raises UnknownIdError."""
         row = self.find(node_id)
         if row is None:
             raise UnknownIdError(f"no node {node_id!r} in the memory; ids are those that add, list and recall return")
@@ -228,8 +224,7 @@ class GraphView:
     def present(self, node_ids: Iterable[str], known: Collection[str] = ()) -> list[str]:
         """Return those of the nodes that the view shows. The others are removed or expired.
 
-        Raises:
-            UnknownIdError: the graph never had an id, or a compaction erased it, and the caller knows of no such node.
+        Raises UnknownIdError if the graph never had an id, or a compaction erased it, unless the caller knows of it.
         """
         found = []
         for node_id in node_ids:

@@ -60,11 +60,7 @@ class CrossEncoder:
         return self._load()[0]
 
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-        """Return (n, classes): how probable each class of `labels` is for each pair.
-
-        Raises:
-            LLMError: the model cannot be loaded.
-        """
+        """Return (n, classes): how probable each class of `labels` is for each pair. Raises LLMError."""
         scores = self._scores(pairs)
         weights = np.exp(scores - scores.max(axis=1, keepdims=True))
         found: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
@@ -73,8 +69,7 @@ class CrossEncoder:
     def relevance(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
         """Return (n,): how well the second text of each pair answers the first, 0–1.
 
-        Raises:
-            LLMError: the model cannot be loaded, or gives several scores.
+        Raises LLMError if the model cannot be loaded, or gives several scores.
         """
         scores = self._scores(pairs)
         if scores.shape[1] != 1 or len(self.labels) > 1:

@@ -135,8 +135,7 @@ def _import_without_telemetry() -> ModuleType:
 def unit_vectors(vectors: ArrayLike, source: str) -> NDArray[np.float32]:
     """Return `vectors` (n, d) as float32 of unit length; a zero vector stays zero.
 
-    Raises:
-        EmbeddingError: a vector holds NaN or infinity, for example after an overflow in half precision.
+    Raises EmbeddingError for NaN or infinity, for example after an overflow in half precision.
     """
     matrix = np.asarray(vectors, dtype=np.float32)
     # In double precision, the squares of very large and very small numbers neither overflow nor underflow.

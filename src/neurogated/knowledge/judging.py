@@ -115,11 +115,7 @@ class CrossEncoderJudge:
         self._threshold = threshold
 
     def judge(self, pairs: Sequence[TextPair]) -> list[Relation | None]:
-        """Return the relation of each pair; see `TextJudge`.
-
-        Raises:
-            LLMError: the model cannot be loaded, or has no class for contradiction.
-        """
+        """Return the relation of each pair; raises LLMError, also if no class is one of contradictions."""
         texts = [(sentence_of(*earlier), sentence_of(*later)) for earlier, later in map(in_order, pairs)]
         place = self._contradiction()
         found = self._model.probabilities([*texts, *((later, earlier) for earlier, later in texts)])[:, place]

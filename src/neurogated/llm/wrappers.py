@@ -60,12 +60,7 @@ class LimitedLLM(BaseLLM):
         return self._llm.parameters
 
     def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:
-        """Return the wrapped model's answer.
-
-        Raises:
-            BudgetExceededError: the budget of calls, tokens or money is used up.
-            LLMError: from the wrapped model.
-        """
+        """Return the wrapped model's answer; raises BudgetExceededError for a used budget of calls, tokens or money."""
         with self._slots:
             self._count_call()
             begin = time.perf_counter()
@@ -144,12 +139,7 @@ class CachedLLM(BaseLLM):
         return self._llm.parameters
 
     def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:
-        """Return the cached answer, or the wrapped model's.
-
-        Raises:
-            LLMError: from the wrapped model.
-            MemoryClosedError: the cache is closed.
-        """
+        """Return the cached answer, or the wrapped model's; raises MemoryClosedError after `close`."""
         key = self._key(messages, schema)
         kept = self._file.get([key], _parsed).get(key)
         if kept is not None:

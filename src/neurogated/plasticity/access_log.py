@@ -56,11 +56,7 @@ class AccessLog:
             self.flush_if_free()
 
     def flush(self) -> None:
-        """Write the log.
-
-        Raises:
-            StorageError: a graph cannot be written; the accesses of the other graphs are written.
-        """
+        """Write the log; raises StorageError for a graph that cannot be written, after the others."""
         if errors := self._write():
             raise errors[0]
 

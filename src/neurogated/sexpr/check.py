@@ -25,11 +25,7 @@ class Call:
 
 
 def check(text: str) -> Call:
-    """Return the call that a text is.
-
-    Raises:
-        ExpressionError: it is no call of an operation with fitting arguments.
-    """
+    """Return the call that a text is; raises ExpressionError for no call of an operation with fitting arguments."""
     return call_of(read(text), text)
 
 
@@ -96,12 +92,10 @@ _PARTS_OF_WHEN: Final = 3
 
 
 def policy_call(text: str, it: str | None, metadata: Mapping[str, Any]) -> Call | None:
-    """Return the call of a policy, or None if its condition does not hold for the metadata.
+    """Return the call of a policy, or None if its condition does not hold for the metadata; raises ExpressionError.
 
-    A policy is a call, or `(when CONDITION CALL)`. The symbol `it` in a call is the id of the memory of the event.
-
-    Raises:
-        ExpressionError: it is no policy, or needs a memory although the event has none.
+    A policy is a call, or `(when CONDITION CALL)`. The symbol `it` in a call is the id of the memory of the event, and
+    needs one.
     """
     if len(text) > LONGEST:
         raise ExpressionError(f"a policy has more than {LONGEST} characters", text, LONGEST)

@@ -36,11 +36,7 @@ class _Pattern(Protocol):
 
 
 def checked_text(what: str, text: str) -> str:
-    """Return `text`; refuse one that cannot be encoded in UTF-8. `what` names it in the error.
-
-    Raises:
-        InputError: it is not a string or has a lone surrogate.
-    """
+    """Return `text`; raises InputError, which calls it `what`, if it is no string or has a lone surrogate."""
     # Most texts are ASCII, and each node has many.
     if type(text) is str and text.isascii():
         return text
@@ -105,8 +101,7 @@ def checked_name(what: str, name: str) -> str:
 def checked_names(what: str, names: Iterable[str], *, exact: bool = False) -> tuple[str, ...]:
     """Return several names, composed and with whole characters, or with `exact` as they are written.
 
-    Raises:
-        InputError: `names` is not a list of non-empty strings.
+    Raises InputError if `names` is not a list of non-empty strings.
     """
     # Each node of a recall has several lists of names, and an instance check of an abstract class is slow.
     if type(names) not in (tuple, list) and (isinstance(names, str) or not isinstance(names, Iterable)):
@@ -122,11 +117,7 @@ def checked_names(what: str, names: Iterable[str], *, exact: bool = False) -> tu
 
 
 def checked_identifier(what: str, name: str) -> str:
-    """Return a name on a database server; refuse one that the server would cut, so that two names could be one.
-
-    Raises:
-        ConfigError: it is longer than 63 bytes.
-    """
+    """Return a name on a database server, which keeps only 63 bytes of it; raises ConfigError for a longer one."""
     size = len(name.encode("utf-8", "surrogatepass"))
     if size > _LONGEST_IDENTIFIER:
         raise ConfigError(
