@@ -46,6 +46,7 @@ _POLITE = re.compile(r"\b(?:please|kindly|bitte|por favor|s'il (?:te|vous) pla[i
 _DAY_OF = re.compile(r"(?<=\d)\. (?=(?:jan|feb|mär|apr|mai|jun|jul|aug|sep|okt|nov|dez)[a-z]*\b)", re.IGNORECASE)
 """What stands between day and month in German; it ends no sentence."""
 _SAME = classes_of(_TABLE["same"])
+_COINS = frozenset({"euro", "dollar", "pound"})
 _MONTHS = {*MONTHS["en"], *(name[:3] for name in MONTHS["en"]), "sept"}
 
 
@@ -96,20 +97,16 @@ def _keys(text: str) -> Iterator[str]:
     for sign, word in ((_DAY_OF, " "), *_SIGNS) if _MAY_SAY.search(text) else ():
         read = sign.sub(word, read)
     for one in plain_sentences(read):
-        if not is_courtesy(one.text) and (key := _sentence_key(one.text, is_question=one.is_question)):
+        if is_courtesy(one.text):
+            continue
+        words = _POLITE.sub("", one.text).lstrip("¿¡ ")
+        asked = _ASKS_YOU.match(words)
+        key = "".join(_ordered(_dates(_words(tokens_of(words[asked.end() :] if asked else words)))))
+        if key := key + "?" * (one.is_question and asked is None):
             yield key
             is_empty = False
     if is_empty:
         yield text
-
-
-def _sentence_key(text: str, *, is_question: bool) -> str:
-    text = _POLITE.sub("", text).lstrip("¿¡ ")
-    asked = _ASKS_YOU.match(text)
-    if asked is not None:
-        text, is_question = text[asked.end() :], False
-    words = _amounts(_dates(_words(tokens_of(text))))
-    return "".join(_ordered(words)) + "?" * is_question
 
 
 def _words(tokens: Sequence[Token]) -> list[str]:
@@ -155,27 +152,15 @@ def _dates(words: list[str]) -> list[str]:
     return words
 
 
-_COINS = frozenset({"euro", "dollar", "pound"})
-
-
-def _amounts(words: Sequence[str]) -> list[str]:
-    """Return the words with currencies behind their amounts."""
-    left = list(words)
-    if _COINS.isdisjoint(left):
-        return left
-    for place in range(len(left) - 1):
-        if left[place] in _COINS and left[place + 1][:1].isdigit():
-            left[place : place + 2] = [left[place + 1], left[place]]
-    return left
-
-
 def _ordered(words: list[str]) -> Sequence[str]:
-    """Return the words in the order that all sentences with the same meaning share."""
-    if len(words) > 1:
-        for place in range(1, len(words)):
-            if words[place] in _LIVING and words[place - 1] in {"am", "are", "is"}:
-                words[place - 1 : place + 1] = [_LIVING[words[place]]]
-                break
+    """Return the words in the order that all sentences with the same meaning share, and amounts before currencies."""
+    for place in range(len(words) - 1 if not _COINS.isdisjoint(words) else 0):
+        if words[place] in _COINS and words[place + 1][:1].isdigit():
+            words[place : place + 2] = [words[place + 1], words[place]]
+    for place in range(1, len(words)):
+        if words[place] in _LIVING and words[place - 1] in {"am", "are", "is"}:
+            words[place - 1 : place + 1] = [_LIVING[words[place]]]
+            break
     copulas = [place for place, word in enumerate(words) if word in _COPULAS and 0 < place < len(words) - 1]
     if len(copulas) == 1:
         sides = words[: copulas[0]], words[copulas[0] + 1 :]

@@ -11,7 +11,7 @@ import os
 import threading
 import time
 import weakref
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol
 
 from neurogated.errors import ForkedMemoryError
 
@@ -80,11 +80,6 @@ def bind_to_process(thing: ProcessBound, *locks: _Lock) -> None:
     _bound[thing] = locks
 
 
-def keep_for_ever(thing: Any) -> None:  # noqa: ANN401 - any object of the parent
-    """Prevent the finalisation of an inherited object in this process, even at the interpreter's exit."""
-    ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
-
-
 def _before_fork() -> None:
     deadline = time.monotonic() + _PATIENCE_SECONDS
     held = _held.setdefault(threading.get_ident(), [])
@@ -102,7 +97,8 @@ def _after_fork() -> None:
 def _after_fork_in_child() -> None:
     held = _held.get(threading.get_ident(), [])
     for thing, locks in list(_bound.items()):
-        keep_for_ever(thing)
+        # Nothing of the parent is finalised here, even at the interpreter's exit.
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
         thing.disown(at_rest=all(lock in held for lock in locks))
         _bound[thing] = ()
     _held.clear()

@@ -175,26 +175,19 @@ def said_later(node: MemoryNode, zone: Zone = None) -> str:
     return f"later, {day_of(node.timestamp or node.created_at, zone or node.found.zone)}: {words}"
 
 
-def _validity(begin: datetime | None, end: datetime | None, zone: Zone) -> str:
-    """Return the days between which something holds, such as `valid since 3 May 2026`; "" if none is known.
-
-    Something wrong holds at no time. It has a mark, and no days.
-    """
-    if end is None:
-        return f"valid since {day_of(begin, zone)}" if begin else ""
-    if begin is None:
-        return f"valid until {day_of(end, zone)}"
-    return f"valid {day_of(begin, zone)} – {day_of(end, zone)}" if begin < end else ""
-
-
 def _when(node: MemoryNode, zone: Zone) -> str:
     zone = zone or node.found.zone
     if node.kind == FACT:
         day = f"{FACT}, stated {day_of(node.timestamp or node.created_at, zone)}"
     else:
         day = "undated" if node.timestamp is None else day_of(node.timestamp, zone)
-    held = (node.valid_from or node.valid_to) and _validity(node.valid_from, node.valid_to, zone)
-    return f"{day}, {held}" if held else day
+    begin, end = node.valid_from, node.valid_to
+    if end is None:
+        return f"{day}, valid since {day_of(begin, zone)}" if begin else day
+    if begin is None:
+        return f"{day}, valid until {day_of(end, zone)}"
+    # Something wrong holds at no time. It has a mark, and no days.
+    return f"{day}, valid {day_of(begin, zone)} – {day_of(end, zone)}" if begin < end else day
 
 
 def _inline(text: str, without: Mapping[int, str]) -> str:

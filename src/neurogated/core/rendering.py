@@ -45,16 +45,14 @@ def said_by(speaker: str, words: str = "") -> str:
 
 
 def _rendered(node: Text, speaker: str | None) -> str:
-    text = said_by(speaker, _without_label(node.content, speaker)) if speaker else node.content
+    text = node.content
+    if speaker:
+        # Without a leading label of the speaker's name and a colon.
+        words = text.removeprefix(f"{speaker}:")
+        text = said_by(speaker, text if words == text else words.lstrip())
     names = node.found.names
     title = node.title or (names[0] if names and names[0] not in node.content else None)
     return f"{title}\n{text}" if title else text
-
-
-def _without_label(content: str, speaker: str) -> str:
-    """Return the content without a leading label of the speaker's name and a colon."""
-    label = f"{speaker}:"
-    return content.removeprefix(label).lstrip() if content.startswith(label) else content
 
 
 def keyword_text(node: Described) -> str:

@@ -118,10 +118,6 @@ class _Admitted:
     listed: set[int] = field(default_factory=set)
     """The codes whose rows are listed."""
 
-    def list_rows(self, rows: Rows) -> None:
-        """Keep the rows of all codes."""
-        self.rows, self.size, self.listed = rows, rows.size, set(self.codes)
-
     def append(self, row: int) -> None:
         """Add a row. Earlier slices of `rows` do not change."""
         if self.rows is None:
@@ -210,7 +206,7 @@ class ScopeRows:
                 old = [order[starts[code] : starts[code + 1]] for code in known.codes if code < starts.size - 1]
                 added = [np.array(self._added[code], dtype=np.int64) for code in known.codes if code in self._added]
                 rows = distinct(np.concatenate((np.empty(0, dtype=np.int64), *old, *added)))
-                known.list_rows(rows)
+                known.rows, known.size, known.listed = rows, rows.size, set(known.codes)
             rows = rows[: known.size]
         return rows[: rows.searchsorted(count)]
 

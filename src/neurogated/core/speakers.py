@@ -60,11 +60,8 @@ _LOCATION = "location"
 
 def named_place(text: str, names: Iterable[str]) -> str | None:
     """Return the first of the names in a text that follows a word of place; None if none does."""
-    for name in names:
-        begin = text.find(name)
-        if begin > 0 and _BEFORE.search(text[max(0, begin - _REACH) : begin]):
-            return name
-    return None
+    begins = ((text.find(name), name) for name in names)
+    return next((n for at, n in begins if at > 0 and _BEFORE.search(text[max(0, at - _REACH) : at])), None)
 
 
 def named_places(text: str, names: Iterable[str]) -> Iterator[str]:

@@ -274,7 +274,11 @@ class Backlog(Generic[Q, A]):
             before = [task for task in self._parked() if task.nodes in about]
             delta = self._enquiry.delta(answers, [*settled, *before], at)
             if step.parked:
-                parked = tuple(self._park(task) for task in settled if task in step.parked)
+                parked = tuple(
+                    PendingTask(f"{_PARKED}{task.kind}: {self._faults[task]}", task.nodes)
+                    for task in settled
+                    if task in step.parked
+                )
                 queued, left = (*delta.queued, *parked), tuple(one for one in delta.settled if one not in parked)
                 delta = replace(delta, queued=queued, settled=left)
             made[:], taken[:] = conflicts_made(self._store, delta), answers
@@ -286,9 +290,6 @@ class Backlog(Generic[Q, A]):
             self._failures.pop(task, None)
             self._faults.pop(task, None)
         return made
-
-    def _park(self, task: PendingTask) -> PendingTask:
-        return PendingTask(f"{_PARKED}{task.kind}: {self._faults[task]}", task.nodes)
 
     def _task(self, question: Q) -> PendingTask:
         return PendingTask(self._enquiry.kind, (question.nodes[0].id,))

@@ -94,7 +94,13 @@ class StructuredLLM:
         try:
             return self._counted(_fitting_object(text, validator, joined=accepts is not None))
         except _UnfitAnswerError as error:
-            repair = [*messages, *_repair_turns(text, error, schema)]
+            request = (
+                f"Your answer is of no use: {error}. Answer again, with one JSON object and nothing else. It must fit "
+                f"this JSON schema:\n{json.dumps(schema, ensure_ascii=False)}"
+            )
+            said = _spoken(text) or "(nothing)"  # some servers refuse an empty turn
+            turns = {"role": "assistant", "content": said}, {"role": "user", "content": request}
+            repair = [*messages, *turns]
             if meta.get("finish_reason") == LENGTH or error.is_cut_off:
                 self._forget([messages], schema)
                 raise self._cut_off(text, validator) from error
@@ -136,15 +142,6 @@ class StructuredLLM:
         if isinstance(self._llm, CachedLLM):
             for conversation in conversations:
                 self._llm.forget(conversation, schema=schema)
-
-
-def _repair_turns(text: str, complaint: _UnfitAnswerError, schema: Mapping[str, Any]) -> list[Message]:
-    request = (
-        f"Your answer is of no use: {complaint}. Answer again, with one JSON object and nothing else. It must fit this "
-        f"JSON schema:\n{json.dumps(schema, ensure_ascii=False)}"
-    )
-    # Some servers refuse an empty turn.
-    return [{"role": "assistant", "content": _spoken(text) or "(nothing)"}, {"role": "user", "content": request}]
 
 
 def _spoken(text: str) -> str:

@@ -339,7 +339,9 @@ def delta_back_to(
         elif replace(edge, weight=old.weight, last_activated=old.last_activated) == old:
             del lost[edge.key]
             if edge.weight != old.weight:
-                weights.append(_weight_back(old, edge))
+                # It keeps the time of its last use.
+                used = edge.last_activated if old.type.plastic else None
+                weights.append(WeightChange(old.key, old.weight, used, derived=not old.type.plastic))
     return GraphDelta(
         removed_edges=tuple(key for key in gone if was(key.source_id) and was(key.target_id)),
         removed_nodes=tuple(sorted(removed)),
@@ -394,10 +396,3 @@ def _ids(store: GraphStorePort, scope: ScopeFilter | None = None) -> set[str]:
     rows = np.concatenate((view.live_nodes(), view.hidden))
     admitted = None if scope is None else view.rows_of_scopes(scope)
     return {view.ids[row] for row in (rows if admitted is None else np.intersect1d(rows, admitted)).tolist()}
-
-
-def _weight_back(old: MemoryEdge, new: MemoryEdge) -> WeightChange:
-    """Return the change that gives an edge its old weight and keeps the time of its last use."""
-    if old.type.plastic:
-        return WeightChange(old.key, old.weight, new.last_activated)
-    return WeightChange(old.key, old.weight, derived=True)

@@ -220,13 +220,6 @@ _Read = tuple[Span, Sequence[_Token]]
 """Days, and the tokens that name them."""
 
 
-class _Reading(NamedTuple):
-    """The days that a text names, and begin and end of the relative words in the text by which it names them."""
-
-    span: Span
-    places: Sequence[tuple[int, int]]
-
-
 def span_of(question: str, now: datetime, *, years: bool = False) -> Span | None:
     """Return the days that a question names relative to `now`, None if it names none or an impossible date.
 
@@ -234,7 +227,7 @@ def span_of(question: str, now: datetime, *, years: bool = False) -> Span | None
     a fact of which no message tells in that year.
     """
     found = _read(question, now.date(), years=years)
-    return None if found is None else found.span
+    return found and found[0]
 
 
 def times_of(question: str, now: datetime) -> tuple[Span | None, str]:
@@ -246,11 +239,11 @@ def times_of(question: str, now: datetime) -> tuple[Span | None, str]:
     text = " ".join(question.split())
     found = _read(text, now.date(), years=False)
     if found is None or len(_plain(text)) != len(text):
-        return found and found.span, question
-    for begin, end in sorted(found.places, reverse=True):
+        return found and found[0], question
+    for begin, end in sorted(found[1], reverse=True):
         text = f"{text[:begin]} {text[end:]}"
     is_shorter = any(map(str.isalnum, text)) and split_keywords(text) != split_keywords(question)
-    return found.span, text if is_shorter else question
+    return found[0], text if is_shorter else question
 
 
 @lru_cache(maxsize=4096)
@@ -258,19 +251,16 @@ def spans_in(text: str, said: date | None) -> tuple[Span, ...]:
     """Return the days that a text names, which was said on a day; if that is unknown, only dates with a year."""
     found = list[Span]()
     for sentence in split_sentences(text) if _NAMES_DAY.search(_plain(text)) else ():
-        tokens, tense = _tokens(_plain(sentence)), partial(_tense_of_text, sentence)
+        tokens, tense = _tokens(_plain(sentence)), partial(_tense, sentence, is_asked=False)
         with suppress(ValueError, OverflowError):
             while len(found) < _MOST_DATES and (read := _span(tokens, said or date.min, tense, years=False)):
                 span, used = read
                 named = "".join(one.kind for one in used)
-                if said is not None or any(map(_has_year, used)) or named.upper() in {"MY", "YM"}:
+                dates = [one for token in used if token.kind == _DATE for one in _dates(token.value)]
+                if said is not None or any(one.year is not None for one in dates) or named.upper() in {"MY", "YM"}:
                     found.append(span)
                 tokens = tuple(one._replace(kind=_OTHER) if one in used else one for one in tokens)
     return tuple(found)
-
-
-def _has_year(token: _Token) -> bool:
-    return token.kind == _DATE and any(one.year is not None for one in _dates(token.value))
 
 
 def _dates(value: int | str) -> list[CalendarDate]:
@@ -291,13 +281,9 @@ def _past_forms(language: str) -> tuple[re.Pattern[str], re.Pattern[str]]:
     return others, past
 
 
-def _tense_of_text(sentence: str) -> _Tense:
-    return _Tense(ahead=not _tells_of_past(sentence), past=False)
-
-
-def _tense_of_question(question: str) -> _Tense:
-    past = _tells_of_past(question)
-    return _Tense(ahead=not past and bool(_COMING.search(_plain(question))), past=past)
+def _tense(text: str, *, is_asked: bool) -> _Tense:
+    past = _tells_of_past(text)
+    return _Tense(not past and (not is_asked or bool(_COMING.search(_plain(text)))), past=past and is_asked)
 
 
 @lru_cache(maxsize=64)
@@ -308,18 +294,19 @@ def _tells_of_past(text: str) -> bool:
     return past.search(others.sub(" ", flat)) is not None
 
 
-def _read(question: str, today: date, *, years: bool) -> _Reading | None:
+def _read(question: str, today: date, *, years: bool) -> tuple[Span, Sequence[tuple[int, int]]] | None:
+    """Return the days that a question names, and begins and ends of the relative words by which it names them."""
     text = _plain(question)
     try:
         if found := _BETWEEN.search(text):
             first, last = sorted(map(date.fromisoformat, found.groups()))
-            return _Reading(Span(first, last), [found.span()])
+            return Span(first, last), [found.span()]
         if not _NAMES_DAY.search(text):
             return None
-        read = _span(_tokens(text), today, partial(_tense_of_question, question), years=years)
+        read = _span(_tokens(text), today, partial(_tense, question, is_asked=True), years=years)
     except (ValueError, OverflowError):
         return None
-    return read and _Reading(read[0], [(one.begin, one.end) for one in read[1] if one.kind not in _CALENDAR])
+    return read and (read[0], [(one.begin, one.end) for one in read[1] if one.kind not in _CALENDAR])
 
 
 @lru_cache(maxsize=64)
@@ -466,27 +453,22 @@ def _named(token: _Token, today: date, side: int | None, year: int | None, *, ah
     `side` is 0 for the one of this week or year, -1 for the last one before today, 1 for the next one after it. Without
     a side, it is the latest one that has begun, or today or the next one if `ahead`.
     """
-    value, steps = int(token.value), _ahead if ahead and side is None else _steps
+    value, steps = int(token.value), partial(_steps, side=side, ahead=ahead)
     if token.kind.upper() == _MONTH:
         if year is not None:
             return _around(date(year, value, 1), "month", 0, whole=True)
-        return _around(today, "month", steps(today.month, value, _YEAR, side), whole=True)
+        return _around(today, "month", steps(today.month, value, _YEAR), whole=True)
     if token.kind.upper() == _WEEKEND:
-        saturday = today + timedelta(steps(today.weekday(), _SATURDAY, _WEEK, None))
+        saturday = today + timedelta(steps(today.weekday(), _SATURDAY, _WEEK))
         return Span(saturday, saturday + timedelta(1))
-    day = today + timedelta(steps(today.weekday(), value, _WEEK, side))
+    day = today + timedelta(steps(today.weekday(), value, _WEEK))
     return Span(day, day)
 
 
-def _ahead(present: int, wanted: int, cycle: int, _side: int | None) -> int:
-    """Return how many steps lead to the next wanted place of a cycle, 0 from the place itself."""
-    return (wanted - present) % cycle
-
-
-def _steps(present: int, wanted: int, cycle: int, side: int | None) -> int:
+def _steps(present: int, wanted: int, cycle: int, *, side: int | None, ahead: bool) -> int:
     """Return how many steps lead from the present place of a cycle to the wanted one; see `_named`."""
     if side is None:
-        return -((present - wanted) % cycle)
+        return (wanted - present) % cycle if ahead else -((present - wanted) % cycle)
     if side == 0:
         return wanted - present
     if side < 0:
