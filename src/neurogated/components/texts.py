@@ -173,7 +173,7 @@ class Texts:
             [(one.scope, one.main, ids) for one, _, ids in own_texts if one is not None and ids],
         )
         roles = {passage.role for document in documents for passage in document.passages}
-        may_echo = session.config.metabolism.echoes != "off" and (links.has_blocks or "assistant" in roles)
+        may_echo = session.config.metabolism.echoes != "off" and (links.blocks or "assistant" in roles)
         join = links.added_to if may_echo else None
         left = [one.document for one in own_texts if one.document is not None]
         in_order = iter(self.store(left, join=join, are_checked=True))

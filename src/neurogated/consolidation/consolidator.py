@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain, islice
 from typing import NamedTuple
@@ -45,13 +45,12 @@ from neurogated.text.keywords import split_keywords
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
 class Summariser:
     """Asks a language model to merge memories into one text."""
 
-    def __init__(self, model: LanguageModel, prompts: PromptTemplateManager) -> None:
-        """Take the model and the words of the request."""
-        self._model = model
-        self._prompts = prompts
+    model: LanguageModel
+    prompts: PromptTemplateManager
 
     def summary(self, memories: str) -> str:
         """Return the model's text of memories, one a line.
@@ -59,9 +58,9 @@ class Summariser:
         It is empty if the model failed or says that the memories contradict each other, if its text has a number that
         no memory has, or if it is longer than the memories.
         """
-        messages = self._prompts.render("consolidation", memories=memories)
+        messages = self.prompts.render("consolidation", memories=memories)
         try:
-            answer = self._model.infer_json(messages, self._prompts.schema("consolidation"))
+            answer = self.model.infer_json(messages, self.prompts.schema("consolidation"))
         except LLMError as error:
             _log.warning("the language model merged no memories: %s", error)
             return ""

@@ -121,7 +121,9 @@ class ContextBuilder:
         text = framed([lines[place] for place in chosen])
         memories = tuple(items[place] for place in chosen)
         shown = {one.id for one in memories}
-        by_place = {one.place: one for one in picked}
+        by_place, notes = {one.place: one for one in picked}, recall.notes
+        if said and not chosen:
+            notes += (f"no memory fits into {budget} tokens; the best one needs {self._tokens(said[:1])}",)
         return Context(
             recall.query,
             text,
@@ -132,14 +134,8 @@ class ContextBuilder:
             choices={items[place].id: _choice(by_place[place], items, every) for place in chosen} if explain else {},
             left_out=tuple(one.id for one in items if explain and one.id not in shown),
             conflicts=tuple(one for one in recall.conflicts if not shown.isdisjoint(_saying(recall, one.sides))),
-            notes=recall.notes + self._too_little(said, budget) * (not chosen),
+            notes=notes,
         )
-
-    def _too_little(self, lines: Sequence[str], budget: int) -> tuple[str, ...]:
-        """Return why no memory is in the text, if there are memories with these lines."""
-        if not lines:
-            return ()
-        return (f"no memory fits into {budget} tokens; the best one needs {self._tokens(lines[:1])}",)
 
     def _pack(
         self,

@@ -9,7 +9,7 @@ import re
 import threading
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -35,8 +35,8 @@ _MOST_USERS = 1000
 # Memories that recalls handed out last, and that can be echoed.
 _ECHO_MEMORIES = 100
 
-# Minutes after a recall in which messages can echo its memories.
-_ECHO_MINUTES = 60.0
+_LASTS = timedelta(hours=1)
+"""The time after a recall in which messages can echo its memories."""
 
 
 class HandedOut:
@@ -44,8 +44,6 @@ class HandedOut:
 
     def __init__(self, settings: MetabolismSettings) -> None:
         self._is_on = settings.echoes != "off"
-        self._most, self._owners = _ECHO_MEMORIES, _MOST_USERS
-        self._lasts = timedelta(minutes=_ECHO_MINUTES)
         self._lock = threading.Lock()
         self._ids: OrderedDict[tuple[str, str | None], OrderedDict[str, datetime]] = OrderedDict()
 
@@ -56,19 +54,19 @@ class HandedOut:
         with self._lock:
             held = self._ids.setdefault((namespace, user_id), OrderedDict())
             self._ids.move_to_end((namespace, user_id))
-            for name in reversed(ids[: self._most]):
+            for name in reversed(ids[:_ECHO_MEMORIES]):
                 held[name] = now
                 held.move_to_end(name)
-            while len(held) > self._most:
+            while len(held) > _ECHO_MEMORIES:
                 held.popitem(last=False)
-            while len(self._ids) > self._owners:
+            while len(self._ids) > _MOST_USERS:
                 self._ids.popitem(last=False)
 
     def ids(self, namespace: str, user_id: str | None, now: datetime) -> list[str]:
         """Return the memories that were handed out lately, the latest first."""
         with self._lock:
             held = self._ids.get((namespace, user_id), OrderedDict[str, datetime]())
-            since, until = now - self._lasts, now + self._lasts
+            since, until = now - _LASTS, now + _LASTS
             return [name for name, at in reversed(held.items()) if since <= at <= until]
 
 
@@ -153,33 +151,17 @@ def _says(memory: MemoryNode, sentence: str, message: MemoryNode) -> bool:
     return False
 
 
+@dataclass(frozen=True, slots=True)
 class EchoLinks:
-    """A check of a writer that links echoes to the memories that they repeat. It works under the write lock.
+    """A check of a writer that links echoes to the memories that they repeat. It works under the write lock."""
 
-    Attributes:
-        found: the texts of the echoes, with the ids of the memories.
-    """
-
-    def __init__(
-        self,
-        store: GraphStorePort,
-        handed_out: Callable[[str | None], Sequence[str]],
-        blocks: Sequence[tuple[Scope, EchoedText, Sequence[str]]],
-    ) -> None:
-        """Take the graph, and what returns the ids of the memories that were handed out to a user.
-
-        `blocks` are messages that only quote memories, each with its owner, and with the ids of these memories.
-        """
-        self._store = store
-        self._handed_out = handed_out
-        self._most, self._least = _ECHO_CANDIDATES, _ECHO_SIMILARITY
-        self._blocks = blocks
-        self.found: list[tuple[str, list[str]]] = []
-
-    @property
-    def has_blocks(self) -> bool:
-        """Whether there are messages that only quote memories; all other echoes are of the assistant."""
-        return bool(self._blocks)
+    store: GraphStorePort
+    handed_out: Callable[[str | None], Sequence[str]]
+    """Returns the ids of the memories that were handed out to a user."""
+    blocks: Sequence[tuple[Scope, EchoedText, Sequence[str]]]
+    """Messages that only quote memories, each with its owner, and with the ids of these memories."""
+    found: list[tuple[str, list[str]]] = field(default_factory=list)
+    """The texts of the echoes, with the ids of the memories."""
 
     def added_to(self, delta: GraphDelta, fresh: Sequence[MemoryNode], view: GraphView) -> GraphDelta:
         """Return a delta with the ECHO edges of the messages among `fresh`."""
@@ -196,8 +178,8 @@ class EchoLinks:
         return replace(delta, edges=(*delta.edges, *put), removed_edges=removed)
 
     def _shares(self, node: MemoryNode, gone: Sequence[str], view: GraphView) -> Mapping[str, float]:
-        quoted = next((ids for owner, said, ids in self._blocks if _is_part(node, owner, said)), ())
-        handed = quoted or (self._handed_out(node.scope.user_id) if node.role == _ASSISTANT else ())
+        quoted = next((ids for owner, said, ids in self.blocks if _is_part(node, owner, said)), ())
+        handed = quoted or (self.handed_out(node.scope.user_id) if node.role == _ASSISTANT else ())
         if not handed:
             return {}
         rows = view.known_rows(set(handed).difference(gone, _apart(view, node.id), (node.id,)))
@@ -206,10 +188,10 @@ class EchoLinks:
             return {view.ids[row]: 1 / rows.size for row in rows.tolist()} if rows.size == len(quoted) else {}
         if node.embedding is None or not rows.size:
             return {}
-        likeness = self._store.reader(view).similarities(np.asarray(node.embedding), rows)
-        order = np.argsort(-likeness, kind="stable")[: self._most]
-        nearest = rows[order[likeness[order] >= self._least]]
-        memories = self._store.get_nodes([view.ids[row] for row in nearest.tolist()], missing_ok=True)
+        likeness = self.store.reader(view).similarities(np.asarray(node.embedding), rows)
+        order = np.argsort(-likeness, kind="stable")[:_ECHO_CANDIDATES]
+        nearest = rows[order[likeness[order] >= _ECHO_SIMILARITY]]
+        memories = self.store.get_nodes([view.ids[row] for row in nearest.tolist()], missing_ok=True)
         said = [one for one in memories if one.role != _ASSISTANT and _may_repeat(node.scope, one.scope)]
         return shares_of(node, said)
 

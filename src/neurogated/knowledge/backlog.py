@@ -38,11 +38,10 @@ _READ = 64
 
 
 class QuestionOnMemories(Protocol):
-    """A question about memories."""
+    """A question about the memory that waits, and those that it is compared with."""
 
     @property
-    def nodes(self) -> tuple[MemoryNode, ...]:
-        """The memory that waits, and those that it is compared with."""
+    def nodes(self) -> tuple[MemoryNode, ...]: ...
 
 
 Q = TypeVar("Q", bound=QuestionOnMemories)

@@ -78,7 +78,10 @@ class ConflictChecker:
         ledger = ClaimLedger(self._store, delta, read)
         ledger.update(fresh)
         facts = [*ledger.claims.values(), *(node for node in fresh if node.kind in FACTS)]
-        gone = (*ledger.gone, *conflicts_about(view, ledger.gone), *self._outdated(view, facts))
+        # Conflicts of facts that earlier versions stored are computed now.
+        stored = self._stored(view, [one.id for one in facts])
+        outdated = [one.id for one in stored if one.rule != MODEL and not one.by_user]
+        gone = (*ledger.gone, *conflicts_about(view, ledger.gone), *outdated)
         if ledger.claims or ledger.parted or gone:
             delta = replace(
                 delta,
@@ -190,11 +193,6 @@ class ConflictChecker:
         """Return the stored conflicts of memories."""
         found = conflicts_about(view, names)
         return conflicts_in(view, self._store.get_nodes(found, missing_ok=True)) if found else []
-
-    def _outdated(self, view: GraphView, facts: Iterable[MemoryNode]) -> list[str]:
-        """Return the conflicts of facts that earlier versions stored, which are computed now."""
-        about = self._stored(view, [one.id for one in facts])
-        return [one.id for one in about if one.rule != MODEL and not one.by_user]
 
     def _moved(self, view: GraphView, delta: GraphDelta) -> list[Conflict]:
         """Return the stored conflicts that expire at another time, together with a side."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
 from typing import Any, Protocol
@@ -54,19 +55,18 @@ class TextJudge(Protocol):
         """Return the relation of each pair, None for a pair without an answer. Raises LLMError."""
 
 
+@dataclass(frozen=True, slots=True)
 class ModelJudge:
     """Asks a language model about several pairs in one call. The prompt has texts and days, and no ids."""
 
-    def __init__(self, model: LanguageModel, prompts: PromptTemplateManager, config: MemoryConfig) -> None:
-        self._model = model
-        self._prompts = prompts
-        self._config = config
+    model: LanguageModel
+    prompts: PromptTemplateManager
+    config: MemoryConfig
 
     def judge(self, pairs: Sequence[TextPair]) -> list[Relation | None]:
-        """Return the relation of each pair; see `TextJudge`."""
-        lines = [json.dumps(self._shown(number, pair), ensure_ascii=False) for number, pair in enumerate(pairs, 1)]
-        messages = self._prompts.render("contradiction", pairs="\n".join(lines))
-        answer = self._model.infer_json(messages, self._prompts.schema("contradiction"))
+        lines = [json.dumps(_shown(number, pair), ensure_ascii=False) for number, pair in enumerate(pairs, 1)]
+        messages = self.prompts.render("contradiction", pairs="\n".join(lines))
+        answer = self.model.infer_json(messages, self.prompts.schema("contradiction"))
         # A number that occurs twice is no clear answer.
         times = Counter(entry["pair"] for entry in answer["pairs"])
         found = {entry["pair"]: entry for entry in answer["pairs"] if times[entry["pair"]] == 1}
@@ -74,13 +74,14 @@ class ModelJudge:
 
     def _relation(self, entry: dict[str, Any]) -> Relation:
         kind, outcome = _KINDS[entry["relation"]]
-        confidence = self._config.llm.strength(entry["certainty"])
+        confidence = self.config.llm.strength(entry["certainty"])
         return Relation(kind, confidence, one_line(entry["reason"][:_READ])[:_LONGEST_REASON], outcome)
 
-    def _shown(self, number: int, pair: TextPair) -> dict[str, Any]:
-        earlier, later = in_order(pair)
-        known = {"known": list(pair.known)} if pair.known else {}
-        return {"pair": number, "earlier": _quoted(*earlier), "later": _quoted(*later), **known}
+
+def _shown(number: int, pair: TextPair) -> dict[str, Any]:
+    earlier, later = in_order(pair)
+    known = {"known": list(pair.known)} if pair.known else {}
+    return {"pair": number, "earlier": _quoted(*earlier), "later": _quoted(*later), **known}
 
 
 def in_order(pair: TextPair) -> tuple[tuple[MemoryNode, int], tuple[MemoryNode, int]]:
@@ -106,24 +107,24 @@ class PairClassifier(Protocol):
     def probabilities(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]: ...
 
 
+@dataclass(frozen=True, slots=True)
 class CrossEncoderJudge:
     """Judges two sentences by a model of classes, which must find a contradiction in both directions."""
 
-    def __init__(self, model: PairClassifier, threshold: float = 0.5) -> None:
-        """Take the model, and the probability from which a class counts."""
-        self._model = model
-        self._threshold = threshold
+    model: PairClassifier
+    threshold: float = 0.5
+    """The probability from which a class counts."""
 
     def judge(self, pairs: Sequence[TextPair]) -> list[Relation | None]:
         """Return the relation of each pair; raises LLMError, also if no class is one of contradictions."""
         texts = [(sentence_of(*earlier), sentence_of(*later)) for earlier, later in map(in_order, pairs)]
         place = self._contradiction()
-        found = self._model.probabilities([*texts, *((later, earlier) for earlier, later in texts)])[:, place]
+        found = self.model.probabilities([*texts, *((later, earlier) for earlier, later in texts)])[:, place]
         in_both = np.minimum(found[: len(texts)], found[len(texts) :])
         return [self._relation(probability) for probability in in_both.tolist()]
 
     def _contradiction(self) -> int:
-        labels = [label.casefold() for label in self._model.labels]
+        labels = [label.casefold() for label in self.model.labels]
         found = [place for place, label in enumerate(labels) if label.startswith(_CONTRADICTION)]
         if len(found) != 1:
             raise LLMError(
@@ -133,25 +134,18 @@ class CrossEncoderJudge:
         return found[0]
 
     def _relation(self, probability: float) -> Relation:
-        if probability >= self._threshold:
+        if probability >= self.threshold:
             return Relation(RelationKind.CONTRADICTION, probability, "", "contested")
         return Relation(RelationKind.INDEPENDENT, 1 - probability, "")
 
 
 class PairEnquiry:
-    """Asks a judge about the memories that a new one may contradict, and records the conflicts."""
+    """Asks a judge about the memories that a new one may contradict, and records the conflicts; see `Enquiry`."""
 
     kind = WAITING
     together = _TOGETHER
 
-    def __init__(
-        self,
-        store: GraphStorePort,
-        checker: ConflictChecker,
-        judge: TextJudge,
-        after: str | None = None,
-    ) -> None:
-        """Take the parts, and the kind of the queue whose memories must have answers before."""
+    def __init__(self, store: GraphStorePort, checker: ConflictChecker, judge: TextJudge, after: str | None) -> None:
         self._checker = checker
         self._judge = judge
         self._finder = CandidateFinder(store)
@@ -165,15 +159,12 @@ class PairEnquiry:
         return list({pair.old.id: pair for pair in reversed(list(found))}.values())[::-1]
 
     def ask(self, questions: Sequence[TextPair]) -> Sequence[Relation | None]:
-        """Return the relations of pairs; see `TextJudge.judge`."""
         return self._judge.judge(list(map(self._finder.with_known, questions)))
 
     def delta(self, answers: Answers[TextPair, Relation], settled: Sequence[PendingTask], at: datetime) -> GraphDelta:
-        """Return the conflicts among the answers, and what they say of open ones; the write lock is held."""
         sure = [answer for answer in answers if answer[1].confidence >= _CONFIDENCE]
         return self._checker.judged(sure, settled, at)
 
     def unused(self, answers: Answers[TextPair, Relation]) -> Mapping[str, int]:
-        """Return how many judgements are uncertain."""
         number = sum(relation.confidence < _CONFIDENCE for _, relation in answers)
         return {"an uncertain judgement": number} if number else {}

@@ -29,9 +29,13 @@ def voice_of(node: MemoryNode) -> Owner:
 
 def is_compared(node: MemoryNode) -> bool:
     """Return whether a memory states things that others may contradict. A derived fact repeats its sources."""
-    is_derived = node.kind == FACT and node.found.statement is None
-    is_said = not (is_derived or node.kind in _KINDS or node.role in _OTHERS or _is_reading(node))
-    return is_said and bool(node.content.strip())
+    if node.kind in _KINDS or node.role in _OTHERS or not node.content.strip():
+        return False
+    if node.found.statement is not None or node.kind == FACT:
+        return node.found.statement is not None
+    # A document that belongs to nobody, or a message so long that it was pasted, states nothing about its owner.
+    is_pasted = node.found.part is not None and node.found.part[1] > _MOST_WORDS
+    return not (is_pasted or (node.found.document_id is not None and node.scope.owner == _NOBODY))
 
 
 def is_message(node: MemoryNode) -> bool:
@@ -42,17 +46,6 @@ def is_message(node: MemoryNode) -> bool:
 def is_read(node: MemoryNode) -> bool:
     """Return whether a model reads a memory: any text but one that the memory made, or that states one fact."""
     return node.found.statement is None and node.kind not in {*_KINDS, FACT} and bool(node.content.strip())
-
-
-def _is_reading(node: MemoryNode) -> bool:
-    """Return whether a memory is a part of a text that states nothing about its owner.
-
-    Such a text is a document that belongs to nobody, or a message so long that it was pasted.
-    """
-    if node.found.statement is not None:
-        return False
-    is_pasted = node.found.part is not None and node.found.part[1] > _MOST_WORDS
-    return is_pasted or (node.found.document_id is not None and node.scope.owner == _NOBODY)
 
 
 def statements_in(node: MemoryNode) -> list[str]:

@@ -7,7 +7,7 @@ import logging
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from typing import Any, NamedTuple
 
@@ -100,38 +100,29 @@ class Read(NamedTuple):
     """How many parts of the answer about it cannot be used, by reason."""
 
 
+@dataclass(slots=True)
 class ReadingEnquiry:
     """Asks a language model what memories say, name and cause. The prompt has texts, days and speakers, and no ids."""
 
-    kind = CLAIMS
-    together = TOGETHER
+    store: GraphStorePort
+    checker: ConflictChecker
+    model: LanguageModel
+    prompts: PromptTemplateManager
+    linked: Callable[[Mapping[str, tuple[str, ...]], Sequence[tuple[str, str, str]], datetime], GraphDelta]
+    """Returns the delta of names and causes, under the write lock."""
+    kind: str = CLAIMS
+    together: int = TOGETHER
     after: str | None = None
 
-    def __init__(
-        self,
-        store: GraphStorePort,
-        checker: ConflictChecker,
-        model: LanguageModel,
-        prompts: PromptTemplateManager,
-        linked: Callable[[Mapping[str, tuple[str, ...]], Sequence[tuple[str, str, str]], datetime], GraphDelta],
-    ) -> None:
-        """Take the parts; `linked` returns the delta of names and causes, under the write lock."""
-        self._store = store
-        self._checker = checker
-        self._model = model
-        self._prompts = prompts
-        self._linked = linked
-
     def questions(self, _: GraphView, node: MemoryNode, __: Callable[[str], bool]) -> Sequence[Reading]:
-        """Return the memory, if it has words."""
         return [Reading(node)] if _text(node).strip() else []
 
     def ask(self, questions: Sequence[Reading]) -> Sequence[Read]:
         """Return what the memories say. Of an answer with faults, all that can be understood counts."""
         lines = (json.dumps(_shown(number, one.node), ensure_ascii=False) for number, one in enumerate(questions, 1))
-        messages = self._prompts.render("claims", attributes=", ".join(ATTRIBUTES), messages="\n".join(lines))
+        messages = self.prompts.render("claims", attributes=", ".join(ATTRIBUTES), messages="\n".join(lines))
         try:
-            answer = self._model.infer_json(messages, self._prompts.schema("claims"), accepts=_ACCEPTED)
+            answer = self.model.infer_json(messages, self.prompts.schema("claims"), accepts=_ACCEPTED)
         except UnusableAnswerError as error:
             # Of several memories, it is unknown which the lost part was about.
             if error.partial is None or len(questions) > 1:
@@ -143,14 +134,13 @@ class ReadingEnquiry:
         """Return names, causes and claims, with the conflicts that they raise; the write lock is held."""
         names = {one.node.id: read.names for one, read in answers if read.names}
         causes = [(one.node.id, effect, strength) for one, read in answers for effect, strength in read.effects]
-        delta = replace(self._linked(names, causes, at), settled=tuple(settled), reason=READ, at=at)
+        delta = replace(self.linked(names, causes, at), settled=tuple(settled), reason=READ, at=at)
         claims = {one.node.id: read.claims for one, read in answers if read.claims}
         changed = {node.id: node for node in delta.nodes}
-        nodes = [changed.get(node.id, node) for node in self._store.get_nodes(list(claims))]
-        return self._checker.checked(delta, nodes, read=claims)
+        nodes = [changed.get(node.id, node) for node in self.store.get_nodes(list(claims))]
+        return self.checker.checked(delta, nodes, read=claims)
 
     def unused(self, answers: Answers[Reading, Read]) -> Mapping[str, int]:
-        """Return how many parts of the answers cannot be used, by reason."""
         return sum((Counter(read.dropped) for _, read in answers), Counter[str]())
 
 
@@ -167,9 +157,13 @@ class _Answer:
         claims, names = defaultdict[int, list[Claim]](list), defaultdict[int, dict[str, None]](dict)
         effects = defaultdict[int, list[tuple[str, str]]](list)
         for entry in self._entries("claims"):
-            place = self._place(entry, "message")
-            claim = None if place is None else self._claim(entry, place)
-            if place is not None and claim is not None and len(claims[place]) < _CLAIMS and claim not in claims[place]:
+            if (place := self._place(entry, "message")) is None:
+                continue
+            node = self._nodes[place]
+            claim = _claim(entry, node) if is_message(node) else "a claim of a document"
+            if isinstance(claim, str):
+                self._dropped[place][claim] += 1
+            elif len(claims[place]) < _CLAIMS and claim not in claims[place]:
                 claims[place].append(claim)
         for entry in self._entries("names"):
             if (place := self._place(entry, "message")) is not None:
@@ -203,14 +197,6 @@ class _Answer:
             return 0
         self._dropped[0]["no message of that number"] += 1
         return None
-
-    def _claim(self, entry: Mapping[str, Any], place: int) -> Claim | None:
-        node = self._nodes[place]
-        claim = _claim(entry, node) if is_message(node) else "a claim of a document"
-        if isinstance(claim, str):
-            self._dropped[place][claim] += 1
-            return None
-        return claim
 
 
 def _entries_in(given: Any, around: Mapping[str, Any]) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - as the model gave it

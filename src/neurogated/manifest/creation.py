@@ -166,28 +166,25 @@ def _clean(text: str) -> str:
     return " ".join("".join(letter if letter.isalnum() or letter in "'-’" else " " for letter in plain(text)).split())
 
 
-_KEYWORDS = 12
+_KEYWORDS, _NAMED_AT_ONCE = 12, 12
 _LONGEST = 60
 
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
 class CommunityNamer:
     """Asks a language model for short names."""
 
-    most = 12
-    """Communities that one call names."""
-
-    def __init__(self, model: LanguageModel, prompts: PromptTemplateManager) -> None:
-        """Take the model and the words of the request."""
-        self._model, self._prompts = model, prompts
+    model: LanguageModel
+    prompts: PromptTemplateManager
 
     def names(self, keywords: Sequence[Sequence[str]]) -> list[str]:
         """Return a name for each community by its keywords; empty where the model gave none that fits."""
         groups = "\n".join(", ".join(some[:_KEYWORDS]) for some in keywords)
-        messages = self._prompts.render("community_names", groups=groups)
+        messages = self.prompts.render("community_names", groups=groups)
         try:
-            answer = self._model.infer_json(messages, self._prompts.schema("community_names"))
+            answer = self.model.infer_json(messages, self.prompts.schema("community_names"))
         except LLMError as error:
             _log.warning("the language model named no communities: %s", error)
             return [""] * len(keywords)
@@ -308,7 +305,7 @@ class ManifestCreator:
 
     def with_titles(self, created: Created) -> Created:
         """Return a manifest whose first communities have names by the language model, which is asked once for each."""
-        first = {one.keywords for one in created.manifest.communities[: CommunityNamer.most]}
+        first = {one.keywords for one in created.manifest.communities[:_NAMED_AT_ONCE]}
         new = [one for one in created.named.values() if one.title is None and one.keywords and one.keywords in first]
         if self.namer is None or not new:
             return created
