@@ -94,7 +94,5 @@ class CommunityFinder(Protocol):
     def find(self, links: CommunityLinks, resolution: float) -> Communities:
         """Return the communities of linked nodes; equal links have equal communities.
 
-        Args:
-            links: weighted links between nodes.
-            resolution: the least mean weight of the links between all pairs of a community; more gives smaller ones.
+        The resolution is the least mean weight of the links between all pairs of a community; more gives smaller ones.
         """

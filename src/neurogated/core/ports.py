@@ -77,9 +77,7 @@ class GraphStorePort(Protocol):
     def view(self, *, valid_at: datetime | None = None, filters: Filter | None = None) -> GraphView:
         """Return a snapshot of the graph without expired nodes; later writes do not change it.
 
-        Args:
-            valid_at: omit nodes and edges that were not valid at this time.
-            filters: decides which nodes searches on the view may find.
+        It omits nodes and edges that were not valid at a given time. Searches on it find what the filter admits.
 
         Raises:
             EmbedderMismatchError: the memory now has vectors of another embedder than the one it was opened with.
@@ -303,10 +301,9 @@ class Embedder(Protocol):
 
 
 class KernelSource(Protocol):
-    """Computes the kernel of a question."""
+    """Computes the kernel of a question; `vector` is its embedding if the caller has it already."""
 
-    def generate(self, query: str, vector: NDArray[np.float32] | None = None) -> Kernel:
-        """Return the kernel for `query`; `vector` is its embedding if the caller has it already."""
+    def generate(self, query: str, vector: NDArray[np.float32] | None = None) -> Kernel: ...
 
 
 class LanguageModel(Protocol):
@@ -333,28 +330,27 @@ class LanguageModel(Protocol):
 
 @runtime_checkable
 class SupportsKernelBatch(Protocol):
-    """Ability of a kernel source: to compute the kernels of many questions in one call."""
+    """Ability of a kernel source: to return the results of `generate` for many questions and their embeddings."""
 
-    def generate_batch(self, queries: Sequence[str], vectors: NDArray[np.float32]) -> list[Kernel]:
-        """Return the result of `generate` for each query and its embedding."""
+    def generate_batch(self, queries: Sequence[str], vectors: NDArray[np.float32]) -> list[Kernel]: ...
 
 
 class QuestionJudge(Protocol):
-    """Classifies questions."""
+    """Classifies questions; `vector` is the query's embedding if the caller has it already."""
 
-    def judge(self, query: str, vector: NDArray[np.float32] | None = None) -> QuestionJudgement:
-        """Return kind, strength and reason; `vector` is the query's embedding if the caller has it already."""
+    def judge(self, query: str, vector: NDArray[np.float32] | None = None) -> QuestionJudgement: ...
 
 
 class CausalJudge(Protocol):
-    """Decides whether one text causes another."""
+    """Decides whether two texts have a causal link, in either direction."""
 
-    def judge(self, first: str, second: str) -> CausalJudgement:
-        """Return whether two texts have a causal link, in either direction."""
+    def judge(self, first: str, second: str) -> CausalJudgement: ...
 
 
 class EntityFinder(Protocol):
-    """Finds the names in a text: of people, places, organisations, works."""
+    """Finds the names in a text: of people, places, organisations, works.
 
-    def find(self, text: str) -> tuple[str, ...]:
-        """Return the names as written, without duplicates, in order of appearance."""
+    It returns them as written, without duplicates, in order of appearance.
+    """
+
+    def find(self, text: str) -> tuple[str, ...]: ...

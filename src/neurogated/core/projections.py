@@ -70,13 +70,10 @@ class CanvasStorage(Protocol):
         """
 
     def remove(self, graph: str, ids: Iterable[str]) -> None:
-        """Remove memories from all canvases of a graph; raises StorageError."""
+        """Remove memories from all canvases of a graph; raises StorageError, as `clear` does for all canvases."""
 
-    def clear(self) -> None:
-        """Remove all canvases of the memory; raises StorageError."""
-
-    def close(self) -> None:
-        """Release connections."""
+    def clear(self) -> None: ...
+    def close(self) -> None: ...
 
 
 class SharedCanvases(CanvasStorage, Protocol):

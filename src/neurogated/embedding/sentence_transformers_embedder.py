@@ -43,16 +43,11 @@ class SentenceTransformersEmbedder(LocalEmbedder["SentenceTransformer"]):
         trust_remote_code: bool = False,
         backend: str = "torch",
     ) -> None:
-        """Describe the model. Nothing is loaded yet.
+        """Describe the model: a name, a folder, or the bundled "all-MiniLM-L6-v2", which needs no network.
 
-        Args:
-            model: a model name, a folder, or the bundled "all-MiniLM-L6-v2", which needs no network.
-            batch_size: texts in a batch.
-            query_prompt: prompt before questions; None for the model's own prompt, if any.
-            document_prompt: prompt before passages; None for the model's own prompt, if any.
-            devices: devices that embed in parallel, such as ("cuda:0", "cuda:1") or ("cpu", "cpu").
-            trust_remote_code: let the model run code from its folder.
-            backend: the library's backend: "torch", or "openvino" or "onnx", which export the model on loading.
+        Nothing is loaded yet. Prompts of None are the model's own, if any. Several devices, such as ("cuda:0",
+        "cuda:1") or ("cpu", "cpu"), embed in parallel. With `trust_remote_code`, the model may run code of its folder.
+        The library's backend is "torch", or "openvino" or "onnx", which export the model on loading.
 
         Raises:
             MissingExtraError: the packages of `backend` are not installed.

@@ -12,7 +12,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.knowledge.origin import is_message, said_in
-from neurogated.slots.claims import claim_node, claim_of, claims_in, entry_of, latest_expiry, other_speaker, said_at
+from neurogated.slots.claims import claim_node, claim_of, claims_in, entry_of, other_speaker, said_at
 from neurogated.slots.judge import is_same, meets, slot_key
 
 _LATEST = 16
@@ -116,7 +116,10 @@ class ClaimLedger:
         node = claim_node(replace(found, change=change or found.change), sources[0])
         speakers = [other_speaker(found.slot.subject, source) for source in sources]
         metadata = {**node.metadata, "speaker": None if None in speakers else speakers[0]}
-        return node.changed(id=claim.id, expires_at=latest_expiry(sources), metadata=metadata)
+        # It expires with the last of its memories.
+        ends = [one.expires_at for one in sources]
+        end = None if None in ends else max(filter(None, ends))
+        return node.changed(id=claim.id, expires_at=end, metadata=metadata)
 
     def _match(self, claim: MemoryNode, source: MemoryNode) -> Claim | None:
         """Return the claim of a memory that says the same as a node."""

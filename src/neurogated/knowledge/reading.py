@@ -100,9 +100,12 @@ class Read(NamedTuple):
     """How many parts of the answer about it cannot be used, by reason."""
 
 
-@dataclass(slots=True)
+@dataclass
 class ReadingEnquiry:
     """Asks a language model what memories say, name and cause. The prompt has texts, days and speakers, and no ids."""
+
+    kind = CLAIMS
+    together = TOGETHER
 
     store: GraphStorePort
     checker: ConflictChecker
@@ -110,8 +113,6 @@ class ReadingEnquiry:
     prompts: PromptTemplateManager
     linked: Callable[[Mapping[str, tuple[str, ...]], Sequence[tuple[str, str, str]], datetime], GraphDelta]
     """Returns the delta of names and causes, under the write lock."""
-    kind: str = CLAIMS
-    together: int = TOGETHER
     after: str | None = None
 
     def questions(self, _: GraphView, node: MemoryNode, __: Callable[[str], bool]) -> Sequence[Reading]:

@@ -48,14 +48,10 @@ def page_rank(graph: WeightedGraph, start: Values | None = None, exact: float = 
 
 
 def local_rank(rank: Values, degree: Values, touched: Rows, ends: tuple[Rows, Rows], weight: Values) -> Values:
-    """Return the PageRank with new values at some nodes; it stays at the others.
+    """Return the (nodes,) PageRank with new values at the (t,) touched nodes, ascending, whose links have changed.
 
-    Args:
-        rank: (nodes,) before.
-        degree: (nodes,) the sums of the weights of the links of each node.
-        touched: (t,) the nodes whose links have changed, ascending.
-        ends: the touched and the other end of each link of these, each (a,).
-        weight: (a,) of each.
+    `degree` has the (nodes,) sums of the weights of all links, `ends` the touched and the other end of each link of the
+    touched nodes, (a,) each, with its weight.
     """
     origin, other = ends
     rank, share = rank.copy(), weight / degree[other]
@@ -68,15 +64,10 @@ def local_rank(rank: Values, degree: Values, touched: Rows, ends: tuple[Rows, Ro
 
 
 def moved(graph: WeightedGraph, labels: Labels, free: NDArray[np.bool_], degree: Values | None = None) -> Labels:
-    """Return the labels after moves of the `free` nodes to the neighbouring label with the most gain in modularity.
+    """Return (nodes,) labels after the `free` nodes moved to the neighbouring label with the most gain in modularity.
 
-    In each round half of them move, by turns, because two neighbours that moved together could swap for ever.
-
-    Args:
-        graph: the links.
-        labels: (nodes,) labels from 0 to begin with.
-        free: (nodes,) the nodes that may move.
-        degree: (nodes,) the sums of the weights at each node; those of its links when left out.
+    In each round half of them move, by turns, because two neighbours that moved together could swap for ever. `degree`
+    has the sums of the weights at each node; those of its links when left out.
     """
     touched = free[graph.source] | free[graph.target]
     source, target, weight = graph.source[touched], graph.target[touched], graph.weight[touched]
@@ -213,11 +204,7 @@ def _edges(view: GraphView, place: Labels, first: int) -> tuple[NDArray[np.bool_
 def _graph(view: GraphView, edges: Rows, later: Rows, place: Labels) -> tuple[WeightedGraph, int]:
     """Return the graph of some edges and of the computed ones from later to earlier memories, and how many these are.
 
-    Args:
-        view: has the edges.
-        edges: rows of stored edges between memories.
-        later: memories.
-        place: of each node among all memories; -1 for other nodes.
+    `place` has the place of each node among all memories; -1 for other nodes.
     """
     source, target, computed = view.computed_edges(later)
     (kept,) = (place[target] >= 0).nonzero()
@@ -291,12 +278,9 @@ def _grown(view: GraphView, rows: Rows, place: Labels, old: Structure) -> Struct
 
 
 def _joined(graph: WeightedGraph, labels: Labels, degree: Values) -> Labels:
-    """Return the communities after new memories joined them, in the graph of old communities and new memories.
+    """Return the communities after new memories, whose label is -1, joined them, by the links of these at least.
 
-    Args:
-        graph: the links of the new memories at least.
-        labels: (n,) communities; -1 for new memories. Those that keep members keep their order.
-        degree: (n,) the sums of the weights of all links.
+    Communities that keep members keep their order. `degree` has the (n,) sums of the weights of all links.
     """
     (new,) = (labels < 0).nonzero()
     count = int(labels.max(initial=-1)) + 1

@@ -83,13 +83,9 @@ class PlasticityEngine:
         then sum to more than `MAX_OUT_WEIGHT`, all of them are scaled down to that sum (synaptic scaling,
         Turrigiano 2008). So repeated strengthening cannot grow without bound.
 
-        Args:
-            retrieved_nodes: nodes or their ids.
-            associate: also connect pairs without a plastic edge by an ASSOC edge of weight `ASSOC_WEIGHT`.
-            outcome: -1–1, factor of the learning rate; a negative outcome weakens the edges and adds none.
-            reason: reason of the delta in the history.
-            view: the present graph, if the caller already has it.
-            rated: also change the energy and the importance of the nodes by the outcome; see `EnergyController`.
+        The outcome, -1–1, is a factor of the learning rate; a negative one weakens the edges and adds none. With
+        `associate`, pairs without a plastic edge get an ASSOC edge of weight `ASSOC_WEIGHT`. If `rated`, the energy and
+        the importance of the nodes change, too; see `EnergyController`. `view` is the present graph.
 
         Returns:
             The number of edges that were strengthened, weakened or added.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -133,9 +133,3 @@ def said_at(node: MemoryNode) -> datetime:
 def other_speaker(subject: str, source: MemoryNode) -> str | None:
     """Return who says something about another person; None for the user, and for a person about herself."""
     return None if source.speaker is None or fold(subject) == fold(source.speaker) else source.speaker
-
-
-def latest_expiry(sources: Iterable[MemoryNode]) -> datetime | None:
-    """Return when the last of some memories expires; None if one never does."""
-    ends = [one.expires_at for one in sources]
-    return None if None in ends else max(filter(None, ends), default=None)

@@ -135,22 +135,19 @@ def names_in(text: str) -> tuple[str, ...]:
     language = language_of(text)
     words, small = _read(text, language)
     inside = {word.bare for word in words if word.is_capital and not word.starts}
-    found = list(_quoted_terms(text))
+    found = list[tuple[int, str]]()
+    for match in _QUOTED_TERM.finditer(text):
+        # Chinese quotation marks may denote a name.
+        term = next(group for group in match.groups() if group).strip()
+        is_short = _SHORTEST_TERM <= len(term) <= _LONGEST_TERM and not _CLAUSE_MARK.search(term)
+        if match[1] or (is_short and _HAN.search(term)):
+            found.append((match.start(), term))
     for run in _runs(words, language):
         begin, end = _trimmed(words, *run, language)
         if begin < end and (end - begin > 1 or _is_name(words, begin, language, inside, small)):
             first, last = words[begin], words[end - 1]
             found.append((first.place, " ".join(text[first.place : last.place + len(last.bare)].split())))
     return tuple(dict.fromkeys(name for _, name in sorted(found)))
-
-
-def _quoted_terms(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the terms that Chinese quotation marks denote as names, each with its position."""
-    for match in _QUOTED_TERM.finditer(text):
-        term = next(group for group in match.groups() if group).strip()
-        is_short = _SHORTEST_TERM <= len(term) <= _LONGEST_TERM and not _CLAUSE_MARK.search(term)
-        if match[1] or (is_short and _HAN.search(term)):
-            yield match.start(), term
 
 
 def _read(text: str, language: Language) -> tuple[list[_Word], set[str]]:
@@ -223,7 +220,7 @@ def _step(words: Sequence[_Word], begin: int, end: int, joints: AbstractSet[tupl
 def _trimmed(words: Sequence[_Word], begin: int, end: int, language: Language) -> tuple[int, int]:
     """Return a run without words that only begin a sentence, times, titles of persons, and common German nouns."""
     german = language == "de"
-    while begin < end and _only_begins(words[begin], language):
+    while begin < end and (german or words[begin].starts) and _is_opener(words[begin].key, language):
         begin += 1
     if german and begin < end and _has_determiner(words, begin):
         begin += 1
@@ -240,11 +237,8 @@ def _trimmed(words: Sequence[_Word], begin: int, end: int, language: Language) -
     return begin, end
 
 
-def _only_begins(word: _Word, language: Language) -> bool:
-    """Return whether a word is capitalised only because it begins a sentence."""
-    if not word.starts and language != "de":
-        return False
-    return word.key in FUNCTION_WORDS[language] or word.key in _OPENERS or word.key.endswith("ly")
+def _is_opener(key: str, language: Language) -> bool:
+    return key in FUNCTION_WORDS[language] or key in _OPENERS or key.endswith("ly")
 
 
 def _has_determiner(words: Sequence[_Word], place: int) -> bool:
