@@ -7,7 +7,8 @@ middle.
 
 from __future__ import annotations
 
-from typing import Self
+from functools import cache
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ class SentimentScale:
     @classmethod
     def of_embedder(cls, name: str) -> Self | None:
         """Return the scale of an embedder; None if its direction is not known."""
-        found = packaged_json(__package__, "sentiment.json").get(name)
+        found = _directions().get(name)
         return None if found is None else cls(np.array(found["direction"]), found["offset"])
 
     def sentiment(self, vector: NDArray[np.float32]) -> float:
@@ -40,3 +41,8 @@ class SentimentScale:
     def sentiments(self, cosines: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the sentiments (n,) of texts by the cosines of their vectors with `happy`."""
         return np.clip(np.linalg.norm(self._direction) * cosines - self._offset, -1.0, 1.0)
+
+
+@cache
+def _directions() -> dict[str, Any]:
+    return packaged_json(__package__, "sentiment.json")
