@@ -13,8 +13,8 @@ import threading
 import time
 import zlib
 from collections.abc import Callable, Collection, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, ExitStack, nullcontext
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
@@ -276,37 +276,28 @@ class _Work(NamedTuple):
     cancelled: threading.Event
 
 
+@dataclass(eq=False, kw_only=True)
 class Checkpointer(Generic[S]):
-    """Counts the changes of one graph and writes a checkpoint when there are many.
+    """Counts the changes of one graph and writes a checkpoint when there are many."""
 
-    Args:
-        graph_lock: held during each call of the next three functions.
-        freeze: returns a snapshot of the index; None if it cannot be checkpointed now.
-        is_current: returns whether the last snapshot still shows the graph.
-        finish: receives what `write` returned.
-        write: writes a snapshot, unless the function that it gets returns false; returns None if it wrote nothing.
-        exclusively: gives a block, after so many seconds at most, in which nobody else writes checkpoints.
-        least: the minimum number of changes before a checkpoint.
-    """
-
-    def __init__(
-        self,
-        *,
-        graph_lock: threading.RLock,
-        freeze: Callable[[], S | None],
-        is_current: Callable[[], bool | None],
-        finish: Callable[[Path], None],
-        write: Callable[[S, Callable[[], bool]], Path | None],
-        exclusively: Callable[[float], AbstractContextManager[object]],
-        least: int,
-    ) -> None:
-        self._graph_lock, self._freeze, self._is_current = graph_lock, freeze, is_current
-        self._finish, self._write, self._exclusive = finish, write, exclusively
-        self._least = least
-        self._changes = 0.0
-        self._size = 0
-        self._work: _Work | None = None
-        self._lock = threading.Lock()
+    graph_lock: threading.RLock
+    """Held during each call of the next three functions."""
+    freeze: Callable[[], S | None]
+    """Returns a snapshot of the index; None if it cannot be checkpointed now."""
+    is_current: Callable[[], bool | None] = lambda: True
+    """Returns whether the last snapshot still shows the graph."""
+    finish: Callable[[Path], None] = lambda _: None
+    """Receives what `write` returned."""
+    write: Callable[[S, Callable[[], bool]], Path | None]
+    """Writes a snapshot, unless the function that it gets returns false; returns None if it wrote nothing."""
+    exclusively: Callable[[float], AbstractContextManager[object]] = lambda _: nullcontext()
+    """Gives a block, after so many seconds at most, in which nobody else writes checkpoints."""
+    least: int
+    """The minimum number of changes before a checkpoint."""
+    _changes: float = 0.0
+    _size: int = 0
+    _work: _Work | None = None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def note(self, changes: int, operators: int, size: int) -> None:
         """Count changes of a graph with `size` nodes and edges; start a checkpoint if there are many."""
@@ -352,12 +343,17 @@ class Checkpointer(Generic[S]):
                 self._work = _Work(thread, cancelled)
 
     def _is_due(self) -> bool:
-        return self._changes >= max(self._least, _SHARE * self._size)
+        return self._changes >= max(self.least, _SHARE * self._size)
 
     def _run(self, cancelled: threading.Event) -> None:
         """Write checkpoints until few changes are left."""
         try:
-            while taken := self._take_on(cancelled):
+            while True:
+                with self._lock:
+                    if not self._is_due() or cancelled.is_set():
+                        self._work = None
+                        return
+                    taken, self._changes = self._changes, 0.0
                 try:
                     self._keep(cancelled)
                 except MemoryLockedError as error:
@@ -372,45 +368,29 @@ class Checkpointer(Generic[S]):
                 if self._work is not None and self._work.thread is threading.current_thread():
                     self._work = None
 
-    def _take_on(self, cancelled: threading.Event) -> float:
-        """Return the backlog and reset it; if it is small, end the work and return 0."""
-        with self._lock:
-            if not self._is_due() or cancelled.is_set():
-                self._work = None
-                return 0.0
-            taken, self._changes = self._changes, 0.0
-            return taken
-
     def _keep(self, cancelled: threading.Event) -> None:
-        frozen = self._in_turn(cancelled, self._freeze)
-        if frozen is None:
+        if (frozen := self._in_turn(cancelled, self.freeze)) is None:
             return
-        with self._exclusively(cancelled):
-            folder = self._write(frozen, lambda: bool(self._in_turn(cancelled, self._is_current)))
-            if folder is not None:
-                _log.info("wrote a checkpoint of the graph to %s", folder)
-                self._in_turn(cancelled, partial(self._finish, folder))
-
-    @contextmanager
-    def _exclusively(self, cancelled: threading.Event) -> Iterator[None]:
-        """Hold the lock on the checkpoint folder; raises MemoryLockedError after a deadline or a cancellation."""
         deadline = time.monotonic() + MemoryConfig().runtime.write_lock_seconds
         with ExitStack() as stack:
             while True:
                 try:
-                    stack.enter_context(self._exclusive(_PATIENCE))
+                    stack.enter_context(self.exclusively(_PATIENCE))
                     break
                 except MemoryLockedError:
                     if cancelled.is_set() or time.monotonic() >= deadline:
                         raise
-            yield
+            folder = self.write(frozen, lambda: bool(self._in_turn(cancelled, self.is_current)))
+            if folder is not None:
+                _log.info("wrote a checkpoint of the graph to %s", folder)
+                self._in_turn(cancelled, partial(self.finish, folder))
 
     def _in_turn(self, cancelled: threading.Event, action: Callable[[], T]) -> T | None:
         """Run an action with the lock of the graph held; None if the checkpoint was cancelled."""
-        while not self._graph_lock.acquire(timeout=_PATIENCE):
+        while not self.graph_lock.acquire(timeout=_PATIENCE):
             if cancelled.is_set():
                 return None
         try:
             return None if cancelled.is_set() else action()
         finally:
-            self._graph_lock.release()
+            self.graph_lock.release()

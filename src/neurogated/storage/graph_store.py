@@ -161,14 +161,14 @@ class GraphStore(
         return [Neighbor(edge.target_id, edge) for edge in self.graph.read(leaving)]
 
     def all_nodes(self) -> Iterator[MemoryNode]:
-        state, now = self.graph.latest_isolated(), to_micros(self._clock())
+        state, now = self.graph.ask(GraphState.isolated), to_micros(self._clock())
         return chain.from_iterable(
             unerased(partial(state.nodes, rows, now), [state.view.ids[row] for row in rows.tolist()], self.get_node)
             for rows in portions(state.view.live_nodes())
         )
 
     def all_edges(self) -> Iterator[MemoryEdge]:
-        state, get = self.graph.latest_isolated(), self.get_edge
+        state, get = self.graph.ask(GraphState.isolated), self.get_edge
         stored = chain.from_iterable(
             unerased(partial(state.edges, rows), map(state.view.edge_key, rows.tolist()), lambda key: get(*key))
             for rows in portions(state.view.live_edges())

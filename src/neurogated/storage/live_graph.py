@@ -60,7 +60,7 @@ class LiveGraph:
         # Whether the index must be loaded before it is read.
         self._stale = True
         # The innermost transaction under way when the index was loaded or last checked.
-        self._block: TransactionBlock | None = None
+        self.block: TransactionBlock | None = None
         self.index = GraphIndex(family.config)
         # The state that other threads read while one holds the lock; while it is None, they wait for the lock.
         self._committed: GraphState | None = None
@@ -168,7 +168,7 @@ class LiveGraph:
 
     def _load(self) -> None:
         """Reload the index from the log; a dropped graph is closed."""
-        self._stale, self._block = True, self.family.blocks.innermost
+        self._stale, self.block = True, self.family.blocks.innermost
         index = self.follower.load()
         if index is None:
             self.family.note_closed(self)
@@ -195,19 +195,15 @@ class LiveGraph:
         self.follower.cancel()
         self._stale = True
 
-    def join(self, block: TransactionBlock | None) -> None:
-        """Record the transaction that changes the graph from now on; it may be rolled back."""
-        self._block = block
-
     def _is_right(self) -> bool:
         """Return whether the index agrees with the log, or the graph is closed.
 
         The index disagrees after an interrupted write and after a rollback of changes that it holds.
         """
-        while (block := self._block) is not None and not block.under_way.locked():
+        while (block := self.block) is not None and not block.under_way.locked():
             if not block.made:
                 return self.closed
-            self._block = block.outer
+            self.block = block.outer
         return self.closed or not self._stale
 
     def _current(self) -> GraphIndex | None:
@@ -258,21 +254,11 @@ class LiveGraph:
         self.family.note_closed(self)
         return True
 
-    def drop(self) -> None:
-        """Release the graph before it is erased; the lock is held."""
-        self.invalidate()
-        self.index.close()
-        self.family.note_closed(self)
-
     # Reading
 
     def latest(self) -> GraphState:
         """Return the present state, including the writes of other processes."""
         return self.ask(lambda state: state)
-
-    def latest_isolated(self) -> GraphState:
-        """Return the present state as one that later changes do not affect."""
-        return self.ask(GraphState.isolated)
 
     def past(self, moment: int | datetime) -> tuple[Engine, datetime]:
         """Return an engine that shows the graph after a past delta, by its number or a time, and the time of it.
@@ -309,19 +295,6 @@ class LiveGraph:
                 return question(self.latest())
         except RecordsErasedError as error:
             raise CorruptMemoryError("records of the memory are missing; restore a snapshot") from error
-
-    def search_state(self) -> GraphState:
-        """Return the state that a search may read."""
-        state = self.ask(lambda state: state, latest=self.follower.borrows)
-        self.require_bound(state)
-        return state
-
-    def isolated_meanwhile(self) -> GraphState | None:
-        """Return the published state as one that no thread writes to; readers have it until the next write."""
-        with self._committing:
-            if self._committed is not None and self._committed.form is self.index:
-                self._committed = self._committed.isolated()
-            return self._committed
 
     def ask(self, question: Callable[[GraphState], _Answer], *, latest: bool = True) -> _Answer:
         """Return the answer to a question about a state that does not change meanwhile; writers may have to wait.
@@ -370,8 +343,7 @@ class LiveGraph:
         index, view, known = self.index, self.index.topology.view(), self._committed
         if known is not None and known.is_present(index, view):
             return known
-        records = self.follower.records(index)
-        return GraphState(index, view, records, index.made_texts, index.pending, index.embedder)
+        return GraphState.of(index, view, self.follower.records(index))
 
     def publish(self) -> None:
         """Let other threads read the present state, except within a transaction; the lock is held."""
@@ -395,7 +367,7 @@ class LiveGraph:
 
     def require_open(self) -> None:
         """Reload a stale index, or raise MemoryClosedError."""
-        if self._stale or self._block is not None:
+        if self._stale or self.block is not None:
             self.renew()
         if self.closed:
             self._require_unclosed()
@@ -407,8 +379,9 @@ class LiveGraph:
             raise mismatch(*state.embedder, bound[0], None)
 
     def text_state(self) -> tuple[GraphState, LexicalStore]:
-        """Return `search_state` with the keyword and tag index, which the first search builds."""
-        state = self.search_state()
+        """Return the state that a search may read, with the keyword and tag index, which the first search builds."""
+        state = self.ask(lambda state: state, latest=self.follower.borrows)
+        self.require_bound(state)
         while state.texts is None and state.form is self.index:
             taken: list[bool] = []
             try:
@@ -419,9 +392,13 @@ class LiveGraph:
             finally:
                 if True in taken:
                     self.lock.release()
-            if not self.index.makes_texts:
-                # The thread that has the lock may wait for another process, and does not write meanwhile.
-                state = self.isolated_meanwhile() or state
+            if not self.index.making_texts.locked():
+                # The thread that has the lock may wait for another process, and does not write meanwhile. Readers have
+                # the published state until the next write.
+                with self._committing:
+                    if self._committed is not None and self._committed.form is self.index:
+                        self._committed = self._committed.isolated()
+                    state = self._committed or state
         return state, state.texts or state.form.texts(state.view, state.records.nodes)
 
 
@@ -518,7 +495,9 @@ class Family:
     def drop(self, namespace: str) -> None:
         """Erase an existing graph; an open graph is closed."""
         if (dropped := self.graphs.get(namespace)) is not None:
-            dropped.drop()
+            dropped.invalidate()
+            dropped.index.close()
+            self.note_closed(dropped)
         self.engine.drop_namespace(namespace)
         self.graphs.pop(namespace, None)
         if dropped is not None:
@@ -536,7 +515,7 @@ class Family:
                 block = self.blocks.begin()
                 with block.under_way, self.engine.transaction():
                     for graph in self.all():
-                        graph.join(self.blocks.innermost)
+                        graph.block = self.blocks.innermost
                     yield
                 block.made = True
             except BaseException:

@@ -31,7 +31,7 @@ from neurogated.errors import EmbedderMismatchError, InputError, UnknownIdError
 from neurogated.slots.claims import entry_of
 from neurogated.storage.files import Write
 from neurogated.storage.index.graph.resolve import Plan
-from neurogated.storage.index.graph.topology import Column, Topology, load_base_layer, load_topology, write_topology
+from neurogated.storage.index.graph.topology import Column, Topology, load_base_layer, write_topology
 from neurogated.storage.index.graph.validity import NO_CHANGES, OutcomeChanges, RowOutcomes, Validity, micros_or_none
 from neurogated.storage.index.term_edges import TermEdges
 from neurogated.storage.index.text.lexical_store import LexicalStore
@@ -213,11 +213,11 @@ class GraphIndex:
         # Rows of the edges with each relation, also of removed edges.
         self.relations: dict[str, list[int]] = {}
         self.vectors = EmbeddingStore()
-        # Built on first use, so that a command that only counts nodes does not read all texts.
-        self._texts: LexicalStore | None = None
+        # The keywords and tags, built on first use, so that a command that only counts nodes does not read all texts.
+        self.made_texts: LexicalStore | None = None
         # For a graph of the past: returns its keywords and tags as a fork of the index of the present.
         self.fork_texts: Callable[[GraphView, ReadTexts], LexicalStore] | None = None
-        self._making_texts = threading.Lock()
+        self.making_texts = threading.Lock()
         self._term_edges: TermEdges | None = None
 
     @classmethod
@@ -229,9 +229,9 @@ class GraphIndex:
             ValueError: a file has other contents.
         """
         form = cls(config)
-        form.topology = load_topology(folder / _TOPOLOGY)
+        form.topology = Topology.load(folder / _TOPOLOGY)
         form.vectors = EmbeddingStore.load(folder / _VECTORS)
-        form._texts = LexicalStore.load(folder / _TEXTS)
+        form.made_texts = LexicalStore.load(folder / _TEXTS)
         return form
 
     @property
@@ -263,18 +263,8 @@ class GraphIndex:
         """Use the files of a frozen index in `folder` instead of the arrays in memory."""
         self.topology.remap(load_base_layer(folder / _TOPOLOGY))
         self.vectors.remap(folder / _VECTORS)
-        if self._texts is not None:
-            self._texts.remap(folder / _TEXTS)
-
-    @property
-    def made_texts(self) -> LexicalStore | None:
-        """The index of keywords and tags; None if it is not built yet, see `texts`."""
-        return self._texts
-
-    @property
-    def makes_texts(self) -> bool:
-        """Whether a thread builds the index of keywords and tags."""
-        return self._making_texts.locked()
+        if self.made_texts is not None:
+            self.made_texts.remap(folder / _TEXTS)
 
     def isolated(self) -> GraphIndex:
         """Return an index with the present validity, vectors and texts, isolated from later changes.
@@ -285,19 +275,19 @@ class GraphIndex:
         form.validity = self.validity.isolated()
         form.relations = self.relations
         form.vectors = self.vectors.isolated()
-        form._texts = None if self._texts is None else self._texts.isolated()
+        form.made_texts = None if self.made_texts is None else self.made_texts.isolated()
         return form
 
     def close(self) -> None:
         """Stop all background work."""
         self.vectors.close()
-        if self._texts is not None:
-            self._texts.wait()
+        if self.made_texts is not None:
+            self.made_texts.wait()
 
     def commit(self, plan: Plan, sequence: int) -> None:
         """Apply a plan as the delta numbered `sequence`, except to the validity; it cannot fail."""
-        if self._texts is None and not self.topology.ids:
-            self._texts = LexicalStore()
+        if self.made_texts is None and not self.topology.ids:
+            self.made_texts = LexicalStore()
         if self.records is not None:
             self.records.commit(plan)
         self.topology.commit(plan, sequence)
@@ -307,10 +297,10 @@ class GraphIndex:
             for task in plan.delta.settled:
                 waiting.pop(task, None)
             self.pending = waiting
-        if self._texts is not None:
+        if self.made_texts is not None:
             if plan.removed_nodes.size:
-                self._texts.remove(np.setdiff1d(plan.removed_nodes, plan.node_rows))
-            put_texts(self._texts, plan.node_rows, plan.delta.nodes)
+                self.made_texts.remove(np.setdiff1d(plan.removed_nodes, plan.node_rows))
+            put_texts(self.made_texts, plan.node_rows, plan.delta.nodes)
 
     def planned_outcomes(self, plan: Plan, records: Records) -> OutcomeChanges:
         """Return the outcomes that a plan changes, with the times of their sides; the plan is not applied yet."""
@@ -388,20 +378,20 @@ class GraphIndex:
 
     def texts(self, view: GraphView, read: ReadTexts) -> LexicalStore:
         """Return the index of keywords and tags; build it if needed, from the texts that `read` returns for rows."""
-        with self._making_texts:
-            if self._texts is None and self.fork_texts is not None:
-                self._texts = self.fork_texts(view, read)
-            elif self._texts is None:
+        with self.making_texts:
+            if self.made_texts is None and self.fork_texts is not None:
+                self.made_texts = self.fork_texts(view, read)
+            elif self.made_texts is None:
                 index = LexicalStore()
                 _put_texts(index, view.live_nodes(), read)
-                self._texts = index
-            return self._texts
+                self.made_texts = index
+            return self.made_texts
 
     def renew_texts(self, changed: Rows, removed: Rows, read: ReadTexts) -> None:
         """Update keywords and tags of changed and removed nodes, if they are built; see `texts`."""
-        if self._texts is not None:
-            self._texts.remove(removed)
-            _put_texts(self._texts, changed, read)
+        if self.made_texts is not None:
+            self.made_texts.remove(removed)
+            _put_texts(self.made_texts, changed, read)
 
     def check_vectors(self, delta: GraphDelta) -> None:
         """Check that the embeddings of a delta have one dimension, and that of the present vectors.

@@ -45,6 +45,11 @@ class GraphState:
     pending: Mapping[PendingTask, None]
     embedder: tuple[str, int] | None
 
+    @classmethod
+    def of(cls, form: GraphIndex, view: GraphView, records: Records) -> GraphState:
+        """Return the state of an index whose present view is `view`."""
+        return cls(form, view, records, form.made_texts, form.pending, form.embedder)
+
     def is_present(self, form: GraphIndex, view: GraphView) -> bool:
         """Return whether this is the state of an index whose present view is `view`."""
         is_same = self.form is form and self.view is view and self.texts is form.made_texts
@@ -55,7 +60,8 @@ class GraphState:
         form, records = self.form.isolated(), self.records.isolated()
         view = self.view
         if isinstance(edges := view.computed, TermEdges):
-            view = replace(view, computed=edges.isolated(lambda: form.texts(self.view, records.nodes)))
+            edges = TermEdges(edges.most, lambda: form.texts(self.view, records.nodes))
+            view = replace(view, computed=edges)
         return replace(self, form=form, view=view, records=records, texts=form.made_texts)
 
     def visible(self, now: int, valid_at: int | None) -> GraphView:

@@ -36,14 +36,10 @@ class TermEdges(Computed):
 
         `texts` must not hold the graph, which would then stay open until garbage collection.
         """
-        self._most = most
+        self.most = most
         self._texts = texts
         # What the last view shows of each user. The view holds this object, so only what identifies it is kept.
         self._last: tuple[object, object, int, dict[str | None, _UserTexts]] = (None, None, -1, {})
-
-    def isolated(self, texts: Callable[[], LexicalStore]) -> TermEdges:
-        """Return the same over another index of the keywords."""
-        return TermEdges(self._most, texts)
 
     def arcs(self, view: GraphView, rows: Rows) -> Arcs:
         """Return the TERM edges at some nodes; see `Computed`."""
@@ -73,7 +69,7 @@ class TermEdges(Computed):
             rows = view.live_nodes() if rows is None else rows[view.alive.take(rows).astype(np.bool_)]
             if EdgeType.DERIVED_FROM in view.edge_types:
                 rows = rows[are_original(view)[rows]]
-            known[user_id] = _UserTexts(self._texts(), self._most, rows, (view.edge_count, view.node_count))
+            known[user_id] = _UserTexts(self._texts(), self.most, rows, (view.edge_count, view.node_count))
         return known[user_id]
 
 

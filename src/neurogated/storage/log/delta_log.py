@@ -11,7 +11,6 @@ import time
 from abc import abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import nullcontext
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -168,10 +167,7 @@ class CheckpointedFollower(ReplayFollower):
         self._checkpointer = Checkpointer(
             graph_lock=log.engine.lock,
             freeze=while_alive(self._freeze),
-            is_current=lambda: True,
-            finish=lambda _: None,
             write=write,
-            exclusively=lambda _: nullcontext(),
             least=min(_LEAST, config.runtime.checkpoint_changes),
         )
 
@@ -236,9 +232,8 @@ class CheckpointedFollower(ReplayFollower):
         index = self._current()
         if index is None:
             return None
-        records, view = self.records(index), index.topology.view()
-        state = GraphState(index, view, records, index.made_texts, index.pending, index.embedder).isolated()
-        return Position(self._epoch, view.sequence), state
+        state = GraphState.of(index, index.topology.view(), self.records(index)).isolated()
+        return Position(self._epoch, state.view.sequence), state
 
 
 def _size(index: GraphIndex) -> int:

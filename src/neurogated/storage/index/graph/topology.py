@@ -164,29 +164,6 @@ def load_base_layer(folder: Path) -> Layer:
     return Layer(0, load_array(folder / f"{_EDGES[0]}.npy").size, lambda: (found[0], found[1]))
 
 
-def load_topology(folder: Path) -> Topology:
-    """Load the topology that `write_topology` wrote. The arrays are memory-mapped.
-
-    Raises:
-        OSError: a file is missing.
-        ValueError: a file has other contents.
-    """
-    described = json.loads((folder / _GRAPH).read_text(encoding="utf-8"))
-    ids = json.loads((folder / _IDS).read_text(encoding="utf-8"))
-    columns = {name: load_array(folder / f"{name}.npy") for name in (*_COLUMNS, *_EDGES)}
-    topology = Topology()
-    topology.restore(
-        ids,
-        columns,
-        sequence=described["sequence"],
-        kinds=map(register_kind, described["kinds"]),
-        scopes=(Scope(user, agent, session, tuple(path)) for user, agent, session, path in described["scopes"]),
-        edge_types=map(EdgeType, described["edge_types"]),
-        layers=[load_base_layer(folder)] if columns["edge_source"].size else [],
-    )
-    return topology
-
-
 _Named = TypeVar("_Named")
 
 
@@ -235,30 +212,34 @@ class Topology:
         self._layers: list[Layer] = []
         self._view: GraphView | None = None
 
-    def restore(
-        self,
-        ids: list[str],
-        columns: Mapping[str, NDArray[Any]],
-        *,
-        sequence: int,
-        kinds: Iterable[str],
-        scopes: Iterable[Scope],
-        edge_types: Iterable[EdgeType],
-        layers: Sequence[Layer],
-    ) -> None:
-        """Fill this empty topology with a whole graph, and take over its parts.
+    @classmethod
+    def load(cls, folder: Path) -> Self:
+        """Load the topology that `write_topology` wrote. The arrays are memory-mapped.
 
-        `columns` are the arrays of nodes and edges by the names of `GraphView`; three of them count `kinds`, `scopes`
-        and `edge_types`. `layers` are the adjacency of all edges.
+        Raises:
+            OSError: a file is missing.
+            ValueError: a file has other contents.
         """
-        self.sequence, self._ids, self._rows_by_id = sequence, ids, dict(zip(ids, range(len(ids)), strict=True))
-        for name, column in self._columns.items():
+        described = json.loads((folder / _GRAPH).read_text(encoding="utf-8"))
+        ids = json.loads((folder / _IDS).read_text(encoding="utf-8"))
+        columns = {name: load_array(folder / f"{name}.npy") for name in (*_COLUMNS, *_EDGES)}
+        found = cls()
+        for name, column in found._columns.items():
             column.replace(columns[name])
-        self._kinds, self._scopes = list(kinds), ScopeRows.of(scopes, columns["scope"])
-        self._edge_types, self._layers = list(edge_types), list(layers)
-        self._edge_source, self._edge_target = Column.of(columns["edge_source"]), Column.of(columns["edge_target"])
+        found.sequence, found._ids, found._rows_by_id = (
+            described["sequence"],
+            ids,
+            dict(zip(ids, range(len(ids)), strict=True)),
+        )
+        found._kinds = list(map(register_kind, described["kinds"]))
+        scopes = [Scope(user, agent, session, tuple(path)) for user, agent, session, path in described["scopes"]]
+        found._scopes = ScopeRows.of(scopes, columns["scope"])
+        found._edge_types = list(map(EdgeType, described["edge_types"]))
+        found._edge_source, found._edge_target = Column.of(columns["edge_source"]), Column.of(columns["edge_target"])
         # Files from a time with fewer types have a narrower dtype.
-        self._edge_type = Column.of(columns["edge_type"].astype(TYPE_CODE, copy=False))
+        found._edge_type = Column.of(columns["edge_type"].astype(TYPE_CODE, copy=False))
+        found._layers = [load_base_layer(folder)] if columns["edge_source"].size else []
+        return found
 
     def compute(self, computed: Computed) -> None:
         """Compute the TERM edges from now on. Stored ones, of older memories, count as removed."""

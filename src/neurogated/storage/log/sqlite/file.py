@@ -298,7 +298,8 @@ class SqliteFile:
 
     def size(self) -> int:
         """Return the size of the file and its log on disk in bytes."""
-        return self._files.size()
+        files = (self.path, self.path.with_name(self.path.name + "-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
 
     def close(self) -> None:
         """Close the file and let other processes write; idempotent."""

@@ -69,11 +69,6 @@ class OpenedFiles:
             ) from error
         return status.st_dev, status.st_ino
 
-    def size(self) -> int:
-        """Return the size of the memory and its log in bytes."""
-        files = (self._path, self._path.with_name(self._path.name + "-wal"))
-        return sum(file.stat().st_size for file in files if file.exists())
-
     def has(self, suffix: str) -> bool:
         """Return whether a file exists beside the memory whose name ends in `suffix`."""
         return os.path.exists(self._location + suffix)  # noqa: PTH110 - runs twice per commit

@@ -47,15 +47,10 @@ class CommitWatermark:
         self._path = path
         self._descriptor: int | None = None
 
-    def read(self, identity: str) -> int:
-        """Return the last acknowledged number of the memory `identity`; 0 without a sound note about it."""
+    def read(self, identity: str | None = None) -> int:
+        """Return the last acknowledged number of the memory `identity`, or of any; 0 without a sound note about it."""
         noted = self._noted()
-        return noted[1] if noted and noted[0] == identity.encode() else 0
-
-    def last(self) -> int:
-        """Return the last acknowledged number of any memory at this path; 0 without a sound note."""
-        noted = self._noted()
-        return noted[1] if noted else 0
+        return noted[1] if noted and identity in (None, noted[0].decode()) else 0
 
     def says_open(self) -> bool:
         """Return whether a sound note says that the memory was not closed with an empty log."""
@@ -159,7 +154,7 @@ def refuse_lost_changes(path: Path, note: CommitWatermark, progress: Callable[[]
 
 def refuse_missing_file(path: Path, note: CommitWatermark) -> None:
     """Raise CorruptMemoryError if the memory file is missing, but its note tells of changes."""
-    acknowledged = note.last()
+    acknowledged = note.read()
     if acknowledged and not path.exists():
         raise CorruptMemoryError(
             f"{path} is gone, but changes up to {acknowledged} were acknowledged. {_remedy(path, 'with an empty one')}"

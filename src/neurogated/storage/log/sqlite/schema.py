@@ -63,8 +63,8 @@ CHECKS = {
 }
 
 
-def check_format(path: Path) -> int:
-    """Return the format version of a memory file, or refuse the file; it is only read.
+def check_format(path: Path) -> None:
+    """Refuse a file of another format or of another kind; it is only read.
 
     Raises:
         CorruptMemoryError: it is not an SQLite file, or not a memory.
@@ -84,7 +84,6 @@ def check_format(path: Path) -> int:
         )
     if header[_RESERVED_AT] != RESERVED_BYTES:
         raise CorruptMemoryError(f"{path} is damaged: its pages carry no checksums; restore a snapshot")
-    return int(version)
 
 
 def refuse_foreign(path: Path) -> bytes:
@@ -167,8 +166,7 @@ def read_embedder(connection: apsw.Connection) -> tuple[str, int] | None:
 
 def read_erased(connection: apsw.Connection, namespace: int) -> int:
     """Return the number of the delta up to which the past of a namespace was erased; 0 if it is complete."""
-    rows = fetch(connection, "SELECT value FROM settings WHERE name = ?", (f"erased {namespace}",))
-    return int(rows[0][0]) if rows else 0
+    return int(_settings(connection, f"erased {namespace}") or 0)
 
 
 def note_erased(connection: apsw.Connection, namespace: int, up_to: int) -> None:

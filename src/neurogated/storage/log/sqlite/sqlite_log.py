@@ -387,7 +387,7 @@ class PastFollower(Follower):
 
     def __init__(self, past: Past, config: MemoryConfig) -> None:
         self._past = past
-        self._file = past.present.engine
+        self._file, self._namespace = past.present.engine, past.present.namespace
         self._config = config
         self._as_of = past.sequence
         self._seen: GraphIndex | None = None
@@ -502,7 +502,3 @@ class PastFollower(Follower):
         rows = known[view.alive.take(known).astype(np.bool_)]
         put_texts(texts, rows, read(rows))
         return texts
-
-    @property
-    def _namespace(self) -> int:
-        return self._past.present.namespace
