@@ -17,7 +17,7 @@ from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 
 from neurogated import compose
 from neurogated.archive import export, importing
-from neurogated.archive.export import user_lines
 from neurogated.archive.foreign import PAM, pam
 from neurogated.archive.manifest import ExportManifest, Progress, open_export
 from neurogated.compose import FACTS_FILE, canvases_of, is_of_canvases, open_facts
@@ -149,15 +148,8 @@ def export_memory(
     export.refuse_existing(folder)
     bar = _bar("exporting", progress)
     with _scratch(folder) as scratch, consistent_snapshot(store, scratch) as copy:
-        stores = _graphs_of(copy, namespace)
+        stores = graphs_of(copy, namespace)
         return export.export_memory(stores, copy.embedder, folder, made_by=__version__, progress=bar)
-
-
-def export_user(store: GraphStorePort, namespace: str, user_id: str, file: Path) -> int:
-    """Write all memories of one user to a new file; see `memory.admin.export_user`."""
-    user_id = checked_name("user_id", user_id)
-    graphs = _graphs_of(store, namespace)
-    return _write(file, chain.from_iterable(user_lines(name, graph, user_id) for name, graph in graphs.items()))
 
 
 def export_to(store: GraphStorePort, target: str, user_id: str | None, file: Path, at: datetime) -> int:
@@ -170,13 +162,13 @@ def export_to(store: GraphStorePort, target: str, user_id: str | None, file: Pat
     if target == PAM:
         if whose is ANY_USER:
             raise InputError(f"{PAM} has the memories of one user; give user_id")
-        _write(file, pam.written(_nodes_of(store, view), whose, __version__, at))
+        write_new(file, pam.written(_nodes_of(store, view), whose, __version__, at))
         return int(view.admitted_nodes().size)
     networkx, graph = import_extra("networkx", "networkx"), graph_of(store, view)
     lines = [json.dumps(networkx.cytoscape_data(graph, name="label"), ensure_ascii=False)]
     if target == "graphml":
         lines = networkx.generate_graphml(graph, edge_id_from_attribute="id")
-    _write(file, (f"{line}\n" for line in lines))
+    write_new(file, (f"{line}\n" for line in lines))
     return len(graph)
 
 
@@ -205,7 +197,7 @@ def _nodes_of(store: GraphStorePort, view: GraphView) -> Iterator[MemoryNode]:
         yield from store.get_nodes(names[begin : begin + _PART], missing_ok=True)
 
 
-def _write(file: Path, pieces: Iterable[str]) -> int:
+def write_new(file: Path, pieces: Iterable[str]) -> int:
     """Write a new file, which appears under its name when it is complete; return the number of pieces."""
     file = file.absolute()
     export.refuse_existing(file)
@@ -329,7 +321,7 @@ def migrate(config: MemoryConfig, *, progress: bool | None = None, clock: Clock 
     if not memory_exists(config):
         raise StorageError(f"there is no memory in {config.place}; check save_dir and storage")
     with (
-        contextlib.closing(compose.build_cached_embedder(config)) as embedder,
+        contextlib.closing(compose.cached(compose.build_text_embedder(config), config)) as embedder,
         contextlib.closing(open_store(config, clock)) as store,
     ):
         return re_embed(store, embedder, config, at=clock(), progress=progress)
@@ -397,7 +389,7 @@ def _scratch(folder: Path) -> Iterator[Path]:
         yield Path(name)
 
 
-def _graphs_of(store: GraphStorePort, namespace: str) -> dict[str, GraphStorePort]:
+def graphs_of(store: GraphStorePort, namespace: str) -> dict[str, GraphStorePort]:
     """Return all graphs of a store by name; `namespace` is the name of its only graph if it has no others."""
     return _graphs(store) if isinstance(store, SupportsNamespaces) else {namespace: store}
 

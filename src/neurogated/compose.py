@@ -90,7 +90,7 @@ def build(
         _log.info("opened a memory: %s, namespace %r, embedder %s", config.place, config.namespace, embedder.name)
         answers = None
         if config.storage != "memory" and not config.read_only:
-            embedder = _cached(embedder, config)
+            embedder = cached(embedder, config)
             answers = Path(config.save_dir) / _LLM_CACHE
         own = llm if config.llm.use != OFF else None
         llm = build_language_model(config, answers) if own is None else with_limits(own, config, answers)
@@ -207,15 +207,6 @@ def canvases_of(url: str, store: GraphStorePort) -> SharedCanvases:
     return found
 
 
-def build_cached_embedder(config: MemoryConfig) -> Embedder:
-    """Return the embedder that `config` names, with the memory's cache; the memory may record another embedder.
-
-    Raises:
-        StorageError: the cache can be neither opened nor created.
-    """
-    return _cached(build_text_embedder(config), config)
-
-
 def default_models(config: MemoryConfig | None = None) -> Models:
     """Return the models that `config` names, for parts that are built without them; they write nothing to disk.
 
@@ -289,7 +280,8 @@ def build_text_embedder(config: MemoryConfig) -> Embedder:
     return build_embedder(config, api_key=os.environ.get(_OPENAI_KEY))
 
 
-def _cached(embedder: Embedder, config: MemoryConfig) -> Embedder:
+def cached(embedder: Embedder, config: MemoryConfig) -> Embedder:
+    """Return an embedder with the cache of a memory. Raises StorageError if it can be neither opened nor created."""
     return CachedEmbedder(embedder, Path(config.save_dir) / _EMBEDDING_CACHE, config.cache_bytes)
 
 

@@ -10,9 +10,6 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, Literal, TypeVar, cast
 
-import numpy as np
-from numpy.typing import NDArray
-
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import SupportsNamespaces, SupportsTerms
 from neurogated.core.clock import checked_moment, to_micros
@@ -43,7 +40,7 @@ from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
 from neurogated.runtime import Event, Parts, Runtime
 from neurogated.text.strings import checked_name
-from neurogated.tiers.canvas import Canvas, CanvasOwner
+from neurogated.tiers.canvas import CanvasOwner
 
 T = TypeVar("T")
 
@@ -256,14 +253,6 @@ class Session(Uncopied):
                     if part is not None:
                         part.close()
                 self.runtime.close()
-
-    def canvas(
-        self, owner: CanvasOwner, now: int, *, top_k: int | None = None, vector: NDArray[np.float32] | None = None
-    ) -> Canvas:
-        """Return a canvas with the present task of its owner; see `WorkingCanvas.read`."""
-        task = self.writer.focus.task_of(owner.user_id, owner.session_id)
-        place = self.store, self.config.namespace, owner
-        return self.parts.canvas.read(*place, top_k=top_k, now=now, vector=vector, task=task)
 
     def of_user(self, user_id: T) -> T:
         """Return the user of a call, composed.

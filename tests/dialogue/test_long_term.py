@@ -47,7 +47,7 @@ def _learned(
 def _known(*said: list[ProfileLearned]) -> dict[str, Record]:
     known: dict[str, Record] = {}
     for learned in said:
-        known.update(lessons_of(known, learned).changed)
+        known.update(lessons_of(known, learned)[0])
     return known
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from neurogated import administration
 from neurogated.administration import erase_copies, forget_copies
+from neurogated.archive.export import user_lines
 from neurogated.archive.foreign import EXPORTS, detect, read_file
 from neurogated.archive.manifest import ExportManifest
 from neurogated.components.foreign import Branches, Imported, Importing
@@ -31,6 +33,7 @@ from neurogated.ingestion.messages import read_message
 from neurogated.knowledge.backlog import parked_in
 from neurogated.runtime import show_progress
 from neurogated.session import Component
+from neurogated.text.strings import checked_name
 
 
 class Admin(Component):
@@ -182,7 +185,10 @@ class Admin(Component):
             InputError: the user id is not a valid name.
         """
         self._session.runtime.accesses.flush()
-        return administration.export_user(self._session.store, self._session.config.namespace, user_id, Path(file))
+        owner = checked_name("user_id", user_id)
+        graphs = administration.graphs_of(self._session.store, self._session.config.namespace)
+        lines = chain.from_iterable(user_lines(name, graph, owner) for name, graph in graphs.items())
+        return administration.write_new(Path(file), lines)
 
     def import_from(
         self,

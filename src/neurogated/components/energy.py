@@ -129,7 +129,9 @@ class Energy(Component):
         session, owner = self._session, CanvasOwner(self._session.of_user(user_id), session_id and composed(session_id))
         session.runtime.accesses.flush_if_free()
         vector = None if query is None else session.parts.embedder.embed_queries([query])[0]
-        return session.canvas(owner, session.now(), top_k=top_k, vector=vector)
+        task = session.writer.focus.task_of(owner.user_id, owner.session_id)
+        place = session.store, session.config.namespace, owner
+        return session.parts.canvas.read(*place, top_k=top_k, now=session.now(), vector=vector, task=task)
 
     def focus(self, task: str | None, *, session_id: str | None = None, user_id: str | None = None) -> None:
         """Set the present task of the agent.

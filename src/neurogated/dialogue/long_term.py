@@ -87,16 +87,12 @@ class Trait(NamedTuple):
         return {**self._asdict(), "said": self.said.isoformat()}
 
 
-class Lessons(NamedTuple):
-    """What pages teach of one kind of knowledge."""
-
-    changed: dict[str, Record]
-    repeated: defaultdict[str, set[str]]
-    """By page, the pages whose entries it repeats."""
-
-
-def lessons_of(known: Mapping[str, Record], learned: Iterable[ProfileLearned]) -> Lessons:
+def lessons_of(
+    known: Mapping[str, Record], learned: Iterable[ProfileLearned]
+) -> tuple[dict[str, Record], dict[str, set[str]]]:
     """Return the records of one kind of knowledge that change by what was learned.
+
+    The second value has by page the pages whose entries it repeats.
 
     A claim that says the same adds its page to the evidence. One that ends an earlier claim writes when that one ended.
     Learning the same again changes nothing.
@@ -142,7 +138,7 @@ def lessons_of(known: Mapping[str, Record], learned: Iterable[ProfileLearned]) -
             "said": _iso(claim.said),
             "claim": stored,
         }
-    return Lessons(changed, repeated)
+    return changed, repeated
 
 
 def standing_knowledge(known: Mapping[str, Record], capacity: int) -> list[Record]:

@@ -265,9 +265,9 @@ class Updater:
         writes: dict[tuple[str, str], Record | None] = {}
         repeated = defaultdict[str, set[str]](set)
         for kind, learned in known.items():
-            lessons = lessons_of(parts.records.all(user_id, kind) if learned else {}, learned)
-            writes.update({(kind, key): record for key, record in lessons.changed.items()})
-            for key, others in lessons.repeated.items():
+            changed, repeats = lessons_of(parts.records.all(user_id, kind) if learned else {}, learned)
+            writes.update({(kind, key): record for key, record in changed.items()})
+            for key, others in repeats.items():
                 repeated[key] |= others
         found = {one.key: one.record() for one in traits.result()}
         writes.update({(TRAIT, key): record for key, record in found.items()})
