@@ -15,7 +15,7 @@ from benchmarks.memories import EDGE_TYPES
 from benchmarks.synthetic import Synthetic
 from neurogated import Kernel
 
-__all__ = ["DictGraph", "keyword_search", "networkx_expansion", "pagerank"]
+__all__ = ["DictGraph", "hops", "keyword_search", "networkx_expansion", "pagerank", "terms_in", "vector_search"]
 
 Energies = Mapping[int, float]
 
@@ -113,3 +113,40 @@ def keyword_search(synthetic: Synthetic, k1: float = 1.2, b: float = 0.75) -> Ca
         return best[np.argsort(-found[best])]
 
     return search
+
+
+def terms_in(text: str) -> list[int]:
+    """Return the term numbers of a question."""
+    return [int(word[1:]) for word in text.rstrip("?").split() if word[1:].isdigit()]
+
+
+def vector_search(synthetic: Synthetic, wanted: int) -> Callable[[NDArray[np.float32]], NDArray[np.int64]]:
+    """Return exact search by numpy: from a vector to the best nodes."""
+    vectors = np.array(synthetic.vectors)
+
+    def search(vector: NDArray[np.float32]) -> NDArray[np.int64]:
+        cosines = vectors @ vector
+        best = np.argpartition(-cosines, wanted - 1)[:wanted]
+        return best[np.argsort(-cosines[best])]
+
+    return search
+
+
+def hops(synthetic: Synthetic, count: int = 2) -> Callable[[NDArray[np.int64]], NDArray[np.int64]]:
+    """Return some hops over compressed sparse rows: from nodes to those that activation reaches."""
+    source, target, weight, _ = map(np.array, zip(*_arcs(synthetic), strict=True))
+    order = source.argsort(kind="stable")
+    target, weight = target[order], weight[order]
+    begins = np.concatenate(([0], np.bincount(source, minlength=synthetic.nodes).cumsum()))
+
+    def spread(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        moving = np.ones(rows.size)
+        for _ in range(count):
+            sizes = begins[rows + 1] - begins[rows]
+            arcs = np.arange(sizes.sum()) + (begins[rows + 1] - sizes.cumsum()).repeat(sizes)
+            arrived = np.bincount(target[arcs], moving.repeat(sizes) * weight[arcs] / 2, synthetic.nodes)
+            rows = arrived.nonzero()[0]
+            moving = arrived[rows]
+        return rows
+
+    return spread

@@ -8,20 +8,25 @@ import shutil
 import statistics
 import subprocess
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from pytest_benchmark.fixture import BenchmarkFixture
+from threadpoolctl import threadpool_limits
 
+from benchmarks.baselines import hops, keyword_search, terms_in, vector_search
 from benchmarks.measuring import measured, questions
 from benchmarks.memories import GivenVectors
-from benchmarks.synthetic import Synthetic
+from benchmarks.synthetic import Asked, Synthetic
 from neurogated import NeuroGraphMemory
 
 RECALLS = 300
+WANTED, ANCHORS = 10, 5
 TOGETHER = 32
 AT_ONCE = 8
 TICK = 0.001
@@ -40,6 +45,34 @@ def test_recall(
     assert benchmark.extra_info["found"] > 0.9
     for stage in recalls[0].seconds:
         benchmark.extra_info[stage] = statistics.median(recall.seconds[stage] for recall in recalls)
+
+
+def test_recall_and_its_essential_parts(
+    benchmark: BenchmarkFixture, memory: NeuroGraphMemory, synthetic: Synthetic, embedder: GivenVectors
+) -> None:
+    """A recall and what no recall can do without, in turn and on one thread, in processor time of the thread.
+
+    The essential parts are exact vector search by numpy, BM25 over a matrix, and two hops over compressed sparse rows.
+    """
+    nearest, keywords, spread = vector_search(synthetic, WANTED), keyword_search(synthetic), hops(synthetic)
+    seconds = defaultdict[str, list[float]](list)
+
+    def timed(what: str, act: Callable[..., Any], *values: object) -> Any:  # noqa: ANN401
+        begin = time.thread_time()
+        found = act(*values)
+        seconds[what].append(time.thread_time() - begin)
+        return found
+
+    def both(one: Asked) -> None:
+        timed("recall", memory.recall, one.text)
+        best = timed("numpy", nearest, one.vector)
+        timed("matrix", keywords, terms_in(one.text), WANTED)
+        timed("hops", spread, best[:ANCHORS])
+
+    with threadpool_limits(1):
+        measured(benchmark, both, ((one,) for one in questions(synthetic, embedder, 3)), RECALLS)
+    medians = {what: statistics.median(some) for what, some in seconds.items()}
+    benchmark.extra_info |= medians | {"ratio": medians["recall"] / (sum(medians.values()) - medians["recall"])}
 
 
 def test_retrieve_batch(

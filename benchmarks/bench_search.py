@@ -13,7 +13,7 @@ import pytest
 from numpy.typing import NDArray
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from benchmarks.baselines import keyword_search
+from benchmarks.baselines import keyword_search, terms_in, vector_search
 from benchmarks.measuring import measured
 from benchmarks.synthetic import Asked, Synthetic
 from neurogated import NeuroGraphMemory
@@ -43,14 +43,7 @@ def wanted(synthetic: Synthetic) -> int:
 @pytest.fixture(scope="module")
 def exact(synthetic: Synthetic, wanted: int) -> Search:
     """Return exact search by numpy."""
-    vectors = np.array(synthetic.vectors)
-
-    def search(vector: NDArray[np.float32]) -> NDArray[np.int64]:
-        cosines = vectors @ vector
-        best = np.argpartition(-cosines, wanted - 1)[:wanted]
-        return best[np.argsort(-cosines[best])]
-
-    return search
+    return vector_search(synthetic, wanted)
 
 
 def _ours(memory: NeuroGraphMemory, wanted: int) -> Search:
@@ -116,8 +109,8 @@ def test_keywords_ours(benchmark: BenchmarkFixture, memory: NeuroGraphMemory, as
 
 def test_keywords_matrix(benchmark: BenchmarkFixture, synthetic: Synthetic, asked: list[Asked], wanted: int) -> None:
     search = keyword_search(synthetic)
-    words = ([int(word[1:]) for word in one.text.rstrip("?").split() if word[1:].isdigit()] for one in asked)
-    found = measured(benchmark, lambda question: search(question, wanted), ((some,) for some in words), QUESTIONS)
+    words = ((terms_in(one.text),) for one in asked)
+    found = measured(benchmark, lambda question: search(question, wanted), words, QUESTIONS)
     _note_found(benchmark, [one.tolist() for one in found], asked)
 
 

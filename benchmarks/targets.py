@@ -102,6 +102,7 @@ TARGETS = (
         Figure("recall without embedding the question", "ms", _of("recall", None, MILLI)),
         {SMALL: 2, MIDDLE: 5, LARGE: 15},
     ),
+    Target(Figure("recall ÷ its essential parts", "", _of("recall_and_its_essential_parts", "ratio")), {SMALL: 1.8}),
     Target(
         Figure("two-hop expansion from 5 random anchors", "ms", _of(RANDOM, None, MILLI)),
         {SMALL: 0.3, MIDDLE: 0.35, LARGE: 0.5},
