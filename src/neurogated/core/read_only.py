@@ -22,8 +22,10 @@ def filled(cls: type[V], fields: Mapping[str, object]) -> V:
 def filled_all(cls: type[V], columns: Mapping[str, Collection[object]]) -> list[V]:
     """Return frozen values from columns of their fields, which must be valid and of one size; see `filled`."""
     made = list(map(object.__new__, repeat(cls, min(map(len, columns.values())))))
-    for name, column in columns.items():
-        deque(map(object.__setattr__, made, repeat(name), column), maxlen=0)
+    by_value = zip(map(repeat, made), repeat(columns), zip(*columns.values(), strict=False), strict=False)
+    by_column = zip(repeat(made), map(repeat, columns), columns.values(), strict=False)
+    for each in by_value if len(made) < len(columns) else by_column:
+        deque(map(object.__setattr__, *each), maxlen=0)
     return made
 
 

@@ -338,8 +338,7 @@ class Recall:
         edges, places = set[EdgeKey](), dict[Explanation, list[int]]()
         for one in self.memories:
             if isinstance(one, ExplainedMemory):
-                why, place = one.why
-                places.setdefault(why, []).append(place)
+                places.setdefault(one.why[0], []).append(one.why[1])
             else:
                 edges.update([step.edge for step in one.path])
         # The paths to the memories that it does not have, such as those that a context cut, are not computed.

@@ -294,7 +294,10 @@ class SpreadingActivation:
 
         `before` are the flows of the hop before, which do not return over the edges they took; None: all may return.
         """
-        arcs, ways = self._walkable(view, active.rows, terms)
+        arcs = view.links(active.rows, both_ways=not self._classic)
+        ways = 2 * arcs.code.astype(np.int64) + arcs.along
+        if not np.logical_and.reduce(walked := terms.is_open[ways]):
+            arcs, ways = Links._make([column[walked] for column in arcs]), ways[walked]
         first, place = firsts(arcs.target)
         targets = arcs.target[first]
         gates = gate(targets).astype(np.float64)[place] if gate is not None and place.size else None
@@ -320,15 +323,6 @@ class SpreadingActivation:
             _Flow(active.rows[arcs.origin], arcs.target, arcs.edge, ways, arcs.weight, amount).at(flows),
             _Levels(targets[reached], arrived[reached]),
         )
-
-    def _walkable(self, view: GraphView, rows: Rows, terms: _Terms) -> tuple[Links, Rows]:
-        """Return the links that may be walked from `rows`, and the index of each in `terms`."""
-        links = view.links(rows, both_ways=not self._classic)
-        ways = 2 * links.code.astype(np.int64) + links.along
-        walked = terms.is_open[ways]
-        if not np.logical_and.reduce(walked):
-            links, ways = Links._make([column[walked] for column in links]), ways[walked]
-        return links, ways
 
     def _shared(self, amount: Values, came: Values | None, arcs: Links, gates: Values | None, groups: Rows) -> Values:
         """Return the part of its node's activation that each arc gets; the arcs of a group share it by their claims.

@@ -28,7 +28,7 @@ from neurogated.core.read_only import Deferred
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import Rows, best_places
-from neurogated.retrieval.activation import Activation, Gate, SpreadingActivation
+from neurogated.retrieval.activation import Activation, SpreadingActivation
 from neurogated.retrieval.confidence import confidence, evidence_of, withheld
 from neurogated.retrieval.dimensions import Dimensions
 from neurogated.retrieval.dormancy import Admission, Scored
@@ -332,7 +332,13 @@ class NeuroRetriever:
         )
         anchors = [(view.ids[row], start) for row, start in dimensions.anchors(self._config.TOP_K_ANCHORS)]
         own.lap("search")
-        activation = self._activation.spread(view, dict(anchors), kernel, self._gate(likeness) if self._gates else None)
+        best = float(np.maximum.reduce(likeness.known.similarity, initial=0.0)) or 1.0
+
+        def gate(rows: Rows) -> Values:
+            """Return the similarities of nodes to the question divided by that of the best candidate, 0–1."""
+            return np.minimum(np.maximum(likeness.of(rows).similarity / best, 0.0), 1.0)
+
+        activation = self._activation.spread(view, dict(anchors), kernel, gate if self._gates else None)
         own.lap("activate")
         if self._classic:
             ranking = self._by_activation(activation, likeness, wanted, admission)
@@ -367,11 +373,6 @@ class NeuroRetriever:
             activated=found.ranking.activated,
             zone=asked.zone,
         )
-
-    def _gate(self, likeness: QuestionSimilarity) -> Gate:
-        """Return a gate: a node's similarity to the question divided by that of the best candidate, 0–1."""
-        best = float(np.maximum.reduce(likeness.known.similarity, initial=0.0))
-        return lambda rows: np.minimum(np.maximum(likeness.of(rows).similarity / (best or 1.0), 0.0), 1.0)
 
     def _by_activation(
         self, activation: Activation, likeness: QuestionSimilarity, wanted: int, admission: Admission

@@ -75,12 +75,13 @@ class QuestionReading:
     @property
     def features(self) -> NDArray[np.float32]:
         """0–1: strong and weak cues of each kind, opening, lack of cues, Chinese, sentences before the question."""
-        strong, weak = np.zeros(len(_KINDS)), np.zeros(len(_KINDS))
+        counts, kinds = [0.0] * (2 * len(_KINDS)), len(_KINDS)
         for cue in self.cues:
-            (strong if cue.is_strong else weak)[_KINDS.index(cue.kind)] += 1
-        heads = [bool(head.search(self.part)) for head in _HEADS[self.language]]
-        states = [not strong.any(), not self.cues, bool(_HAN.search(self.part)), self.has_scene]
-        return np.concatenate([np.minimum(strong, 1), np.minimum(weak, 2) / 2, heads, states]).astype(np.float32)
+            place = _KINDS.index(cue.kind) + (0 if cue.is_strong else kinds)
+            counts[place] = min(1.0, counts[place] + 0.5 + 0.5 * cue.is_strong)
+        heads = [head.search(self.part) is not None for head in _HEADS[self.language]]
+        states = not any(counts[:kinds]), not self.cues, _HAN.search(self.part) is not None, self.has_scene
+        return np.array([*counts, *heads, *states], dtype=np.float32)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,10 +216,10 @@ class FittedKinds(NamedTuple):
     kinds: tuple[QuestionKind, ...]
     mean: NDArray[np.float32]
     """Mean of the examples' vectors (dimension,). Many models put all texts into one corner of their space."""
-    weights: NDArray[np.float32]
+    weights: NDArray[np.float64]
     """(kinds, dimension + cue features)"""
     biases: NDArray[np.float32]
-    cue_weights: NDArray[np.float32]
+    cue_weights: NDArray[np.float64]
     """(kinds, cue features)"""
     cue_biases: NDArray[np.float32]
 
@@ -226,9 +227,9 @@ class FittedKinds(NamedTuple):
         """Return the probability of each kind (kinds,) for a question with these cue features; None: by cues alone."""
         logits: NDArray[np.float64]
         if vector is None:
-            logits = self.cue_weights.astype(np.float64) @ cues + self.cue_biases
+            logits = self.cue_weights @ cues + self.cue_biases
         else:
-            logits = self.weights.astype(np.float64) @ np.concatenate([vector - self.mean, cues]) + self.biases
+            logits = self.weights @ np.concatenate([vector - self.mean, cues]) + self.biases
         powers = np.exp(logits - np.maximum.reduce(logits))
         probabilities: NDArray[np.float64] = powers / np.add.reduce(powers)
         return probabilities
@@ -239,6 +240,7 @@ def fitted_kinds() -> FittedKinds:
     """Return the weights that come with the package."""
     with resources.as_file(resources.files(__package__) / FITTED) as path, np.load(path, allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
+        arrays |= {name: arrays[name].astype(np.float64) for name in ("weights", "cue_weights")}
     kinds = tuple(map(QuestionKind, arrays.pop("kinds").tolist()))
     return FittedKinds(embedder=str(arrays.pop("embedder")), kinds=kinds, **arrays)
 

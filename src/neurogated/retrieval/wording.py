@@ -279,8 +279,9 @@ def corrected(
         count_tokens: returns the number of the embedder's tokens of each text.
         holding: returns whether a memory has all of some keywords.
     """
-    places = {found[0]: found.span() for found in reversed(list(_WORD.finditer(query))) if _is_plain(fold(found[0]))}
-    words = list(places)[::-1]
+    places = {found[0]: found.span() for found in reversed(list(_WORD.finditer(query)))}
+    plain = ((word, fold(word)) for word in reversed(places))
+    words = [word for word, one in plain if one.isascii() and one.isalpha() and one not in ENGLISH_STOP_WORDS]
     # Each of these words is one keyword.
     keywords = dict(zip(words, split_keywords(" ".join(words)), strict=True))
     known = existing(keywords.values()) if keywords else ()
@@ -298,10 +299,6 @@ def corrected(
             if not any(holding([keyword, near]) for near in split_keywords(" ".join([*before, *after]))):
                 changes[word] = None
     return _WORD.sub(lambda found: _in_case(changes.get(found[0]) or found[0], found[0]), query)
-
-
-def _is_plain(word: str) -> bool:
-    return word.isascii() and word.isalpha() and word not in ENGLISH_STOP_WORDS
 
 
 def _nearest(word: str, size: int, existing: Existing, count_tokens: CountTokens) -> str | None:
