@@ -241,7 +241,11 @@ class FactTable:
             if before is None or before.epoch != graph.epoch or not _is_known(store, before.sequence, before.at):
                 before = self._empty(connection, graph)
             written = _advance(connection, store, view, graph, before)
-            if not hurried and not _holds(connection, store, view, graph):
+            if hurried:
+                return written
+            # The table must have a row for each of the facts.
+            there = set(connection.execute(select(FACTS.c.id).where(_in_graph(FACTS, graph))).scalars())
+            if facts_of(store, view, [name for name in fact_ids(view) if storable(name) not in there]):
                 _log.warning("rows of the table of facts in %s are lost; they are written again", self._database)
                 written = _advance(connection, store, view, graph, self._empty(connection, graph))
             return written
@@ -290,12 +294,6 @@ def _graph_of(store: GraphStorePort, namespace: str) -> _Graph:
 
 def _in_graph(table: Any, graph: _Graph) -> Any:  # noqa: ANN401 - an SQL expression
     return (table.c.memory == graph.columns["memory"]) & (table.c.namespace == graph.columns["namespace"])
-
-
-def _holds(connection: Connection, store: GraphStorePort, view: GraphView, graph: _Graph) -> bool:
-    """Return whether the table has a row for each of the facts of a graph."""
-    there = set(connection.execute(select(FACTS.c.id).where(_in_graph(FACTS, graph))).scalars())
-    return not facts_of(store, view, [name for name in fact_ids(view) if storable(name) not in there])
 
 
 def _advance(connection: Connection, store: GraphStorePort, view: GraphView, graph: _Graph, before: _Progress) -> int:

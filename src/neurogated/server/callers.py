@@ -13,7 +13,7 @@ from neurogated.core.extras import needs_extra
 from neurogated.core.model import MemoryNode
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.memory import NeuroGraphMemory
-from neurogated.server.keys import Grant, known_grant
+from neurogated.server.keys import NO_KEY, Grant
 from neurogated.server.queue import CallQueue, IsGone
 from neurogated.text.strings import composed
 
@@ -90,7 +90,10 @@ class Caller:
 
 async def grant_in(request: Request) -> Grant:
     """Return the grant of a request's key; answers 401 without a known key."""
-    return known_grant(request.state.grant)
+    if request.state.grant is None:
+        raise HTTPException(*NO_KEY)
+    grant: Grant = request.state.grant
+    return grant
 
 
 async def caller_of(

@@ -12,17 +12,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 
-from neurogated.core.extras import needs_extra
 from neurogated.core.files import make_folder, private, replace_file
 from neurogated.errors import ConfigError
 from neurogated.text.strings import composed
 
 if sys.platform == "linux":
     import fcntl
-
-with needs_extra("serve"):
-    from starlette.exceptions import HTTPException
-
 
 _log = logging.getLogger(__name__)
 
@@ -94,13 +89,6 @@ class Keys:
 
 
 NO_KEY = 401, "give a key of this server in the header 'Authorization: Bearer KEY'"
-
-
-def known_grant(grant: Grant | None) -> Grant:
-    """Return a grant; answers 401 if there is none."""
-    if grant is None:
-        raise HTTPException(*NO_KEY)
-    return grant
 
 
 def _version(file: Path | None) -> tuple[int, ...] | None:

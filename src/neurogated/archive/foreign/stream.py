@@ -165,7 +165,14 @@ def files_of(path: Path) -> Iterator[list[File]]:
     try:
         with ExitStack() as stack:
             found: dict[str, File] = {}
-            for name, one in _paths(path):
+            if path.is_dir():
+                inside = ((one.relative_to(path), one) for one in path.rglob("*") if one.is_file())
+                shown = (part for part in inside if not any(one.startswith(".") for one in part[0].parts))
+                paths = [(name.as_posix(), one) for name, one in shown]
+            else:
+                log = path.with_name(f"{path.name}-wal")
+                paths = [(one.name, one) for one in (path, log) if one == path or one.exists()]
+            for name, one in paths:
                 if zipfile.is_zipfile(one):
                     archive = stack.enter_context(zipfile.ZipFile(one))
                     prefix = f"{name}/" if path.is_dir() else ""
@@ -178,13 +185,6 @@ def files_of(path: Path) -> Iterator[list[File]]:
             yield [found[name] for name in sorted(found.keys() - beside)]
     except _UNREADABLE as error:
         raise DatasetError(f"{path} cannot be read ({error})") from error
-
-
-def _paths(path: Path) -> list[tuple[str, Path]]:
-    if not path.is_dir():
-        return [(one.name, one) for one in (path, path.with_name(f"{path.name}-wal")) if one == path or one.exists()]
-    inside = ((one.relative_to(path), one) for one in path.rglob("*") if one.is_file())
-    return [(name.as_posix(), one) for name, one in inside if not any(part.startswith(".") for part in name.parts)]
 
 
 class _Stream:

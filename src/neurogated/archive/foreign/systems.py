@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from contextlib import closing
 from datetime import UTC
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from neurogated.archive.foreign.agents import read_thread
 from neurogated.archive.foreign.incoming import (
@@ -107,14 +107,6 @@ _SEND_MESSAGE = "send_message"
 _NEWER = "letta_v1"
 
 
-class _Agent(NamedTuple):
-    name: str
-    born: str
-    """Tells agents of one name apart: a hash of when the agent began, empty if the file does not say it."""
-    speaks: bool
-    """Whether the text beside a call of a tool is said."""
-
-
 def _letta(entry: FileEntry) -> Found:
     """Yield the texts of each agent in the file. An older file is an agent itself."""
     blocks, used = {str(block.get("id")): block for block in objects(entry.value.get("blocks"))}, set[str]()
@@ -132,8 +124,10 @@ def _letta_agent(agent: Mapping[str, Any], place: str, blocks: Mapping[str, Any]
     is_system = first.get("role") == "system"
     born = digest(first.get("created_at"), "" if is_system else words_of(first.get("content"))) if first else ""
     is_newer = str(agent.get("agent_type") or "").startswith(_NEWER)
-    known = _Agent(agent["name"], born if is_system else "", is_newer)
-    yield from read_each(messages, f"{place}.messages", partial(_letta_message, agent=known))
+    # A hash of when the agent began tells agents of one name apart, where the file says it.
+    name, session = agent["name"], f"-{born}" if born and is_system else ""
+    about = {"session_id": f"letta-{name}{session}", "agent_id": name}
+    yield from read_each(messages, f"{place}.messages", partial(_letta_message, about=about, speaks=is_newer))
     keys = [str(key) for key in agent.get("block_ids") or []]
     used.update(keys)
     own = [blocks[key] for key in keys if key in blocks]
@@ -141,17 +135,21 @@ def _letta_agent(agent: Mapping[str, Any], place: str, blocks: Mapping[str, Any]
 
     def block(one: Mapping[str, Any], place: str) -> Incoming:
         time = moment(one.get("updated_at") or one.get("created_at"))
-        details = given(agent_id=known.name, title=one["label"], timestamp=time)
-        return Incoming(place, f"{known.name}\0{born}\0{one['label']}", text_of(one.get("value")), details=details)
+        details = given(agent_id=name, title=one["label"], timestamp=time)
+        return Incoming(place, f"{name}\0{born}\0{one['label']}", text_of(one.get("value")), details=details)
 
     yield from read_each(own, f"{place}.blocks", block)
 
 
-def _letta_message(message: Mapping[str, Any], place: str, *, agent: _Agent) -> Incoming | Left:
-    """Return what is said. Its time and text identify it, since its id is only its number in the file."""
+def _letta_message(
+    message: Mapping[str, Any], place: str, *, about: Mapping[str, Any], speaks: bool
+) -> Incoming | Left:
+    """Return what is said, with the text beside calls of tools if the agent `speaks` there.
+
+    Its time and text identify it, since its id is only its number in the file.
+    """
     role, time = message["role"], message.get("created_at")
-    session = f"letta-{agent.name}-{agent.born}" if agent.born else f"letta-{agent.name}"
-    details = given(session_id=session, agent_id=agent.name, timestamp=moment(time))
+    details = {**about, **given(timestamp=moment(time))}
     body = message.get("content")
     if role == "summary" or "following is a summary of the previous" in str(body):
         text = words_of(body)
@@ -169,7 +167,7 @@ def _letta_message(message: Mapping[str, Any], place: str, *, agent: _Agent) -> 
     elif role == "assistant" and (calls := message.get("tool_calls")):
         calls = [mapping(call)["function"] for call in calls]
         said = [json.loads(call["arguments"]).get("message") for call in calls if call["name"] == _SEND_MESSAGE]
-        said = [*([words_of(body)] if agent.speaks else []), *said]
+        said = [*([words_of(body)] if speaks else []), *said]
         body = "\n".join(filter(None, map(text_of, said)))
         if not body:
             return Left(place, "calls of tools")
