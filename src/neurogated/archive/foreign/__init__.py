@@ -96,8 +96,9 @@ def _formats_of(file: File) -> list[str]:
         return []
     if sniffed := [name for name, wanted in FORMATS.items() if wanted.sniff(file)]:
         return sniffed
-    entries = [entry.value for entry in file.first(_LOOKED_AT) if not entry.is_rest]
-    return [name for value in entries for name, wanted in FORMATS.items() if _seems(wanted, value)]
+    # One entry at a time is in memory.
+    values = (entry.value for entry in file.first(_LOOKED_AT) if not entry.is_rest)
+    return [name for value in values for name, wanted in FORMATS.items() if _seems(wanted, value)]
 
 
 def _seems(wanted: Format, value: object) -> bool:
