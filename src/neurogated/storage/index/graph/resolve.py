@@ -17,7 +17,7 @@ from neurogated.core.clock import to_micros
 from neurogated.core.conflicts import CONFLICT, Conflict, as_given, edges_of, is_conflict_id
 from neurogated.core.delta import GraphDelta, Owner, PendingTask
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.model import EdgeKey, MemoryNode
+from neurogated.core.model import EdgeKey
 from neurogated.core.node_kind import CLAIM, FACT
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError, UnknownIdError
@@ -74,7 +74,10 @@ def refuse_reserved(delta: GraphDelta, *, computed: bool = False) -> None:
     if delta.owner is Owner.LOG:
         return
     for node in delta.nodes:
-        reserved = _reserved_kind(node)
+        # The kind that is reserved by the id or the kind of the node.
+        found = _ID.fullmatch(node.id)
+        reserved = CLAIM if node.kind == CLAIM else found and found[1]
+        reserved = CONFLICT if node.kind == CONFLICT or is_conflict_id(node.id) else reserved
         if reserved is not None and (delta.owner is None or node.kind != reserved):
             raise InputError(f"only the memory makes the {reserved} {node.id!r}; choose another id and another kind")
     conflicts = [Conflict.of(node) for node in delta.nodes if node.kind == CONFLICT]
@@ -89,14 +92,6 @@ def refuse_reserved(delta: GraphDelta, *, computed: bool = False) -> None:
         for conflict in conflicts:
             if not put.issuperset(edge.key for edge in edges_of(conflict, delta.at)):
                 raise InputError(f"the delta puts conflict {conflict.id!r} without its edges; put both")
-
-
-def _reserved_kind(node: MemoryNode) -> str | None:
-    """Return the kind that is reserved by the id or the kind of a node."""
-    if node.kind == CONFLICT or is_conflict_id(node.id):
-        return CONFLICT
-    found = _ID.fullmatch(node.id)
-    return CLAIM if node.kind == CLAIM else found and found[1]
 
 
 _Value = TypeVar("_Value")
