@@ -40,8 +40,6 @@ from neurogated.storage.log.sqlite.rows import (
     SqliteRecords,
     last_of_each,
     put_vectors,
-    read_changes,
-    read_columns,
     since_index,
 )
 from neurogated.storage.log.sqlite.schema import (
@@ -101,26 +99,19 @@ class GraphFollower(GraphLoader):
             last=_last(index.node_keys),
         )
         index.node_keys.extend([key for key, _ in found])
-        values = {"namespace": self.namespace, "since": since}
-        key, columns = read_columns(
-            self.connection,
-            topology,
-            since_index("node_versions", since),
-            "n.namespace = :namespace AND v.since > :since AND v.until IS NULL",
-            values,
-        )
+        condition = "n.namespace = :namespace AND v.since > :since AND v.until IS NULL"
+        key, columns = self.node_columns(topology, since_index("node_versions", since), condition, since=since)
         changed, ended = _node_rows(index, key), self._ended(index, "node_versions", since)
         new = np.arange(known, len(index.node_keys))
         rows = np.union1d(new, changed)
         spread = {name: np.zeros(rows.size, dtype=column.dtype) for name, column in columns.items()}
         # A node that was removed since it was put also gets a row, because its id still belongs to its user.
-        gone, last = read_columns(
-            self.connection,
+        gone, last = self.node_columns(
             topology,
             "",
             "v.node IN (SELECT value FROM json_each(:keys)) "
             "AND v.since = (SELECT max(w.since) FROM node_versions w WHERE w.node = v.node)",
-            {"keys": json.dumps(index.node_keys.values[np.setdiff1d(new, changed)].tolist())},
+            keys=json.dumps(index.node_keys.values[np.setdiff1d(new, changed)].tolist()),
         )
         for place, found_columns in ((changed, columns), (_node_rows(index, gone), last)):
             for name, column in found_columns.items():
@@ -129,9 +120,8 @@ class GraphFollower(GraphLoader):
         names = [ids[row] for row in rows[rows < known].tolist()] + [name for _, name in found]
         topology.set_nodes(names, rows, spread)
         condition = "n.namespace = :namespace AND c.since > :since AND v.until IS NULL"
-        for name, (nodes, new_values) in read_changes(
-            self.connection, condition, values, since_index("node_changes", since)
-        ).items():
+        later = self.changes(condition, since_index("node_changes", since), since=since)
+        for name, (nodes, new_values) in later.items():
             topology.set(_node_rows(index, nodes), **{name: new_values})
         removed = np.setdiff1d(np.union1d(new, ended), changed)
         topology.set(removed, alive=False)

@@ -19,7 +19,7 @@ from neurogated.storage.log.log import Derivation, Span, repeated
 from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.integrity import last_change
-from neurogated.storage.log.sqlite.rows import NOW, GraphLoader, found_from_json, read_changes
+from neurogated.storage.log.sqlite.rows import NOW, GraphLoader, found_from_json
 from neurogated.storage.log.sqlite.schema import namespace_names, note_erased, note_generation, register_types
 
 _NEVER = 2**63 - 1
@@ -165,7 +165,7 @@ def _erase_past_versions(connection: apsw.Connection) -> None:
         "GROUP BY node HAVING count(*) > 1"
     )
     # The present energy and importance of each remaining version go into its row.
-    for name, (nodes, values) in read_changes(connection, "v.until IS NULL", {}).items():
+    for name, (nodes, values) in GraphLoader(connection, 0, {}, NOW).changes("v.until IS NULL").items():
         connection.executemany(
             f"UPDATE node_versions SET {name} = ? WHERE node = ? AND until IS NULL",
             zip(values.tolist(), nodes.tolist(), strict=True),

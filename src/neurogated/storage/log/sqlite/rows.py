@@ -153,62 +153,6 @@ def given_micros(found: str, times: tuple[int | None, int | None]) -> tuple[int 
     return times if given is None else (micros_or_none(given[0]), micros_or_none(given[1]))
 
 
-def read_columns(
-    connection: apsw.Connection, topology: Topology, index: str, condition: str, values: Mapping[str, Any]
-) -> tuple[Keys, Columns]:
-    """Return the file's numbers of nodes, ascending, and the columns of their selected versions.
-
-    Args:
-        connection: a connection to the file.
-        topology: defines the numbers of kinds and scopes in the columns; missing ones are added to it.
-        index: an index hint for `node_versions`, in SQL.
-        condition: selects versions `v` of nodes `n`, in SQL, with `values`; at most one per node.
-        values: the parameters of the condition.
-    """
-    key, *found = fetch_columns(
-        connection,
-        "SELECT v.node, v.base_energy, coalesce(v.energy_at, v.created_at), v.importance, coalesce(a.uses, 0), "
-        "coalesce(a.charge, 0), coalesce(a.charged_at, v.created_at), coalesce(a.last_accessed, 0), "
-        "v.kind, coalesce(v.scope, 0), coalesce(v.position, -1) "
-        f"FROM node_versions v {index} JOIN nodes n ON n.node = v.node LEFT JOIN accesses a ON a.node = v.node "
-        f"WHERE {condition} ORDER BY v.node",
-        values,
-        (np.int64, *NODE_COLUMNS.values()),
-    )
-    columns = dict(zip(NODE_COLUMNS, found, strict=True))
-    kinds, numbers = _names(connection, "kinds", columns["kind"])
-    columns["kind"] = topology.kind_codes(register_kind(str(kind)) for kind in kinds)[numbers]
-    scopes, numbers = _names(connection, "scopes", columns["scope"])
-    columns["scope"] = topology.scope_codes(map(scope_from_json, scopes))[numbers]
-    return key, columns
-
-
-def read_changes(
-    connection: apsw.Connection, condition: str, values: Mapping[str, Any], index: str = ""
-) -> dict[str, tuple[Keys, NDArray[Any]]]:
-    """Return, for each column, the nodes whose value changed after their version was put, and their last values.
-
-    `condition` selects changes `c` of versions `v` of nodes `n`, in SQL; `index` is a hint for `node_changes`, which
-    are then read first.
-    """
-    key, energy, moment, importance = fetch_columns(
-        connection,
-        f"SELECT c.node, coalesce(c.energy, {_UNCHANGED}), coalesce(c.energy_at, 0), "
-        f"coalesce(c.importance, {_UNCHANGED}) FROM node_changes c {index and index + ' CROSS'} "
-        "JOIN node_versions v ON v.node = c.node AND v.since < c.since JOIN nodes n ON n.node = c.node "
-        f"WHERE {condition} ORDER BY c.node, c.since",
-        values,
-        (np.int64, np.float64, np.int64, np.float64),
-    )
-    charged, rated = energy != _UNCHANGED, importance != _UNCHANGED
-    last, last_rated = last_of_each(key[charged]), last_of_each(key[rated])
-    return {
-        "base_energy": (key[charged][last], energy[charged][last]),
-        "energy_at": (key[charged][last], moment[charged][last]),
-        "importance": (key[rated][last_rated], importance[rated][last_rated]),
-    }
-
-
 def since_index(table: str, since: int, otherwise: str = "") -> str:
     """Return which SQL index finds the rows of a table later than a delta; from the beginning it is `otherwise`."""
     if since:
@@ -318,6 +262,54 @@ class GraphLoader:
         """Return the columns of a query of numbers; see `query`."""
         values = {"namespace": self.namespace, "now": self.as_of, **values}
         return fetch_columns(self.connection, statement, values, kinds)
+
+    def node_columns(self, topology: Topology, index: str, condition: str, **values: object) -> tuple[Keys, Columns]:
+        """Return the file's numbers of nodes, ascending, and the columns of their selected versions.
+
+        Args:
+            topology: defines the numbers of kinds and scopes in the columns; missing ones are added to it.
+            index: an index hint for `node_versions`, in SQL.
+            condition: selects versions `v` of nodes `n`, in SQL, with `values`; at most one per node.
+            values: the parameters of the condition.
+        """
+        key, *found = self.columns(
+            "SELECT v.node, v.base_energy, coalesce(v.energy_at, v.created_at), v.importance, coalesce(a.uses, 0), "
+            "coalesce(a.charge, 0), coalesce(a.charged_at, v.created_at), coalesce(a.last_accessed, 0), "
+            "v.kind, coalesce(v.scope, 0), coalesce(v.position, -1) "
+            f"FROM node_versions v {index} JOIN nodes n ON n.node = v.node LEFT JOIN accesses a ON a.node = v.node "
+            f"WHERE {condition} ORDER BY v.node",
+            np.int64,
+            *NODE_COLUMNS.values(),
+            **values,
+        )
+        columns = dict(zip(NODE_COLUMNS, found, strict=True))
+        kinds, numbers = _names(self.connection, "kinds", columns["kind"])
+        columns["kind"] = topology.kind_codes(register_kind(str(kind)) for kind in kinds)[numbers]
+        scopes, numbers = _names(self.connection, "scopes", columns["scope"])
+        columns["scope"] = topology.scope_codes(map(scope_from_json, scopes))[numbers]
+        return key, columns
+
+    def changes(self, condition: str, index: str = "", **values: object) -> dict[str, tuple[Keys, NDArray[Any]]]:
+        """Return, for each column, the nodes whose value changed after their version was put, and their last values.
+
+        `condition` selects changes `c` of versions `v` of nodes `n`, in SQL; `index` is a hint for `node_changes`,
+        which are then read first.
+        """
+        key, energy, moment, importance = self.columns(
+            f"SELECT c.node, coalesce(c.energy, {_UNCHANGED}), coalesce(c.energy_at, 0), "
+            f"coalesce(c.importance, {_UNCHANGED}) FROM node_changes c {index and index + ' CROSS'} "
+            "JOIN node_versions v ON v.node = c.node AND v.since < c.since JOIN nodes n ON n.node = c.node "
+            f"WHERE {condition} ORDER BY c.node, c.since",
+            *(np.int64, np.float64, np.int64, np.float64),
+            **values,
+        )
+        charged, rated = energy != _UNCHANGED, importance != _UNCHANGED
+        last, last_rated = last_of_each(key[charged]), last_of_each(key[rated])
+        return {
+            "base_energy": (key[charged][last], energy[charged][last]),
+            "energy_at": (key[charged][last], moment[charged][last]),
+            "importance": (key[rated][last_rated], importance[rated][last_rated]),
+        }
 
     def last_sequence(self) -> int:
         """Return the number of the last delta of the namespace."""

@@ -40,8 +40,6 @@ from neurogated.storage.log.sqlite.rows import (
     Keys,
     SqliteRecords,
     put_vectors,
-    read_changes,
-    read_columns,
 )
 from neurogated.storage.log.sqlite.schema import (
     find_namespace,
@@ -434,10 +432,9 @@ class PastFollower(Follower):
         columns["kind"] = form.topology.kind_codes(now.kinds)[columns["kind"]]
         columns["scope"] = form.topology.scope_codes(now.scopes)[columns["scope"]]
         # Each delta that puts a node ends the previous version, so each node has at most one version at a time.
-        then = {"namespace": self._namespace, "now": self._as_of}
         held = f"n.namespace = :namespace AND {HOLDS.format('v')}"
         held += f" AND v.node IN ({_CHANGED_NODES})"
-        old, before = read_columns(loader.connection, form.topology, "", held, then)
+        old, before = loader.node_columns(form.topology, "", held)
         known = np.isin(old, keys)
         rows = np.searchsorted(keys, old[known])
         alive[rows] = True
@@ -445,7 +442,7 @@ class PastFollower(Follower):
             columns[name][rows] = column[known]
         ids = list(now.ids)
         form.topology.set_nodes(ids, np.arange(len(ids)), columns)
-        for name, (nodes, values) in read_changes(loader.connection, f"{held} AND c.since <= :now", then).items():
+        for name, (nodes, values) in loader.changes(f"{held} AND c.since <= :now").items():
             known = np.isin(nodes, keys)
             form.topology.set(np.searchsorted(keys, nodes[known]), **{name: values[known]})
         form.topology.set(np.flatnonzero(~alive.astype(np.bool_)), alive=False)
