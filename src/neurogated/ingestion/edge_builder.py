@@ -152,23 +152,6 @@ Nearest = Callable[[Sequence[Vector], int], Sequence[Iterable[tuple[str, float]]
 """Returns for each vector the ids and cosines of the k nearest nodes, best first, ties by id."""
 
 
-def nearest_in(
-    graph_of: Callable[[str | None], UserGraph], *, without: AbstractSet[str] = frozenset()
-) -> Callable[[str | None], Nearest]:
-    """Return a function from a user to the nearest-neighbour search of that user, which skips the nodes `without`."""
-
-    def nearest_of(user_id: str | None) -> Nearest:
-        search = graph_of(user_id).nearest
-
-        def nearest(vectors: Sequence[Vector], k: int) -> Sequence[Iterable[tuple[str, float]]]:
-            found = search(vectors, k + len(without))
-            return [[pair for pair in pairs if pair[0] not in without][:k] for pairs in found] if without else found
-
-        return nearest
-
-    return nearest_of
-
-
 def sequence_edges(node_ids: Sequence[str], new_ids: Iterable[str], *, at: datetime) -> Iterator[MemoryEdge]:
     """Yield a SEQ edge from each node of a document to the next, if one of the two is new.
 
@@ -181,25 +164,33 @@ def sequence_edges(node_ids: Sequence[str], new_ids: Iterable[str], *, at: datet
 
 
 def similarity_edges(
-    new_nodes: Sequence[MemoryNode], nearest_of: Callable[[str | None], Nearest], *, neighbors: int, at: datetime
+    new_nodes: Sequence[MemoryNode],
+    nearest_of: Callable[[str | None], Nearest],
+    *,
+    neighbors: int,
+    at: datetime,
+    without: AbstractSet[str] = frozenset(),
 ) -> Iterator[MemoryEdge]:
     """Yield SIM edges from each new node that has a vector to the `neighbors` most similar earlier nodes of its user.
 
-    Earlier nodes are the nodes in the user's search and the preceding `new_nodes`. There is no threshold. The weight is
-    max(0, cosine). The edges do not depend on the grouping of nodes into calls.
+    Earlier nodes are the nodes in the user's search, but those `without`, and the preceding `new_nodes`. There is no
+    threshold. The weight is max(0, cosine). The edges do not depend on the grouping of nodes into calls.
     """
     embedded = [node for node in new_nodes if node.embedding is not None]
     for user_id, nodes in by_user(embedded).items() if neighbors else ():
         vectors = [np.asarray(node.embedding) for node in nodes]
         # One more than needed, since the search may find the node itself: an old version, or the same node that another
         # thread has stored.
-        found = nearest_of(user_id)(vectors, neighbors + 1)
+        found = nearest_of(user_id)(vectors, neighbors + 1 + len(without))
         exact, size = np.array(vectors, dtype=np.float64), len(vectors)
         cosines = np.where(np.tri(size, k=-1), exact_cosines(exact, exact[:, None]), -np.inf) if size > 1 else exact
         least = np.partition(cosines, -neighbors)[:, -neighbors].tolist() if size > neighbors else [-np.inf] * size
         for position, (node, stored, among_new) in enumerate(zip(nodes, found, cosines.tolist(), strict=True)):
             earlier = zip(nodes[:position], among_new, strict=False)
-            near = {**dict(stored), **{one.id: cosine for one, cosine in earlier if cosine >= least[position]}}
+            near = {
+                **{name: one for name, one in stored if name not in without},
+                **{one.id: cosine for one, cosine in earlier if cosine >= least[position]},
+            }
             for opposite, name in sorted([(-one, name) for name, one in near.items() if name != node.id])[:neighbors]:
                 weight = -opposite if 0.0 <= -opposite <= 1.0 else _weight(-opposite)
                 yield MemoryEdge(node.id, name, EdgeType.SIM, weight, created_at=at)

@@ -86,11 +86,6 @@ class Remark:
     earlier: int = 0
     """Number of earlier memories of its user; only counted in a chat."""
 
-    @property
-    def in_chat(self) -> bool:
-        """Whether it belongs to a chat of a user with an assistant: it has a role, but no speaker."""
-        return self.role is not None and self.speaker is None
-
 
 class ImportanceJudge(Protocol):
     """Judges the importance of texts."""
@@ -108,8 +103,9 @@ class OfflineImportanceJudge:
         for remark in remarks:
             features = text_features(remark.text)
             value = _probability(features, weights["text"])
-            chat = chat_features(remark, features, value) if remark.in_chat else None
-            values.append(value if chat is None else _probability(chat, weights["chat"]))
+            if remark.role is not None and remark.speaker is None:  # in a chat of a user with an assistant
+                value = _probability(chat_features(remark, features, value), weights["chat"])
+            values.append(value)
         return values
 
 

@@ -36,7 +36,6 @@ from neurogated.ingestion.edge_builder import (
     RecentNodes,
     UserGraphs,
     fitted,
-    nearest_in,
     similarity_edges,
     temporal_edges,
 )
@@ -79,8 +78,8 @@ class Linker:
         mentions = text_edges(self._store, analysed.nodes, at, gone, graphs=graphs)
         known = [node for node in analysed.known if node.id in analysed.moved]
         moved = [*analysed.new, *(one for one in known if not is_derived(view, view.known_rows([one.id])).any())]
-        nearest = nearest_in(graphs.__getitem__, without=frozenset(gone))
-        similar = similarity_edges(moved, nearest, neighbors=self._config.MAX_SIM_NEIGHBORS, at=at)
+        leaving, most = set(gone), self._config.MAX_SIM_NEIGHBORS
+        similar = similarity_edges(moved, lambda user: graphs[user].nearest, neighbors=most, at=at, without=leaving)
         # Stored nodes may have new vectors that are not stored yet.
         similarities = list(fitted(similar, analysed.nodes) if analysed.known else similar)
         parted, same = self._duplicates.among(view, analysed.nodes, similarities, gone, at)
@@ -89,7 +88,6 @@ class Linker:
         outdated = [key for kind in (EdgeType.CAUSE, EdgeType.ECHO) for key in self._edges_of(analysed.retold, kind)]
         outdated += self._edges_of(analysed.moved, EdgeType.SIM)
         # The edges of removed nodes go with them.
-        leaving = set(gone)
         outdated += [key for key in parted if leaving.isdisjoint((key.source_id, key.target_id))]
         removed = dict.fromkeys((*analysed.parted, *mentions.removed, *outdated))
         for edge in put if removed else ():
