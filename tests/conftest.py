@@ -53,6 +53,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("no_cover")
 
 
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """The place of a memory in a file."""
+    return tmp_path / "memory.db"
+
+
 @pytest.fixture(scope="module")
 def small_overlay() -> Iterator[None]:
     """Let graphs collect so few changed edges that they rebuild the adjacency often."""

@@ -46,11 +46,6 @@ def _node(name: str) -> MemoryNode:
 
 
 @pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "memory.db"
-
-
-@pytest.fixture
 def store(path: Path) -> Iterator[SqliteStore]:
     with SqliteStore.open(path) as store:
         for number in range(COUNT):

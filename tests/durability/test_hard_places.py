@@ -5,12 +5,11 @@ import fcntl
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from neurogated import EdgeType, GraphDelta, MemoryEdge, MemoryNode
+from neurogated import MemoryNode
 from neurogated.errors import FormatVersionError, MemoryLockedError, StorageError
 from neurogated.storage.sqlite_store import SqliteStore
 from tests.durability.contents import fill_disk
@@ -18,38 +17,6 @@ from tests.durability.contents import fill_disk
 
 def _node(name: str, size: int = 1000) -> MemoryNode:
     return MemoryNode(id=name, content=f"{name} " + "x" * size, embedding=[1.0, 2.0])
-
-
-WORKS: dict[str, Callable[[SqliteStore, Path], object]] = {
-    "delta": lambda store, _: store.apply(
-        GraphDelta(
-            nodes=tuple(_node(f"new{place}", 20_000) for place in range(20)),
-            edges=(MemoryEdge("new0", "kept", EdgeType.SEQ, 0.5),),
-        )
-    ),
-    "compact": lambda store, _: store.compact(),
-    "snapshot": lambda store, folder: store.snapshot(folder / "copy.snapshot"),
-}
-
-
-@pytest.mark.parametrize("work", WORKS)
-def test_when_there_is_room_again_work_goes_on(mounted: Path, work: str) -> None:
-    with SqliteStore.open(mounted / "memory.db") as store:
-        store.apply(GraphDelta(nodes=(_node("kept"), *(_node(str(place), 10_000) for place in range(20)))))
-        store.remove_node("0")
-        filler = fill_disk(mounted)
-        with pytest.raises(StorageError):
-            WORKS[work](store, mounted)
-        assert not list(mounted.glob("copy*")), "half a snapshot is left"
-        assert len(store) == 20
-        assert store.check() == []
-        filler.unlink()
-        WORKS[work](store, mounted)
-        assert store.check() == []
-        before = list(store.all_nodes()), list(store.all_edges())
-    with SqliteStore.open(mounted / "memory.db") as store:
-        assert (list(store.all_nodes()), list(store.all_edges())) == before
-        assert store.check() == []
 
 
 def test_a_memory_that_cannot_be_made_on_a_full_disk_leaves_nothing(mounted: Path) -> None:

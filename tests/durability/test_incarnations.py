@@ -49,14 +49,6 @@ def test_deleting_in_a_copy_leaves_the_rows_of_the_original(original: MemoryConf
     assert _values(tmp_path) == [("Rome", 1)]
 
 
-def test_a_copy_that_is_only_read_is_another_memory_too(original: MemoryConfig, tmp_path: Path) -> None:
-    copy = original.replace(save_dir=str(tmp_path / "copy"))
-    shutil.copytree(original.save_dir, copy.save_dir)
-    identity = _identity(copy.replace(read_only=True))
-    assert identity != _identity(original)
-    assert identity == _identity(copy) == _identity(copy)
-
-
 def test_a_moved_folder_is_the_same_memory(original: MemoryConfig, tmp_path: Path) -> None:
     identity = _identity(original)
     Path(original.save_dir).rename(tmp_path / "moved")

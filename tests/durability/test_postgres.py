@@ -15,7 +15,7 @@ from graph_store_kit.histories import node
 from neurogated.config.groups import RuntimeSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.delta import GraphDelta
-from neurogated.errors import MemoryLockedError, StorageError
+from neurogated.errors import MemoryLockedError
 from neurogated.storage.postgres_store import PostgresStore
 from tests.postgres_server import Postgres
 
@@ -74,27 +74,6 @@ def test_a_worker_that_is_stopped_for_a_while_goes_on_and_loses_nothing(postgres
     assert writer.returncode == 0
     with PostgresStore.open(url) as store:
         assert _texts(store) == Counter(stored | {f"ana {number}" for number in range(EACH)})
-        assert store.check() == []
-
-
-def test_a_killed_server_loses_nothing_that_it_acknowledged(server: Postgres) -> None:
-    with PostgresStore.open(server.database()) as store:
-        stored, tried = set[str](), 0
-        for round_number in range(3):
-            for turn in range(40):
-                if turn == 20:
-                    server.kill()
-                name, tried = f"n{tried}", tried + 1
-                try:
-                    store.apply(GraphDelta(nodes=(node(name),)))
-                except StorageError:
-                    assert turn >= 20
-                    if turn == 30:
-                        server.start()
-                else:
-                    stored.add(name)
-            assert len(stored) >= 20 * (round_number + 1)
-        assert {one.id for one in store.all_nodes()} == stored
         assert store.check() == []
 
 

@@ -58,16 +58,6 @@ def test_a_memory_that_is_in_use_is_not_repaired(config: MemoryConfig) -> None:
         repair_memory(config)
 
 
-def test_damage_is_not_taken_for_the_work_of_another_program(config: MemoryConfig) -> None:
-    repair_memory(config)
-    file = Path(config.save_dir) / "memory" / "memory.db"
-    damaged = file.read_bytes().replace(b"stands beside", b"stands behind")
-    file.write_bytes(damaged)
-    with pytest.raises(CorruptMemoryError, match="restore a snapshot"):
-        repair_memory(config)
-    assert file.read_bytes() == damaged
-
-
 def test_only_a_memory_in_a_file_is_repaired(tmp_path: Path) -> None:
     with pytest.raises(ConfigError):
         repair_memory(MemoryConfig(storage="memory"))

@@ -12,7 +12,7 @@ import pytest
 
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory, runtime
 from neurogated.config.groups import IndexingSettings
-from neurogated.errors import EmbedderMismatchError, MemoryLockedError
+from neurogated.errors import MemoryLockedError
 from neurogated.storage.sqlite_store import SqliteStore
 from tests.knowledge.model_server import erased
 
@@ -165,48 +165,12 @@ def test_a_stopped_writer_is_named_while_reads_go_on_and_a_killed_one_is_in_nobo
         assert memory.admin.check() == []
 
 
-def test_two_memories_of_one_folder_in_one_process_write_and_see_each_other(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as one, NeuroGraphMemory(config) as two:
-        for number in range(20):
-            writer, reader = (one, two) if number % 2 else (two, one)
-            ids = writer.add_document(f"Heron {number} stood at weir {number}.")
-            assert reader.store.get_nodes(ids) == writer.store.get_nodes(ids)
-            assert set(reader.recall(f"Where did heron {number} stand?").ids) & set(ids)
-            reader.feedback(ids)
-        assert list(one.store.all_edges()) == list(two.store.all_edges())
-        assert one.history.list() == two.history.list()
-        assert one.admin.check() == two.admin.check() == []
-        assert one.delete(ids) == 1
-        assert ids[0] not in two.recall("Where did heron 19 stand?").ids
-
-
 def test_the_same_text_given_to_two_memories_is_stored_once(config: MemoryConfig) -> None:
     text = "Ada planted barley. Bo watered it. Cy sold it."
     with NeuroGraphMemory(config) as one, NeuroGraphMemory(config) as two, ThreadPoolExecutor(2) as pool:
         first, second = pool.map(lambda memory: memory.add_document(text), (one, two))
         assert first == second
         assert [node.id for node in one.store.all_nodes()] == first
-
-
-def test_a_thread_in_a_transaction_may_add_while_another_adds(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as memory, ThreadPoolExecutor(1) as pool:
-        assert isinstance(memory.store, SqliteStore)
-        with memory.store.transaction():
-            other = pool.submit(memory.add_document, "Bo watered it.")
-            time.sleep(0.05)
-            memory.add_document("Ada planted barley.")
-        assert len(other.result(timeout=20)) == 1
-        assert len(list(memory.store.all_nodes())) == 2
-
-
-def test_the_embedder_that_two_memories_record_is_one(tmp_path: Path) -> None:
-    path = tmp_path / "memory.db"
-    with SqliteStore.open(path) as one, SqliteStore.open(path) as two:
-        one.bind_embedder("first", 2)
-        with pytest.raises(EmbedderMismatchError):
-            two.bind_embedder("second", 2)
-        two.bind_embedder("first", 2)
-        assert two.embedder == ("first", 2)
 
 
 def test_the_note_of_who_has_it_open_is_no_lock_once_the_process_died(tmp_path: Path) -> None:

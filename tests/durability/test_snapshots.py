@@ -1,6 +1,5 @@
 """Restoring never loses an acknowledged write and never changes its source."""
 
-import os
 import shutil
 from pathlib import Path
 
@@ -117,27 +116,6 @@ def test_a_restore_that_fails_half_way_leaves_the_old_memory(
     with pytest.raises(StorageError):
         restore_snapshot(old, Path(target.save_dir, "memory", "memory.db"), replace=True)
     assert _count(old) == COUNT
-
-
-def test_a_memory_in_use_is_restored_from(tmp_path: Path, target: MemoryConfig) -> None:
-    with SqliteStore.open(tmp_path / "memory.db") as store:
-        for number in range(COUNT):
-            store.add_node(_node(number))
-        restore_snapshot(target, tmp_path / "memory.db")
-        store.add_node(_node(COUNT))
-        assert len(store) == COUNT + 1
-    assert _count(target) == COUNT
-
-
-def test_a_snapshot_that_is_cut_short_is_refused_by_its_name(
-    killed: Path, tmp_path: Path, target: MemoryConfig
-) -> None:
-    snapshot = tmp_path / "cut.snapshot"
-    with SqliteStore.open(killed) as store:
-        store.snapshot(snapshot)
-    os.truncate(snapshot, snapshot.stat().st_size - 4096)
-    with pytest.raises(CorruptMemoryError):
-        restore_snapshot(target, snapshot)
 
 
 def test_a_snapshot_takes_no_name_of_the_memory(killed: Path) -> None:

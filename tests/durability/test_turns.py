@@ -20,11 +20,6 @@ from neurogated.storage.sqlite_store import SqliteStore
 PATIENCE = 20
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "memory.db"
-
-
 def _node(name: str) -> MemoryNode:
     return MemoryNode(id=name, content=f"text of {name}", embedding=[1.0, 2.0])
 

@@ -16,11 +16,6 @@ OFTEN = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1))
 SELDOM = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=10**9))
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "memory.db"
-
-
 def _node(number: int) -> MemoryNode:
     vector = np.eye(8, dtype=np.float32)[number % 8] + number
     return MemoryNode(id=f"n{number}", content=f"word{number} apple", embedding=vector)

@@ -24,11 +24,6 @@ CHECKED = 5
 """One damaged memory in so many is compared with its journal."""
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "memory.db"
-
-
 def _index(path: Path) -> Path:
     return path.with_suffix(".index")
 

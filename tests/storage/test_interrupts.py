@@ -18,11 +18,6 @@ from neurogated.storage.sqlite_store import SqliteStore
 # A store after interrupts, with leftover files, and in the past
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "memory.db"
-
-
 @pytest.mark.parametrize("log", [MemoryLog, SqliteLog])
 def test_after_an_interrupt_at_the_commit_the_store_continues_with_the_stored_state(
     path: Path, log: type[MemoryLog | SqliteLog], monkeypatch: pytest.MonkeyPatch

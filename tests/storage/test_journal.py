@@ -13,11 +13,6 @@ from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "memory.db"
-
-
 def _node(name: str, text: str | None = None) -> MemoryNode:
     return MemoryNode(name, text or name, [1.0, float(len(name))])
 

@@ -1,14 +1,11 @@
 """The limits of a store, which refuses the rest before it commits anything, and those of names in addresses."""
 
-import tempfile
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import hypothesis.strategies as st
 import pytest
-from hypothesis import given, settings
 
 from neurogated import Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
 from neurogated.core.delta import PendingTask
@@ -100,39 +97,6 @@ def test_vectors_of_a_file_have_one_length(tmp_path: Path) -> None:
         with pytest.raises(InputError):
             store.apply(BASE)
         assert store.check() == []
-
-
-_TEXT = st.text(st.characters(exclude_categories=()), max_size=8)
-_JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | _TEXT,
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(_TEXT, inner, max_size=3),
-    max_leaves=6,
-)
-_NAMES = st.sampled_from(
-    ("title", "speaker", "context", "date", "timestamp", "times", "entities", "document_id", "other")
-)
-
-
-@settings(max_examples=15, deadline=None)
-@given(
-    st.lists(
-        st.tuples(_TEXT, _TEXT, st.none() | _TEXT, st.dictionaries(_NAMES | _TEXT, _JSON, max_size=3)), max_size=20
-    )
-)
-def test_any_accepted_value_is_read_back(given_nodes: list[tuple[str, str, str | None, dict[str, Any]]]) -> None:
-    nodes = {}
-    for node_id, content, title, metadata in given_nodes:
-        try:
-            node = MemoryNode(node_id, content, title=title, speaker=title, metadata=metadata)
-        except InputError:
-            continue
-        nodes[node.id] = node
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder, "memory.db")
-        store = SqliteStore.open(path)
-        store.apply(GraphDelta(nodes=tuple(nodes.values())))
-        assert list(store.all_nodes()) == list(nodes.values())
-        assert_opens_as_it_is(store, path)
 
 
 # Names in the addresses of databases: none that a server would cut, since two of them could be one memory

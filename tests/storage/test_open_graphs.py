@@ -112,20 +112,6 @@ def test_a_search_ends_though_its_graph_is_closed(store: SqliteStore, monkeypatc
         assert [name for name, _ in found.result(60)] == ["one 0"]
 
 
-def test_a_background_checkpoint_ends_before_its_graph_is_closed(tmp_path: Path) -> None:
-    config = MemoryConfig(runtime=RuntimeSettings(max_open_namespaces=MOST, checkpoint_changes=1))
-    with SqliteStore.open(tmp_path / "memory.db", config=config) as store:
-        for name in NAMES:
-            put(store.in_namespace(name), name)
-        for space in map(store.in_namespace, NAMES):
-            space.follower.checkpointer.wait()
-        folders = {path.name.partition("-")[0] for path in (tmp_path / "memory.index").iterdir()}
-        assert len(folders) == len(NAMES)
-        for name in NAMES:
-            assert texts(store.in_namespace(name)) == [f"heron of {name}"]
-        assert len(open_graphs(store)) <= MOST
-
-
 def test_threads_share_more_namespaces_than_may_be_open(store: SqliteStore) -> None:
     start = threading.Barrier(4)
 

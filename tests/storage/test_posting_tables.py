@@ -8,16 +8,15 @@ from pathlib import Path
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule
 
 from neurogated import MemoryNode
 from neurogated.core.rendering import keyword_text, tags
 from neurogated.core.view import Rows
 from neurogated.storage.index.graph_index import put_texts
-from neurogated.storage.index.text import posting_table, segment
+from neurogated.storage.index.text import posting_table
 from neurogated.storage.index.text.lexical_store import LexicalStore
-from neurogated.storage.index.text.segment import ForwardIndex, TextSegment
 from neurogated.text.keywords import search_terms
 
 WORDS = ["heron", "stone", "river", "lyon", "北京大学", "猫", "1970", "the"]
@@ -150,38 +149,3 @@ def test_a_long_merge_goes_on_beside_questions_and_writes(monkeypatch: pytest.Mo
     true = {key for key, content in contents.items() if "heron" in content}
     assert all(answer <= true for answer in answers)
     assert_holds(index, contents, ["heron stone", "lyon"])
-
-
-def test_a_merge_without_memory_leaves_everything_as_it_was(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(posting_table, "_SHORT_MERGE", 0)
-
-    def full(*_: object) -> None:
-        raise MemoryError
-
-    index, contents = LexicalStore(3), some(39)
-    with monkeypatch.context() as patch:
-        patch.setattr(ForwardIndex, "joined", full)
-        put(index, contents)
-        for key in range(10, 20):
-            put(index, {key: "stone heron"})
-        index.wait()
-    contents.update(dict.fromkeys(range(10, 20), "stone heron"))
-    assert "segments failed" in caplog.text
-    assert_holds(index, contents, ["heron stone"])
-
-
-@given(st.lists(st.dictionaries(st.integers(0, 200_000), st.integers(0, 3), max_size=6), max_size=8))
-def test_many_words_are_sorted_in_less_memory_to_the_same_postings(texts: list[dict[int, int]]) -> None:
-    words = np.array([word for text in texts for word in sorted(text)], dtype=np.int32)
-    counts = np.array([text[word] for text in texts for word in sorted(text)], dtype=np.uint8)
-    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
-    with pytest.MonkeyPatch.context() as patch:
-        found = []
-        for most in (1, segment._AT_ONCE):
-            patch.setattr(segment, "_AT_ONCE", most)
-            found.append(TextSegment.of(ForwardIndex(np.arange(len(texts)), ends, words, counts), 1))
-    for name in ("lengths", "held", "ends", "places", "counts", "max_impacts", "true_lengths"):
-        np.testing.assert_array_equal(getattr(found[0], name), getattr(found[1], name), strict=True)
-    assert found[0].true_lengths.tolist() == [sum(text.values()) for text in texts]

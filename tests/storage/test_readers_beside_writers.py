@@ -15,7 +15,6 @@ from neurogated.config.groups import RuntimeSettings
 from neurogated.core.delta import PendingTask
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.log.sqlite import file_follower, rows
-from neurogated.storage.log.sqlite.journal import PlanWriter
 from neurogated.storage.log.sqlite.rows import SqliteRecords
 from neurogated.storage.sqlite_store import SqliteStore
 
@@ -167,27 +166,3 @@ def test_a_thread_reads_committed_state_while_another_is_in_a_transaction(
     if before:
         assert within == before
     assert after == (own if kept else within)
-
-
-def test_reads_do_not_wait_for_a_write_in_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    writing, read = threading.Event(), threading.Event()
-    write = PlanWriter.write
-
-    def pausing(*arguments: Any) -> Any:  # noqa: ANN401
-        written = write(*arguments)
-        writing.set()
-        assert read.wait(PATIENCE)
-        return written
-
-    with SqliteStore.open(tmp_path / "memory.db") as store:
-        _fill(store)
-        before = _seen(store)
-        monkeypatch.setattr(PlanWriter, "write", pausing)
-        writer = threading.Thread(target=store.add_node, args=(MemoryNode(id="d", content="d egret"),))
-        writer.start()
-        assert writing.wait(PATIENCE)
-        within = _seen(store)
-        read.set()
-        writer.join(PATIENCE)
-        assert within == before
-        assert store.keyword_search("egret", 1)[0][0] == "d"

@@ -18,11 +18,6 @@ from neurogated.storage.log.sqlite import journal
 from neurogated.storage.sqlite_store import SqliteStore
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "memory.db"
-
-
 def test_dropping_an_open_memory_is_refused_with_its_place(path: Path) -> None:
     with SqliteStore.open(path):
         with pytest.raises(MemoryLockedError):

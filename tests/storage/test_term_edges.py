@@ -1,6 +1,5 @@
 """TERM edges are computed from the texts: never stored, always as the present texts say, whatever an old log holds."""
 
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from unittest.mock import patch
@@ -11,7 +10,7 @@ import pytest
 from hypothesis import given
 
 from neurogated import EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
-from neurogated.core.delta import Owner, WeightChange
+from neurogated.core.delta import WeightChange
 from neurogated.core.model import EdgeKey
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
@@ -148,14 +147,3 @@ def test_what_an_old_log_says_of_them_no_longer_counts(old: Path) -> None:
         store.compact(history=True)
         assert terms_of(store) == {frozenset("ac"): 0.5}
         assert store.check() == []
-
-
-def test_a_log_that_holds_them_is_replayed_without_them(old: Path) -> None:
-    copy = GraphStore()
-    copy.compute_terms(5)
-    with SqliteStore.open(old) as store:
-        for entry in store.journal():
-            copy.apply(replace(entry.delta, owner=Owner.LOG))
-        store.compute_terms(5)
-        assert terms_of(copy) == terms_of(store)
-    assert [edge for one in copy.journal() for edge in (*one.delta.edges, *one.delta.weights)] == []
