@@ -6,22 +6,16 @@ import json
 import runpy
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
 import pytest
-from langgraph.store.base import Op, PutOp, Result
 from langgraph.store.memory import InMemoryStore
 
-from neurogated.dialogue.model import DialoguePage
 from neurogated.errors import ConfigError, InputError, LLMError
-from neurogated.integrations.langgraph.dialogue import StoreRecords
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import NeuroStore
 from tests.integrations.langgraph.plain_chat import plain_chat
@@ -137,13 +131,6 @@ def test_a_one_sided_turn_is_kept_and_found(opened: Open, pair: tuple[str, str])
     assert memory.search_memory("ana", "moved to Lyon", 1).hits[0].key == key
 
 
-def test_half_a_character_and_nul_are_repaired(opened: Open) -> None:
-    memory = opened()
-    memory.save_memory("ana", "s", "My heron is Ada \ud83d", "PK\0")
-    found = memory.search_memory("ana", "heron \ud83d")
-    assert "My heron is Ada \ufffd" in str(found)
-
-
 def test_a_pair_of_nothing_is_refused(opened: Open) -> None:
     memory = opened()
     for wrong in (("ana", "s", " ", ""), ("", "s", "a", "b"), ("ana", "", "a", "b")):
@@ -161,18 +148,6 @@ def test_saving_a_named_pair_again_changes_nothing(opened: Open, tmp_path: Path)
         memory.save_memory(user, "s", f"I am {user}.", "Hello.", page_id="first")
     assert [page["user"] for page in exported(memory, tmp_path, "short_term")["pages"]] == ["I am ana."]
     assert [page["user"] for page in exported(memory, tmp_path, "short_term", "bo")["pages"]] == ["I am bo."]
-
-
-def test_of_pairs_with_one_name_that_are_stored_at_once_the_first_stays(opened: Open) -> None:
-    kept = opened()._pages
-    day = datetime(2027, 1, 1, tzinfo=UTC)
-    pages = [DialoguePage("first", f"{n:016}-{n}", "s", f"I am {n}.", "Hello.", day) for n in range(4)]
-    with ThreadPoolExecutor(4) as threads:
-        list(threads.map(partial(kept.add, "ana"), pages))
-    found = kept.get("ana", ["first"])["first"]
-    assert [page.user for page in pages].count(found.user) == 1
-    kept.add("ana", pages[found.user == pages[0].user])
-    assert kept.get("ana", ["first"])["first"] == found
 
 
 def test_a_search_writes_nothing() -> None:
@@ -279,29 +254,6 @@ def test_a_store_with_an_index_takes_a_pair_of_equal_texts() -> None:
         assert hit.key == key
 
 
-def test_a_store_with_an_index_takes_equal_texts_of_two_kinds() -> None:
-    embedding = WordEmbeddings()
-    records = StoreRecords(_indexed(), lambda texts: np.array(embedding.embed_documents(list(texts)), np.float32))
-    kinds = ("user_knowledge", "assistant_knowledge")
-    records.put("ana", {(kind, "k"): {"text": "Tea is brewed at noon."} for kind in kinds})
-    assert {(found.kind, found.key) for found in records.search("ana", "tea", 5)} == {(kind, "k") for kind in kinds}
-    records.put("ana", dict.fromkeys([(kind, "k") for kind in kinds]))
-    assert records.search("ana", "tea", 5) == []
-
-
-def test_the_blank_text_of_a_silent_side_is_not_in_an_index() -> None:
-    embedded: list[str] = []
-
-    def embed(texts: Sequence[str]) -> list[list[float]]:
-        embedded.extend(texts)
-        return WordEmbeddings().embed_documents(list(texts))
-
-    store = InMemoryStore(index={"dims": 64, "embed": embed, "fields": ["text"]})
-    with MemoryOS(embedding=WordEmbeddings(), store=store) as memory:
-        memory.save_memory("ana", "s", "The garden pump broke.", "")
-    assert embedded == ["The garden pump broke."]
-
-
 def test_pages_gather_in_segments_by_topic(opened: Open, tmp_path: Path) -> None:
     memory = opened(short_term_max_capacity=1)
     for topic in (*TOPICS, *TOPICS):
@@ -324,16 +276,6 @@ def test_pages_that_continue_each_other_are_chained_within_their_session(opened:
     assert (pages[first]["previous"], pages[first]["next"]) == (None, second)
     assert pages[second]["previous"] == first
     assert pages[other]["previous"] is None
-
-
-def test_work_that_a_closed_memory_left_is_done_by_the_next(opened: Open, tmp_path: Path) -> None:
-    memory = opened(short_term_max_capacity=50)
-    keys = talk(memory, 30)
-    memory.close()
-    memory = opened(short_term_max_capacity=1)
-    keys.append(memory.save_memory("ana", "s", "Bye", ""))
-    memory.flush()
-    assert [page["key"] for page in all_pages(memory, tmp_path)] == keys
 
 
 def test_a_search_continues_the_work_of_a_closed_memory(opened: Open, tmp_path: Path) -> None:
@@ -374,30 +316,6 @@ def test_without_a_model_nothing_is_learned_and_pages_are_found(opened: Open) ->
     answer = memory.search_memory("ana", "Who lives in Lyon?")
     assert (answer["user_background_context"], answer["assistant_knowledge"]) == ("", "")
     assert "I live in Lyon." in answer["mid_term_memory"]
-
-
-def test_the_user_corrects_and_erases_the_profile(opened: Open) -> None:
-    memory = opened(llm=plain_chat(), short_term_max_capacity=1, mid_term_heat_threshold=1.5)
-    for text in ("I live in Lyon.", "I am 34 years old.", "Bye"):
-        memory.save_memory("ana", "s", text, "")
-    memory.flush()
-    memory.set_profile("ana", "Living environment", "Ghent")
-    memory.set_profile("ana", "Age group", "")
-    assert {name: one["value"] for name, one in memory.profile("ana").items()} == {"Living environment": "Ghent"}
-    memory.save_memory("ana", "s", "I moved to Bern.", "")
-    memory.save_memory("ana", "s", "Bye", "")
-    memory.flush()
-    assert memory.profile("ana")["Living environment"]["value"] == "Ghent"
-
-
-def test_what_a_topic_makes_sensitive_stays_out_of_the_profile(opened: Open) -> None:
-    for sensitive, found in (((), False), (("health",), True)):
-        memory = opened(llm=plain_chat(), short_term_max_capacity=1, mid_term_heat_threshold=1.5, sensitive=sensitive)
-        user = f"ana {found}"
-        memory.save_memory(user, "s", "I am allergic to nuts.", "")
-        memory.save_memory(user, "s", "Bye", "")
-        memory.flush()
-        assert ("Health" in memory.profile(user)) is found
 
 
 def test_beyond_the_capacity_segments_sleep_and_are_still_found(opened: Open) -> None:
@@ -488,51 +406,6 @@ def test_the_budget_bounds_the_calls_and_the_next_opening_goes_on(opened: Open, 
     keys += talk(memory, 1)
     memory.flush()
     assert [page["key"] for page in all_pages(memory, tmp_path)] == keys
-
-
-class DriverError(Exception):
-    """An error that only the driver of a store knows."""
-
-
-class DisconnectedStore(InMemoryStore):
-    """A store whose batches of records fail while it is disconnected."""
-
-    connected = True
-
-    def batch(self, ops: Iterable[Op]) -> list[Result]:
-        given = list(ops)
-        if not self.connected and any(isinstance(op, PutOp) and op.namespace[-1] == "page" for op in given):
-            raise DriverError("the server is gone")
-        return super().batch(given)
-
-
-def test_flush_raises_the_error_of_a_driver_and_the_work_goes_on_later(tmp_path: Path) -> None:
-    store = DisconnectedStore()
-    with MemoryOS(embedding=WordEmbeddings(), store=store, short_term_max_capacity=1) as memory:
-        store.connected = False
-        keys = [key for user in ("ana", "bob") for key in talk(memory, 3, user=user)]
-        with pytest.raises(DriverError, match="gone"):
-            memory.flush()
-        store.connected = True
-        keys += [key for user in ("ana", "bob") for key in talk(memory, 1, user=user)]
-        memory.flush()
-        memory.export(tmp_path)
-    placed = [
-        page["key"]
-        for file in (tmp_path / "mid_term").iterdir()
-        for segment in json.loads(file.read_text())["segments"].values()
-        for page in segment["pages"]
-    ]
-    assert sorted(placed) == sorted(keys[:6])
-
-
-def test_an_unknown_dimension_is_refused_with_the_nearest_names() -> None:
-    with (
-        MemoryOS(embedding=WordEmbeddings()) as memory,
-        pytest.raises(InputError, match="Living environment") as refused,
-    ):
-        memory.set_profile("ana", "living enviroment", "Ghent")
-    assert len(str(refused.value)) < 200
 
 
 def test_a_sensitive_dimension_is_set_only_if_its_topic_is_allowed() -> None:

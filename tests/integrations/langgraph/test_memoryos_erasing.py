@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -112,18 +111,6 @@ def test_the_words_of_a_deleted_page_are_nowhere(way: tuple[MemoryOS, Erase], tm
     assert WORD not in left
     assert "guitar" in left
     assert not [key for key in keys[:2] if memory.store.get(("memoryos", "ana", "page"), key)]
-
-
-def test_a_segment_keeps_what_its_other_pages_say(way: tuple[MemoryOS, Erase], tmp_path: Path) -> None:
-    memory, erase = way
-    keys = _told(memory, [*TALK[2:4], *TALK[:2], TALK[4]])
-    erase(memory, keys[2:4])
-    memory.flush()
-    memory.export(tmp_path)
-    told: dict[str, Any] = json.loads((tmp_path / "mid_term" / "ana.json").read_text())
-    pages = [page["key"] for one in told["segments"].values() for page in one["pages"]]
-    assert sorted(pages) == sorted(keys[:2])
-    assert "guitar" in json.dumps(told)
 
 
 def test_what_another_page_says_too_is_learned_again(way: tuple[MemoryOS, Erase]) -> None:
