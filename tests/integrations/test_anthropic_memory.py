@@ -96,18 +96,6 @@ def test_two_users_and_two_agents_never_see_each_other(memory: NeuroGraphMemory,
         assert len(_call(one, "view", path="/memories").splitlines()) == 2
 
 
-def test_files_survive_reopening_whole(config: MemoryConfig) -> None:
-    text = "A long line. " * 3_000 + "\n\0\ud83c\r\nend  "
-    with NeuroGraphMemory(config) as memory:
-        for name, content in (("long", text), ("empty", "")):
-            _call(MemoryTool(memory, user_id="ana"), "create", path=f"/memories/{name}", file_text=content)
-    with NeuroGraphMemory(config) as memory:
-        tool = MemoryTool(memory, user_id="ana")
-        shown = _call(tool, "view", path="/memories/long").split("\n")[1:]
-        assert "\n".join(line[7:] for line in shown) == text
-        assert _call(tool, "view", path="/memories/empty").endswith("     1\t")
-
-
 def test_of_two_processes_that_change_a_file_none_loses_its_change(config: MemoryConfig) -> None:
     code = (
         "import sys\n"

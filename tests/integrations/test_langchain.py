@@ -186,19 +186,6 @@ def test_a_question_and_an_answer_are_stored_as_other_middleware_leaves_them(mem
     assert said == ["Is it [REDACTED_EMAIL]?", "It is [REDACTED_EMAIL]."]
 
 
-def test_two_users_may_use_the_same_ids(memory: NeuroGraphMemory) -> None:
-    agent, _ = _agent(memory, "A.", "B.", context_schema=Context)
-    for user in ("ana", "bob"):
-        agent.invoke(
-            {"messages": [HumanMessage(f"I am {user}.", id="h1")]},
-            {"configurable": {"thread_id": "monday"}},
-            context=Context(user),
-        )
-    for user in ("ana", "bob"):
-        (said, _) = memory.find(user_id=user, session_id="monday")
-        assert said.content == f"I am {user}."
-
-
 def test_a_run_without_a_user_is_refused(memory: NeuroGraphMemory) -> None:
     agent, _ = _agent(memory, "A.")
     with pytest.raises(InputError, match="user_id"):

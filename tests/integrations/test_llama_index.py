@@ -77,16 +77,3 @@ def test_what_leaves_the_short_term_memory_is_recalled_in_another_session(config
         assert "Ada" in told
         assert QUESTION not in told
         assert asyncio.run(ask(memory, "bob")) == ""
-
-
-def test_a_question_that_is_stored_already_does_not_answer_itself(memory: NeuroGraphMemory) -> None:
-    block = MemoryBlock(memory=memory, user_id="ana", options={"min_score": -1.0})
-
-    async def ask() -> str:
-        await block.aput([ChatMessage(FACT)], session_id="monday")
-        await block.aput([ChatMessage(QUESTION)], session_id="tuesday")
-        return await block.aget([ChatMessage(QUESTION)], session_id="tuesday")
-
-    told = asyncio.run(ask())
-    assert "Ada" in told
-    assert QUESTION not in told

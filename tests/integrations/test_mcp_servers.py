@@ -216,31 +216,6 @@ def test_what_belongs_to_others_is_unknown(memory: NeuroGraphMemory) -> None:
     assert {node.id for node in memory.find(user_id="bob")} == {secret, shared}
 
 
-def test_only_conflicts_of_own_memories_are_resolved(memory: NeuroGraphMemory) -> None:
-    conflicts = {}
-    for name, user in (("Bob", None), ("Ana", "ana")):
-        for city in ("Lyon", "Oslo"):
-            memory.facts.add(name, "home", city, user_id=user)
-        (conflicts[user],) = (one for one in memory.conflicts.list(None, user_id=user) if name in one.question)
-
-    async def settle() -> None:
-        for owner, hidden in (
-            (ServedOwner("bob"), "ana"),
-            (ServedOwner("ana"), None),
-            (ServedOwner("ana", ("house",)), "ana"),
-        ):
-            async with client_within(build(memory, owner)) as client:
-                name = conflicts[hidden].id
-                assert name in await refused(client, "correct", id=name, action="resolve", text="both")
-        assert memory.conflicts.list(None, user_id="ana") == before
-        async with client_within(build(memory, ServedOwner("ana"))) as client:
-            await call(client, "correct", id=conflicts["ana"].id, action="resolve", text="both")
-
-    before = memory.conflicts.list(None, user_id="ana")
-    anyio.run(settle)
-    assert memory.conflicts.list(None, user_id="ana") != before
-
-
 def test_a_server_that_only_reads_shows_its_owners_memories_and_has_no_tool_that_writes(tmp_path: Path) -> None:
     with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
         memory.add("Ana lives in Bern.", user_id="ana", path=["garden"])

@@ -47,14 +47,6 @@ def test_texts_that_look_like_json_are_stored_and_corrected_as_they_are(memory: 
     with_client(memory, use)
 
 
-def test_a_truth_value_is_no_number(memory: NeuroGraphMemory) -> None:
-    async def use(client: ClientSession) -> None:
-        assert "'top_n'" in await refused(client, "recall", query="Ben", top_n=True)
-        assert "'importance'" in await refused(client, "remember", text="Ben", importance=True)
-
-    with_client(memory, use)
-
-
 def test_the_schemas_of_tools_say_every_bound_in_words_of_json_schema(memory: NeuroGraphMemory) -> None:
     known = {*Draft202012Validator.VALIDATORS, "title", "description", "default", "examples", "format", "$defs"}
 
@@ -249,25 +241,6 @@ def test_a_client_that_fails_does_not_keep_the_others_from_news() -> None:
 
         anyio.run(talk)
     assert set(heard) == {"ToolListChangedNotification"}
-
-
-def test_an_expression_runs_within_the_scope(tmp_path: Path) -> None:
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
-        (hidden,) = memory.add("Bob keeps the key under the stone.", user_id="bob")
-        (own,) = memory.add("Ana keeps bees.", user_id="ana")
-
-        async def run() -> None:
-            async with client_within(build(memory, ServedOwner("ana"))) as client:
-                assert [one["id"] for one in (await call(client, "memory", expression="(query)"))["result"]] == [own]
-                assert hidden in await refused(client, "memory", expression=f'(trace "{hidden}" 1)')
-                assert "line" in await refused(client, "memory", expression="(query")
-                made = (await call(client, "memory", expression='(remember "Ana sold honey.")'))["result"]
-                assert (await call(client, "recall", query="honey"))["memories"][0]["id"] == made
-            async with client_within(build(memory, ServedOwner("ana"), read_only=True)) as client:
-                await refused(client, "memory", expression='(remember "Ana sold honey.")')
-                assert len((await call(client, "memory", expression="(query)"))["result"]) == 2
-
-        anyio.run(run)
 
 
 def test_compacting_removes_the_saved_manifests(tmp_path: Path) -> None:

@@ -122,19 +122,6 @@ def test_spoken_words_and_texts_with_metadata_are_words(memory: NeuroGraphMemory
     assert said == [("user", FACT), ("assistant", "Noted."), ("user", "Look:\nmy heron\nAda.")]
 
 
-def test_parts_of_a_message_are_stored_in_their_order(memory: NeuroGraphMemory) -> None:
-    call, result = ToolCallPart("look", {}, tool_call_id="1"), ToolReturnPart("look", "Fog.", tool_call_id="1")
-    messages: list[ModelMessage] = [
-        ModelResponse([call, TextPart("I look.")]),
-        ModelRequest([result, UserPromptPart("And the sea?")]),
-    ]
-    history = MemoryHistory(memory, "monday", user_id="ana")
-    history.save(messages)
-    said = [(one.role, one.content) for one in memory.find(user_id="ana", order_by="position")]
-    assert said == [("assistant", "look()"), ("assistant", "I look."), ("tool", "Fog."), ("user", "And the sea?")]
-    assert _written(history.load()) == _written(messages)
-
-
 def _ask(memory: NeuroGraphMemory, script: Script, words: str, session: str, user: str = "ana") -> None:
     history = MemoryHistory(memory, session, user_id=user)
     agent = Agent(FunctionModel(script), instructions="Be brief.", toolsets=[memory_toolset(memory, user_id=user)])
