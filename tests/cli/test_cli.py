@@ -58,19 +58,6 @@ def test_run_prints_its_figures_and_their_folder(
 # Sources of settings
 
 
-def test_flag_wins_over_environment_and_environment_over_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    file = tmp_path / "settings.yaml"
-    file.write_text("TOP_K_ANCHORS: 6\nMAX_HOPS: 3\nretrieval:\n  energy_weight: 0.25\n", encoding="utf-8")
-    monkeypatch.setenv("NEUROGATED_TOP_K_ANCHORS", "7")
-    monkeypatch.setenv("NEUROGATED_MAX_HOPS", "4")
-    assert main(["settings", "--config", str(file), "--TOP_K_ANCHORS", "8", "--json"]) == 0
-    settings = json.loads(capsys.readouterr().out)
-    names = ("TOP_K_ANCHORS", "MAX_HOPS", "retrieval.energy_weight")
-    assert [settings[name] for name in names] == [8, 4, 0.25]
-
-
 # Demo
 
 

@@ -52,17 +52,6 @@ def test_settings_lists_every_setting_with_its_value_default_and_help(capsys: py
         assert found.spec.metadata["help"] in unwrapped, found.name
 
 
-def test_a_settings_file_with_a_setting_that_is_gone_is_read_with_a_line_about_it(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    file = tmp_path / "settings.yaml"
-    file.write_text("retrieval: {generic_cost: 0.2, energy_weight: 0.7}", encoding="utf-8")
-    assert main(["settings", "--config", str(file)]) == 0
-    out, told = capsys.readouterr()
-    assert "retrieval.energy_weight = 0.7" in out
-    assert told.startswith("warning: the setting 'retrieval.generic_cost' is gone and left out")
-
-
 @pytest.mark.parametrize("words", [[], *(name.split() for name in COMMANDS)], ids=" ".join)
 def test_help_fits_a_screen(
     words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

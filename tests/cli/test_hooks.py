@@ -312,16 +312,6 @@ def test_a_failure_is_told_on_standard_error_and_never_blocks(
     assert told in done.stderr
 
 
-def test_a_half_written_line_is_told_and_the_others_are_stored(client: Client) -> None:
-    client.write(*_turn(1, PORT, "Noted."))
-    with client.transcript.open("a", encoding="utf-8") as transcript:
-        transcript.write('{"type":"user","mess')
-    done = client.run("stop")
-    assert done.returncode == 0
-    assert "left out a part of the transcript" in done.stderr
-    assert len(client.stored()) == 2
-
-
 def _of_cursor(client: Client, event: str, transcript: Path, **given: object) -> subprocess.CompletedProcess[str]:
     """Run the hook of an event as Cursor does, with the fields of cursor.com/docs/hooks as of August 2026."""
     plugin = _read(PLUGINS / "cursor" / "hooks.json")

@@ -12,12 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.cli import main
 from neurogated.cli.app import COMMANDS
 from neurogated.storage.log.sqlite.connection import connect
 from tests.cli.conftest import Run, json_of
-from tests.consolidation.clusters import add_cluster
 from tests.knowledge.model_server import serving
 
 
@@ -102,28 +100,6 @@ def test_feedback_history_and_undo_go_together(run: Run, filled: list[str]) -> N
     run("undo", "--to", "99", code=1)
 
 
-def test_the_history_shows_the_newest_changes_and_says_that_there_are_more(run: Run, filled: list[str]) -> None:
-    assert "--last" not in run("history")
-    mine = run("add", "I keep bees.", "--user_id", "ana").strip()
-    assert [entry["memories"][0]["id"] for entry in json_of(run, "history", "--user_id", "ana")] == [mine]
-    assert "--last" in run("history", "--last", "2")
-    assert [entry["sequence"] for entry in json_of(run, "history", "--last", "2")] == [2, 3]
-    for number in range(20):
-        run("add", f"Note {number}.")
-    assert len(json_of(run, "history")) == 20
-    assert "20" in run("history").splitlines()[-1]
-    assert filled[0] not in run("history")
-    run("history", "--last", "-1", code=2)
-
-
-def test_maintain_fades_idle_edges_at_the_time_given(run: Run, filled: list[str]) -> None:
-    assert filled[0] in run("feedback", *filled)
-    run("add", "The code is 4711.", "--ttl", "60")
-    assert json_of(run, "maintain", "--now", "2999-01-01T00:00:00+00:00") == {"expired": 1, "removed": 1}
-    assert "0 expired memories" in run("maintain")
-    assert "idle edges ×" in run("history", "--last", "3")
-
-
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
@@ -140,12 +116,6 @@ def test_check_finds_a_sound_memory_sound_and_a_broken_one_broken(
     connection.execute(damage)
     connection.close()
     assert re.search(said, run("check", code=1))
-
-
-@pytest.mark.parametrize("words", [["ask", "pump"], ["stats"], ["history"], ["index", "--resume"]])
-def test_only_indexing_forgets_old_content(run: Run, filled: list[str], words: list[str]) -> None:
-    run(*words, "--force_index_from_scratch")
-    assert json_of(run, "stats")["nodes"] == len(filled)
 
 
 def test_indexing_from_scratch_drops_a_memory_of_an_old_format(run: Run, filled: list[str], tmp_path: Path) -> None:
@@ -278,90 +248,37 @@ def test_all_users_are_reached_by_a_flag(run: Run) -> None:
     assert json_of(run, "undo", "--all_users")["memories"][0]["id"] == mine
 
 
-# Contexts, events, tiers and consolidation
+# Contexts, facts, conflicts, energy and the history
 
 
-def test_a_context_is_printed_with_its_reasons(run: Run) -> None:
-    name = run("add", "The pump stands by the river.", "--user_id", "ana", "--timestamp", "2026-05-04").split()[0]
-    asked = ("context", "Where is the pump?", "--user_id", "ana")
-    shown = run(*asked, "--token_budget", "200", "--explain")
-    assert "- (4 May 2026): The pump stands by the river.\n" in shown
-    assert "of 200 tokens\n" in shown
-    assert f"{name}\n    rank 1; score " in shown
-    found = json_of(run, *asked, "--explain")
-    assert found["memories"] == list(found["choices"]) == [name]
-    assert "nothing found" in run(*asked[:2])
-    assert "no memory fits into 9 tokens; the best one needs " in run(*asked, "--token_budget", "9")
-    assert "--token_budget: " in run(*asked, "--token_budget", "many", code=2)
-
-
-def test_an_event_is_recorded_with_its_outcome(run: Run, filled: list[str]) -> None:
-    (event,) = json_of(run, "record", "Oiled the pump.", "--outcome", "success", "--used", filled[0])["ids"]
-    assert event.startswith("event-")
-    assert event in run("list")
-    assert "'success', 'fail' or a number" in run("record", "Oiled it.", "--outcome", "good", code=2)
-
-
-def test_tiers_counts_memories_and_energy_draws_the_present_and_the_forecast(run: Run) -> None:
-    # All memories have the importance 0.5.
-    node_id = run("add", "The pump failed on Monday.", "--set", "metabolism.importance=equal").strip()
-    lines = run("tiers").splitlines()
-    assert [line.split() for line in lines[:4]] == [["canvas", "1"], ["web", "0"], ["crystal", "0"], ["dormant", "0"]]
-    assert ["emerging", "1"] in [line.split() for line in lines]
-    assert lines[-1] == f"0.500  {node_id}  The pump failed on Monday."
-    found = json_of(run, "tiers")
-    assert found["counts"]["canvas"] == sum(found["layers"].values()) == 1
-    assert [one["id"] for one in found["most_energy"]] == [node_id]
-    assert json_of(run, "tiers", "--top", "0")["most_energy"] == []
-    lines = run("energy", node_id, "--days", "360").splitlines()
-    assert len(lines) == 13
-    assert lines[0].endswith("now")
-    assert lines[0].count("#") == 2 * lines[6].count("#") + 1 == 25
-    found = json_of(run, "energy", node_id)
-    assert found["course"][0]["at"] == found["now"]
-    assert [round(point["energy"], 3) for point in found["course"]][::12] == [0.5, 0.25]
-
-
-def test_facts_are_made_of_clusters_and_shown(run: Run, tmp_path: Path) -> None:
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path / "agent"), embedding_name="hash")) as memory:
-        add_cluster(memory)
-        add_cluster(memory, ["Rex ate the cake.", "Rex barked at noon.", "Rex sleeps inside."])
-    (fact,) = json_of(run, "consolidate", "--max_clusters", "1")["facts"]
-    assert fact["id"].startswith("cluster-")
-    shown = run("consolidate")
-    assert shown.startswith("made: 1\n")
-    assert "pottery course" in fact["content"] + shown
-    assert run("consolidate").startswith("made: 0\na profile needs 3 facts")
-    assert "max_clusters is 0" in run("consolidate", "--max_clusters", "0", code=1)
-
-
-# Facts and conflicts
-
-
-def test_a_stated_fact_is_listed(run: Run) -> None:
-    fact_id = run("facts", "--add", "Ana", "city", "Lyon", "--valid_from", "2026-05-01T00:00:00+00:00").strip()
-    run("facts", "--add", "Bob", "city", "Rome", "--user_id", "bob")
-    assert run("facts") == f"{fact_id}\n    Ana city: Lyon  (from 2026-05-01)\nfacts: 1\n"
-    listed = json_of(run, "facts", "--user_id", "bob")["facts"]
-    assert [(fact["value"], fact["user_id"]) for fact in listed] == [("Lyon", None), ("Rome", "bob")]
-    assert "facts: 0" in run("facts", "--subject", "Eve")
-    assert "facts: 0" in run("facts", "--valid_at", "2020-01-01")
-    assert "facts: 1" in run("facts", "--attribute", "CITY")
-
-
-def test_a_conflict_is_listed_and_resolved(run: Run) -> None:
-    first = run("facts", "--add", "Ana", "city", "Lyon", "--user_id", "ana").strip()
+def test_commands_print_for_a_reader_what_they_give_as_json(run: Run) -> None:
+    """One line of each table. `tests/test_operations.py` tests all arguments of the commands."""
+    text = "The pump stands by the river."
+    pump = run("add", text, "--user_id", "ana", "--timestamp", "2026-05-04", "--importance", "0.5").split()[0]
+    lyon = run("facts", "--add", "Ana", "city", "Lyon", "--user_id", "ana").strip()
     run("facts", "--add", "Ana", "city", "Paris", "--user_id", "ana")
-    assert run("conflicts") == "conflicts: 0\nthe conflicts of a user are listed only with --user_id NAME\n"
-    listed = run("conflicts", "--user_id", "ana")
-    assert f"    {first}  “Ana city: Lyon”\n" in listed
-    assert "Which of them is right?" in listed
+    event = json_of(run, "record", "Oiled it.", "--outcome", "success", "--used", pump, "--user_id", "ana")["ids"][0]
     (found,) = json_of(run, "conflicts", "--user_id", "ana")["conflicts"]
-    assert (found["first"], found["status"], found["user_id"]) == (first, "open", "ana")
-    run("resolve", found["id"], "--keep", first, "--because", "She said so.")
-    assert run("conflicts", "--user_id", "ana") == "conflicts: 0\n"
+    for words, shown in (
+        ("context 'Where is the pump?' --token_budget 200 --explain", f"- (4 May 2026): {text}\n"),
+        ("context 'Where is the pump?' --token_budget 9", "no memory fits into 9 tokens; the best one needs "),
+        ("facts", "\n    Ana city: Paris\nfacts: 2\n"),
+        ("facts --subject Eve", "facts: 0\n"),
+        ("conflicts", f"    {lyon}  “Ana city: Lyon”\n"),
+        ("list", event),
+        ("tiers", f"{pump}  {text}\n"),
+        ("history --last 2", "--last"),
+    ):
+        assert shown in run(*shlex.split(words), "--user_id", "ana"), words
+    assert "wrong" in run("resolve", found["id"], "--keep", lyon, "--because", "She said so.")
     (resolved,) = json_of(run, "conflicts", "--user_id", "ana", "--status", "all")["conflicts"]
-    assert (resolved["outcome"], resolved["loser"], resolved["because"]) == ("wrong", found["second"], "She said so.")
+    assert (resolved["status"], resolved["because"]) == ("resolved", "She said so.")
+    lines = run("energy", pump, "--days", "360").splitlines()
+    assert (len(lines), lines[0].endswith("now")) == (13, True)
+    assert lines[0].count("#") > lines[6].count("#") > 0
+    run("add", "The code is 4711.", "--ttl", "60")
+    assert json_of(run, "maintain", "--now", "2999-01-01T00:00:00+00:00") == {"expired": 1, "removed": 1}
+    assert "0 expired memories" in run("maintain")
 
 
 def test_memories_that_a_model_could_not_read_are_listed_with_the_reason_and_asked_about_again(run: Run) -> None:

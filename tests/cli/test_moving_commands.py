@@ -1,6 +1,5 @@
 """The commands that move a memory."""
 
-import codecs
 import json
 from pathlib import Path
 from typing import Any
@@ -84,21 +83,6 @@ def test_an_export_of_all_versions_of_a_user_says_what_to_import_instead(run: Ru
 
 
 # Files of other systems
-
-
-def test_a_byte_order_mark_stays_in_no_text_of_a_file(run: Run, tmp_path: Path) -> None:
-    chat = written(tmp_path / "conversations.json", [chatgpt([("user", "\ufeffI moved to Lyon.")])])
-    corpus = written(tmp_path / "bees_corpus.json", [{"title": "\ufeffBees", "text": "\ufeffBees make honey."}])
-    written(
-        tmp_path / "bees.json", [{"id": "1", "question": "What do bees make?", "answer": "honey", "paragraphs": []}]
-    )
-    for file in (chat, corpus):
-        file.write_bytes(codecs.BOM_UTF8 + file.read_bytes())
-    run("import", str(chat))
-    run("index", "--dataset", "bees", "--dataset_dir", str(tmp_path))
-    shown = [json_of(run, "list", *of)["memories"] for of in ((), ("--dataset", "bees"))]
-    assert [[one["content"] for one in memories] for memories in shown] == [["I moved to Lyon."], ["Bees make honey."]]
-    assert shown[1][0]["title"] == "Bees"
 
 
 def test_the_format_is_found_and_a_report_written(run: Run, tmp_path: Path) -> None:
