@@ -15,7 +15,6 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from tests.integrations.mcp_clients import opened
-from tests.postgres_server import Postgres
 from tests.served import Servers, client
 
 HALF = b"POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{"
@@ -193,46 +192,3 @@ def test_questions_have_a_longest_length(folder: Path) -> None:
             assert asking.post("/v1/context", json={"query": LONG["query"]}).status_code == 422
             call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "recall", "arguments": LONG}}
             assert '"isError":true' in asking.post("/mcp", json=call, headers=opened(asking)).text
-
-
-ROUNDS = 20
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def storage(request: pytest.FixtureRequest) -> str:
-    if request.param == "sqlite":
-        return "sqlite"
-    postgres: Postgres = request.getfixturevalue("postgres")
-    return postgres.database()
-
-
-def test_a_read_sees_the_writes_of_another_process_while_a_write_waits(tmp_path: Path, storage: str) -> None:
-    with (
-        NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), storage=storage, embedding_name="hash")) as other,
-        Servers(tmp_path) as servers,
-        client(servers.start("--storage", storage)) as rest,
-    ):
-        ids = opened(rest)
-
-        def write() -> None:
-            with client(str(rest.base_url)) as one:
-                assert one.post("/v1/memories", json={"content": "A parrot is green."}).status_code == 201
-
-        # The first recall builds the index of words, which needs the lock of the graph.
-        rest.post("/v1/recall", json={"query": "Where was Ana?"})
-        writer = threading.Thread(target=write)
-        with other.session.exclusively():
-            writer.start()
-            for number in range(ROUNDS):
-                text = f"Ana saw parrot {number} in Lyon."
-                (stored,) = other.add(text)
-                assert rest.get(f"/v1/memories/{stored}").json()["content"] == text
-                assert [one["id"] for one in rest.get("/v1/memories?limit=1000").json()["memories"]][-1] == stored
-                answer = rest.post("/v1/recall", json={"query": text})
-                assert stored in {one["node"]["id"] for one in answer.json()["memories"]}
-                call = {"name": "recall", "arguments": {"query": text}}
-                asked = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": call}
-                assert stored in rest.post("/mcp", json=asked, headers=ids).text
-            assert writer.is_alive()
-        writer.join()
-        assert len(other.find()) == ROUNDS + 1

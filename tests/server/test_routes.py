@@ -84,18 +84,6 @@ def test_a_role_that_is_unknown_is_refused_and_a_text_may_name_its_speakers(ana:
     assert [ana.get(f"/v1/memories/{one}").json()["speaker"] for one in ids] == ["Ann", "Bo"]
 
 
-def test_a_fact_is_stated_listed_and_recalled(ana: httpx.Client) -> None:
-    fact = {"subject": "Ana", "attribute": "city", "value": "Lyon", "valid_from": "2026-01-01T00:00:00Z"}
-    first = ana.post("/v1/facts", json=fact)
-    assert first.status_code == 201, first.text
-    assert ana.post("/v1/facts", json=fact).json() == first.json()
-    ana.post("/v1/facts", json={"subject": "Ana", "attribute": "age", "value": 41})
-    facts = ana.get("/v1/facts").json()["facts"]
-    assert {(one["attribute"], one["value"]) for one in facts} == {("city", "Lyon"), ("age", "41")}
-    assert first.json()["ids"][0] in ana.post("/v1/recall", json={"query": "In which city is Ana?"}).text
-    assert ana.post("/v1/facts", json={"subject": "Ana", "attribute": "city", "value": " "}).status_code == 400
-
-
 @pytest.mark.parametrize(
     ("path", "name"), [("/v1/facts", "facts"), ("/v1/history", "changes"), ("/v1/memories", "memories")]
 )
@@ -128,22 +116,6 @@ def test_pages_of_changes_do_not_move_when_others_are_made_between_them(ana: htt
     rest = ana.get("/v1/history", params={"cursor": first["cursor"]}).json()
     assert first["changes"] + rest["changes"] == every
     assert rest["cursor"] is None
-
-
-def test_undo_takes_back_the_last_change_of_the_user_only(ana: httpx.Client, url: str) -> None:
-    (mine,) = add(ana, "A note of mine.")
-    with client(url, user_id="another") as other:
-        (others,) = add(other, "A note of another user.")
-        assert [[one["id"] for one in entry["memories"]] for entry in changes(ana)] == [[mine]]
-        back = {"id": mine, "action": "deleted", "content": "A note of mine."}
-        assert ana.post("/v1/undo").json() == {"undone": True, "memories": [back]}
-        assert ana.get(f"/v1/memories/{mine}").status_code == 404
-        assert other.get(f"/v1/memories/{others}").status_code == 200
-        assert changes(ana)[0]["memories"] == [back]
-    with client(url) as nobody:
-        (shared,) = add(nobody, "A note of everybody.")
-        add(ana, "A later note of mine.")
-        assert nobody.post("/v1/undo").json()["memories"][0]["id"] == shared
 
 
 def test_a_body_that_is_no_json_is_told_with_the_place_of_the_fault(ana: httpx.Client) -> None:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import base64
+import io
 import json
 import os
 import shutil
-import struct
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from selenium import webdriver
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
@@ -95,20 +94,6 @@ def _requests(chrome: webdriver.Chrome) -> list[str]:
     return [event["params"]["request"]["url"] for event in sent]
 
 
-def _pixels(png: bytes) -> set[bytes]:
-    """Return the colours of a PNG of 8-bit RGB or RGBA, with or without filtered lines."""
-    assert png.startswith(b"\x89PNG")
-    kind = png[25]
-    data, at = b"", 8
-    while at < len(png):
-        (length,) = struct.unpack(">I", png[at : at + 4])
-        if png[at + 4 : at + 8] == b"IDAT":
-            data += png[at + 8 : at + 8 + length]
-        at += length + 12
-    raw, size = zlib.decompress(data), {2: 3, 6: 4}[kind]
-    return {raw[i : i + size] for i in range(1, len(raw) - size, size)}
-
-
 def test_it_opens_without_error_or_request_and_draws_all_of_the_recall(
     show: Open, recall: Recall, nodes: Nodes
 ) -> None:
@@ -123,7 +108,8 @@ def test_it_opens_without_error_or_request_and_draws_all_of_the_recall(
     assert len(_all(chrome, "#canvas .arc")) == len(drawn.arcs)
     for path in _all(chrome, ".arc .line"):
         assert path.size["width"] > 0
-    assert len(_pixels(base64.b64decode(chrome.get_screenshot_as_base64()))) > 100
+    shown = Image.open(io.BytesIO(chrome.get_screenshot_as_png())).convert("RGB")
+    assert len(shown.getcolors(shown.width * shown.height) or ()) > 100
 
 
 def test_shown_numbers_add_up_on_the_page_of_a_real_recall(show: Open, memory: NeuroGraphMemory) -> None:
@@ -181,14 +167,3 @@ def test_the_page_never_scrolls_sideways(show: Open, recall: Recall, nodes: Node
     WebDriverWait(chrome, PATIENCE).until(lambda driver: driver.execute_script(overflow) == 0)
     inside = "return [...document.querySelectorAll('.panel, .memory')].every(e => e.scrollWidth <= e.clientWidth + 1)"
     WebDriverWait(chrome, PATIENCE).until(lambda driver: driver.execute_script(inside))
-
-
-@pytest.mark.nightly
-def test_hostile_text_runs_nothing(show: Open, hostile: tuple[Recall, Nodes]) -> None:
-    chrome = show(render_recall(*hostile))
-    assert "taken" not in chrome.title.split("onerror")[0]
-    assert chrome.title.startswith("</script>")
-    assert _all(chrome, "img") == []
-    assert _messages(chrome) == []
-    assert len(_all(chrome, "#canvas .box")) == 3
-    assert len(_all(chrome, "#canvas .arc")) == 1
