@@ -14,7 +14,6 @@ from hypothesis import given
 from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory, Scope
 from neurogated.core.delta import Access
 from tests.consolidation.clusters import TEXTS, add_cluster, use_together
-from tests.knowledge.model_server import erased
 from tests.knowledge.plain_reader import config_of
 
 MAY, JUNE = datetime(2024, 5, 1, tzinfo=UTC), datetime(2024, 6, 1, tzinfo=UTC)
@@ -114,20 +113,6 @@ def test_a_fact_goes_with_the_text_of_a_source(memory: NeuroGraphMemory, how: st
             memory.add_document(TEXTS[0], timestamp=MAY)
     assert not memory.store.has_node(fact)
     assert memory.admin.check() == []
-
-
-def test_erased_words_are_in_no_file(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as memory:
-        texts = [*TEXTS[:3], "The pottery course costs SWORDFISH each month."]
-        ids = add_cluster(memory, texts, user_id="ana")
-        assert len(memory.learning.consolidate()) == 1
-        memory.delete(ids[3])
-        memory.admin.compact()
-        assert erased(config.save_dir, b"SWORDFISH")
-        (other,) = memory.learning.consolidate()
-        assert sources_of(memory, other) == set(ids[:3])
-        assert memory.delete(user_id="ana") == 4
-        assert not list(memory.store.all_nodes())
 
 
 TEXT = st.lists(

@@ -11,7 +11,6 @@ from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.llm.structured import StructuredLLM
 from tests.consolidation.clusters import Scribe
-from tests.knowledge.model_server import erased
 
 Part = tuple[str, str]
 """An attribute and its value."""
@@ -76,19 +75,6 @@ def test_a_disputed_fact_is_in_no_profile(memory: NeuroGraphMemory) -> None:
     assert memory.conflicts.list(user_id="ana")
     (name,) = memory.learning.consolidate()
     assert "home" not in memory.get(name).content
-
-
-def test_erased_facts_are_in_no_file(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config) as memory:
-        names = [told(memory, part, 1) for part in (*FACTS, ("employer", "SWORDFISH Shipping"))]
-        (profile,) = memory.learning.consolidate()
-        assert "SWORDFISH" in memory.get(profile).content
-        memory.delete(names[3])
-        memory.admin.compact()
-        assert erased(config.save_dir, b"SWORDFISH")
-        assert len(memory.learning.consolidate()) == 1
-        memory.delete(user_id="ana")
-        assert not list(memory.store.all_nodes())
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """After a deletion, an update or an expiry no word of the text stays, and the rest is as if it never existed."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -14,7 +13,6 @@ from neurogated import (
     Document,
     EdgeType,
     FilterOptions,
-    GraphDelta,
     GraphStore,
     MemoryConfig,
     MemoryEdge,
@@ -25,7 +23,7 @@ from neurogated.core.judgements import CausalJudgement
 from neurogated.core.model import MemoryNode
 from neurogated.core.rendering import render
 from neurogated.embedding.registry import HashEmbedder
-from neurogated.errors import InputError, LLMError, StorageError, UnknownIdError
+from neurogated.errors import InputError, LLMError, UnknownIdError
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.runtime import Parts
 from neurogated.testing import ManualClock
@@ -176,52 +174,6 @@ def test_judgements_that_wait_for_a_deleted_memory_wait_no_more() -> None:
         assert memory.admin.stats()["pending"] == 2 + 1
         memory.update(ids[1], "Something else.")
         assert memory.admin.stats()["pending"] == 2 + 1
-
-
-def test_a_deletion_that_could_not_be_written_changes_nothing(
-    memory: NeuroGraphMemory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (ids,) = memory.add_documents([talk(*TALK)], progress=False)
-    before = followed(memory)
-
-    def full(delta: GraphDelta) -> int:
-        raise StorageError(f"no room for {delta.reason}")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(memory.store, "apply", full)
-        with pytest.raises(StorageError):
-            memory.delete(ids[:2])
-        with pytest.raises(StorageError):
-            memory.update(ids[0], "Another cat.")
-    assert followed(memory) == before
-    memory.delete(ids[:2])
-    with NeuroGraphMemory(memory.config) as other:
-        other.add_documents([talk(*TALK[2:])], progress=False)
-        assert followed(memory) == pytest.approx(followed(other))
-
-
-def test_no_change_reads_all_texts(
-    memory: NeuroGraphMemory, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    reads = []
-    all_nodes = GraphStore.all_nodes
-
-    def counted(store: GraphStore) -> Iterator[MemoryNode]:
-        reads.append(store)
-        return all_nodes(store)
-
-    monkeypatch.setattr(GraphStore, "all_nodes", counted)
-    (ids,) = memory.add_documents([talk(*TALK)], progress=False)
-    memory.feedback(ids[:3])
-    memory.recall("Mio?")
-    memory.learning.flush()
-    memory.delete(ids[:1])
-    clock.advance(timedelta(days=9))
-    memory.plasticity.decay_unused()
-    memory.update(ids[1], "Oh yes!")
-    memory.delete_document(str(memory.get(ids[1]).found.document_id))
-    memory.add_documents([talk(*TALK)], progress=False)
-    assert reads == []
 
 
 # Updating

@@ -205,18 +205,6 @@ def test_the_parts_of_a_message_go_together(
     assert memory.count() == len(ids) + 1
 
 
-def test_a_new_message_takes_the_parts_of_the_old_one_away(memory: NeuroGraphMemory) -> None:
-    memory.add({**TOGETHER, "id": "y"})
-    assert memory.add({"role": "assistant", "content": "Nothing to see.", "id": "y"}) == ["y"]
-    assert [node.id for node in memory.list()] == ["y"]
-    memory.undo()
-    assert {"y", "y#call", "y#result"} <= {node.id for node in memory.list()}
-    memory.delete_document("y")
-    assert memory.count() == 0
-    with pytest.raises(InputError, match="ends like"):
-        memory.add("Mine.", id="z#call")
-
-
 def test_a_byte_order_mark_stays_in_no_text(memory: NeuroGraphMemory) -> None:
     marked: list[Any] = ["\ufeffOne.", ("user", "\ufeffTwo."), {"role": "user", "content": "\ufeffThree."}]
     names = [*memory.add(marked), *memory.add_document("\ufeffFour.")]
@@ -296,12 +284,7 @@ def test_the_sources_of_a_text_are_kept_beside_it(
     assert (node.content, node.metadata.get("message")) == ("Cold.", kept and {"parts": [kept]})
 
 
-def test_what_is_too_long_or_stands_beside_a_list_is_reported(memory: NeuroGraphMemory) -> None:
-    long = called("write", '{"text": "' + "word " * 2_000 + '"}')
-    message: dict[str, Any] = {"role": "assistant", "content": "Done.", "tool_calls": [long]}
-    (note,) = memory.add(message).notes
-    assert "only the length" in note
-    assert memory.add({**message, "original": long}).notes == ()
+def test_parts_within_parts_are_read_to_a_bound(memory: NeuroGraphMemory) -> None:
     deep: dict[str, Any] = {"type": "tool_result", "content": "deep words"}
     for _ in range(40):
         deep = {"type": "tool_result", "content": [deep]}
@@ -310,14 +293,6 @@ def test_what_is_too_long_or_stands_beside_a_list_is_reported(memory: NeuroGraph
     endless.append(endless)
     with pytest.raises(InputError, match="within each other"):
         memory.add({"role": "user", "content": endless})
-    state = {"messages": [{"role": "user", "content": "Hi."}], "system": "You are Zed.", "summary": "Old.", "x": None}
-    added = memory.add(state)
-    assert [(memory.get(name).role, memory.get(name).content) for name in added] == [
-        ("system", "You are Zed."),
-        ("user", "Hi."),
-    ]
-    (note,) = added.notes
-    assert "'summary'" in note
 
 
 def test_an_owner_in_a_message_is_not_followed_and_is_told(memory: NeuroGraphMemory) -> None:

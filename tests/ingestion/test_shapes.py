@@ -155,13 +155,6 @@ def test_a_text_that_is_too_long_costs_no_other(tmp_path: Path) -> None:
             memory.add([huge])
 
 
-def test_a_part_that_is_not_known_is_kept_beside_an_original(kept: NeuroGraphMemory) -> None:
-    parts = [{"type": "hologram", "data": "A"}, {"type": "text", "text": HERON}]
-    (name,) = kept.add({"role": "user", "content": parts, "original": "[]"}, user_id="kept", session_id="s")
-    assert kept.get(name).content == HERON
-    assert kept.get(name).metadata["message"]["parts"] == parts[:1]
-
-
 def test_a_message_gives_its_text_its_calls_and_its_results_in_the_order_of_its_parts(kept: NeuroGraphMemory) -> None:
     part = {"type": "tool-weather", "state": "output-available", "input": {"city": "Oban"}, "output": {"degrees": 7}}
     message = {

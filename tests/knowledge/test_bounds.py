@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from functools import partial
-from itertools import pairwise
 
 import pytest
 
@@ -87,15 +86,6 @@ def test_a_fact_is_as_much_work_however_many_values_its_slot_had() -> None:
     assert many[0] < 1.05 * few[0]
     # More memories are found, whatever they say.
     assert many[1] < 1.3 * few[1]
-
-
-def test_a_sentence_is_in_conflict_with_the_latest_only(memory: NeuroGraphMemory) -> None:
-    for n in range(FEW):
-        memory.add(f"I live in Town{n}.", user_id="ana", timestamp=year(1900 + n))
-    ids = [one.id for one in memory.facts.list(user_id="ana")]
-    found = {frozenset(one.sides) for one in memory.conflicts.list(None, user_id="ana")}
-    assert len(ids) == FEW
-    assert found == {frozenset(pair) for pair in pairwise(ids)}
 
 
 def test_a_message_of_many_pieces_is_read_once_for_their_importance(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -171,13 +171,6 @@ def test_an_answer_may_name_a_side_or_its_memory(memory: NeuroGraphMemory, side:
     assert memory.conflicts.resolve(conflict.id, conflict.sides[side]) == by_memory
 
 
-def test_a_remark_on_the_past_is_no_conflict(memory: NeuroGraphMemory) -> None:
-    said(memory, "I live in York.")
-    said(memory, "I used to live in Rome.", 40)
-    assert len(memory.facts.list(user_id="ana")) == 2
-    assert found(memory) == []
-
-
 def test_a_message_that_arrives_late_is_judged_in_the_order_in_which_things_were_said(memory: NeuroGraphMemory) -> None:
     latest = said(memory, "I moved to Bath.", 80)
     later = said(memory, "I live in York now.", 40)

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from neurogated import ANY_USER, EdgeType, Fact, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
-from neurogated.administration import import_memory
 from neurogated.compose import build
 from neurogated.core.claims import Change, Claim, Slot
 from neurogated.core.delta import Owner
@@ -223,24 +222,6 @@ def test_the_past_undo_and_check_have_the_claims_of_their_time(memory: NeuroGrap
     assert disagreements(memory.store) == []
 
 
-def test_exports_and_reopened_memories_have_the_same_claims(tmp_path: Path, read_by_model: Mapping[str, Any]) -> None:
-    config = config_of(read_by_model, save_dir=str(tmp_path / "one"))
-    with NeuroGraphMemory(config) as memory:
-        said(memory, "I live in Ghent. I don't eat meat.")
-        said(memory, "I moved to Antwerp.", 3)
-        before = known(memory)
-        memory.admin.export(tmp_path / "export")
-    with NeuroGraphMemory(config) as memory:
-        assert known(memory) == before
-        said(memory, "I moved to Leeds.", 5)
-        assert [one.valid_to for one in known(memory) if one.value == "Antwerp"] == [START + 5 * DAY]
-    copy = config.replace(save_dir=str(tmp_path / "two"))
-    import_memory(copy, tmp_path / "export")
-    with NeuroGraphMemory(copy) as memory:
-        assert known(memory) == before
-        assert memory.admin.check() == []
-
-
 def test_callers_cannot_make_or_change_claims(memory: NeuroGraphMemory) -> None:
     said(memory, "I live in Ghent.")
     (claim,) = claims(memory)
@@ -263,14 +244,6 @@ def test_stated_facts_and_claims_meet(memory: NeuroGraphMemory) -> None:
     held = {one.value: (one.valid_to, one.sources) for one in known(memory)}
     assert held["Leeds"] == (None, ())
     assert {side for one in memory.conflicts.list(None, user_id="ana") for side in one.sides} > {stated, later}
-
-
-def test_a_memory_that_moves_behind_what_ended_it_is_asked_about(memory: NeuroGraphMemory) -> None:
-    first, *_ = memory.add("I live in Ghent.", timestamp="2026-01-01", user_id="ana")
-    memory.add("I live in Antwerp now.", timestamp="2026-01-02", user_id="ana")
-    memory.update(first, timestamp="2026-01-03")
-    assert [one.status for one in memory.conflicts.list(None, user_id="ana")] == ["open"]
-    assert {fact.valid_to for fact in memory.facts.list(user_id="ana")} == {None}
 
 
 def read_by_rules(memory: NeuroGraphMemory, source: str) -> str:
@@ -297,13 +270,3 @@ def test_what_rules_read_in_an_earlier_version_is_no_fact_and_goes(config: Memor
         assert claims(memory) == []
         assert memory.get(source).content == "I live in Ghent."
         assert memory.admin.check() == []
-
-
-@pytest.mark.parametrize("setting", ["claims, slots, pairs", "off"])
-def test_without_a_model_nothing_is_read_and_nothing_waits(setting: str) -> None:
-    config = MemoryConfig(storage="memory", embedding_name="hash").replace(metabolism={"knowledge": setting})
-    with NeuroGraphMemory(config) as memory:
-        said(memory, "I live in Ghent.")
-        said(memory, "I moved to Antwerp.", 3)
-        assert known(memory) == claims(memory) == memory.conflicts.list(None, user_id="ana") == []
-        assert memory.admin.stats()["pending"] == 0

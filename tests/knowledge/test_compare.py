@@ -65,13 +65,6 @@ def test_a_model_compares_texts() -> None:
             assert memory.count() == 0
 
 
-def test_a_fact_without_a_part_is_refused(memory: NeuroGraphMemory) -> None:
-    with pytest.raises(InputError, match="value"):
-        memory.conflicts.compare({"subject": "Ana", "attribute": "city"}, "Ana lives in Lyon.")
-    with pytest.raises(InputError):
-        memory.conflicts.compare(fact("city", "Lyon", timestamp="soon"), "Ana lives in Lyon.")
-
-
 @pytest.mark.parametrize("content", [None, 5, ["I live in Ghent."]])
 def test_what_is_neither_a_text_nor_a_mapping_is_refused(memory: NeuroGraphMemory, content: object) -> None:
     for pair in ((content, "I live in Ghent."), ("I live in Ghent.", content)):

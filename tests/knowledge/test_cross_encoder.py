@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.compose import build
-from neurogated.embedding.cross_encoder import CrossEncoder
 from neurogated.errors import MissingExtraError
-from neurogated.knowledge.judging import CrossEncoderJudge
 from tests.knowledge.model_server import found, said, waiting
 from tests.knowledge.nli_model import PAIRS, build_model, export_graph
 
@@ -95,16 +91,6 @@ def test_a_model_with_other_classes_settles_nothing_and_the_log_says_why(
         said(memory, later, 3)
         assert (found(memory), waiting(memory)) == ([], 1)
     assert "id2label" in caplog.text
-
-
-def test_a_threshold_that_no_class_reaches_finds_nothing(folders: dict[str, Path]) -> None:
-    earlier, later, _ = PAIRS[1]
-    config, encoder = _settings(folders["graph"]), CrossEncoder(str(folders["graph"]), "metabolism.knowledge")
-    judge = CrossEncoderJudge(encoder, threshold=1.0)
-    with NeuroGraphMemory(config, parts=replace(build(config), text_judge=judge)) as memory:
-        said(memory, earlier)
-        said(memory, later, 3)
-        assert (found(memory), waiting(memory)) == ([], 0)
 
 
 def test_a_name_that_is_not_on_this_machine_is_not_downloaded(

@@ -79,12 +79,3 @@ def test_facts_made_from_a_memory_that_changes_are_told(memory: NeuroGraphMemory
     memory.conflicts.resolve(conflict.id, second)
     with pytest.raises(UnknownIdError):
         memory.get(fact)
-
-
-def test_a_memory_that_is_right_opens_the_conflicts_that_call_it_wrong(memory: NeuroGraphMemory) -> None:
-    lyon, paris, rome = (lives(memory, city, None) for city in ("Lyon", "Paris", "Rome"))
-    conflicts = {frozenset(one.sides): one.id for one in memory.conflicts.list(user_id="ana")}
-    memory.conflicts.resolve(conflicts[frozenset({lyon, paris})], lyon)
-    effects = {effect.keep: effect for effect in memory.conflicts.effects(conflicts[frozenset({paris, rome})])}
-    assert effects[paris].opened == (conflicts[frozenset({lyon, paris})],)
-    assert effects[rome].opened == effects["both"].opened == ()

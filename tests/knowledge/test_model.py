@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -223,18 +222,3 @@ def test_the_model_judges_and_reads_without_a_lock(config: MemoryConfig, model: 
         assert "model" in {one.rule for one in found(memory)}
         assert (len(model.read), len(model.asked)) == (1, 1)
         assert {one.attribute for one in memory.facts.list(user_id="ana")} >= {"home", "note 1", "note 2"}
-
-
-def test_two_processes_record_a_pair_once(config: MemoryConfig, model: ModelServer) -> None:
-    model.down = True
-    with NeuroGraphMemory(config) as memory:
-        both_said(memory)
-        assert waiting(memory) == 1
-    model.down = False
-    # Two memories of one process use the same locks as two processes.
-    with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as other, ThreadPoolExecutor(2) as pool:
-        list(pool.map(lambda one: one.learning.resume(progress=False), (memory, other)))
-        assert len(memory.conflicts.list(None, user_id=ANY_USER)) == 1
-        assert waiting(memory) == 0
-        assert [entry.reason for entry in memory.history.list()].count("judge") == 1
-    assert len(model.asked) == 2

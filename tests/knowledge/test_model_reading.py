@@ -119,16 +119,6 @@ def test_a_memory_that_changes_or_goes_while_the_model_reads_gets_no_old_claims(
         assert not [one for one in facts(memory) if "bees" in one]
 
 
-def test_an_update_is_read_again_and_other_changes_keep_the_claims(reading: MemoryConfig, model: ModelServer) -> None:
-    model.claims = hobby
-    with NeuroGraphMemory(reading) as memory:
-        source = said(memory, BEEKEEPER)
-        memory.update(source, metadata={"mood": "glad"})
-        assert "user|hobby|bees" in facts(memory)
-        memory.update(source, "It rains all day.")
-        assert facts(memory) == []
-
-
 def test_speakers_are_the_subjects_of_what_they_say(reading: MemoryConfig, model: ModelServer) -> None:
     model.claims = hobby
     with NeuroGraphMemory(reading) as memory:

@@ -94,14 +94,6 @@ def test_an_outcome_can_be_given_again_and_undone(memory: NeuroGraphMemory) -> N
     assert memory.get(old).valid_to is None
 
 
-def test_the_past_shows_what_was_believed_then(memory: NeuroGraphMemory) -> None:
-    old, _ = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
-    memory.conflicts.resolve(only(memory).id, old)
-    ends = [memory.store.as_of(n).get_node(old).valid_to for n in (2, 3)]
-    assert ends == [year(2022), None]
-    assert memory.store.as_of(1).get_node(old).valid_to is None
-
-
 def between(memory: NeuroGraphMemory, *sides: str) -> Conflict:
     (conflict,) = [one for one in memory.conflicts.list(None, user_id="ana") if set(one.sides) == set(sides)]
     return conflict
@@ -224,13 +216,6 @@ def test_a_fact_that_moves_to_the_day_of_the_one_that_replaced_it_is_asked_about
     assert years(memory, old, new) == [(2022, None), (2022, None)]
 
 
-def test_a_value_between_two_others_takes_their_conflict_apart(memory: NeuroGraphMemory) -> None:
-    first, last = lives(memory, "Lyon", 2020), lives(memory, "Rome", 2024)
-    between = lives(memory, "Paris", 2022)
-    sides = {one.sides for one in memory.conflicts.list(None, user_id="ana")}
-    assert sides == {(first, between), (last, between)}
-
-
 def test_a_new_text_ends_the_conflict_and_has_the_times_that_were_given(memory: NeuroGraphMemory) -> None:
     old, _ = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
     memory.update(old, "Ana city: Paris")
@@ -273,14 +258,6 @@ def test_outcomes_of_several_conflicts_are_independent(choices: list[tuple[int, 
         for conflict in reversed(conflicts):
             memory.conflicts.resolve(conflict.id, "supersede")
         assert [memory.get(one) for one in ids] == start
-
-
-def test_callbacks_hear_of_each_new_conflict_once(memory: NeuroGraphMemory) -> None:
-    heard: list[Conflict] = []
-    memory.on("conflict", heard.append)
-    for city in ("Lyon", "Paris", "Paris"):
-        lives(memory, city, None)
-    assert heard == memory.conflicts.list(user_id="ana")
 
 
 def test_wrong_arguments_change_nothing(memory: NeuroGraphMemory) -> None:

@@ -96,20 +96,6 @@ def flush_at_once(*memories: NeuroGraphMemory) -> None:
         assert list(pool.map(NeuroGraphMemory.flush, memories)) == [0] * len(memories)
 
 
-def test_two_processes_ask_about_each_memory_once(
-    later: MemoryConfig, model: ModelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # Two memories of one process use the same locks as two processes.
-    monkeypatch.setattr(runtime, "GATHER_SECONDS", 0.0)
-    with NeuroGraphMemory(later) as one, NeuroGraphMemory(later) as other:
-        for day, thing in enumerate(HOBBIES):
-            said((one, other)[day % 2], f"Well, my hobby is {thing}.", day)
-        flush_at_once(one, other)
-        assert hobbies(one) == hobbies(other) == set(HOBBIES)
-    texts = [line["text"] for lines in model.read for line in lines]
-    assert sorted(texts) == sorted(f"Well, my hobby is {thing}." for thing in HOBBIES)
-
-
 _KILLED = """
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.knowledge.reading import ReadingEnquiry
@@ -224,15 +210,6 @@ def test_what_is_dropped_of_answers_is_counted_by_reason(later: MemoryConfig, mo
         "dropped: an unknown state": 2,
         "dropped: no subject of the text, or no attribute": 2,
     }
-
-
-def test_what_is_dropped_about_a_memory_that_is_gone_is_not_counted(later: MemoryConfig, model: ModelServer) -> None:
-    model.claims = lambda message: [{**hobby(message)[0], "value": "wasps"}]
-    with NeuroGraphMemory(later) as memory:
-        names = say_hobbies(memory, 2)
-        model.during = lambda: memory.delete(names[0])
-        assert memory.flush() == 0
-        assert memory.usage()["dropped: no value of the text"] == 1
 
 
 def test_a_context_that_is_too_short_for_eight_memories_reads_each_alone(

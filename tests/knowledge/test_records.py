@@ -106,15 +106,6 @@ def test_an_invalid_record_is_refused_and_an_old_one_stops_nobody(
     assert memory.count(user_id=ANY_USER, kinds=["conflict"]) == memory.count(user_id=ANY_USER) == 0
 
 
-def test_a_text_that_took_the_place_of_a_conflict_stops_nobody(memory: NeuroGraphMemory, conflict: Conflict) -> None:
-    text = replace(record_of(memory, conflict), content="Ana keeps bees.", metadata={})
-    graph(memory).apply(GraphDelta(nodes=(text,), owner=Owner.LOG))
-    in_use(memory)
-    assert disagreements(graph(memory))
-    memory.delete(user_id="ana")
-    assert disagreements(graph(memory)) == []
-
-
 def test_a_check_finds_a_conflict_with_a_text_a_fact_that_says_something_else_and_an_edge_between_facts(
     memory: NeuroGraphMemory, conflict: Conflict
 ) -> None:

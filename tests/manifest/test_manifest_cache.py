@@ -8,7 +8,6 @@ from datetime import datetime
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.core.filters import Filter
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.view import GraphView
 from neurogated.manifest.caching import ManifestCache
@@ -97,28 +96,6 @@ def test_changes_by_another_open_memory_reach_the_manifest(opened: Callable[...,
     assert any("Zebulon" in word for one in reader.manifest.get().communities for word in one.keywords)
     writer.delete([one.id for one in writer.find() if "Quillon" in one.content])
     assert "Quillon" not in reader.manifest.text()
-
-
-def test_writes_count_no_memories_of_a_scope_that_has_not_grown(
-    opened: Callable[..., NeuroGraphMemory], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    memory = opened()
-    memory.add(SAILS, user_id="ana")
-    memory.manifest.text(user_id="ana")
-    counted = list[Filter | None]()
-    view = memory.session.store.view
-
-    def counting_view(*, filters: Filter | None = None, valid_at: datetime | None = None) -> GraphView:
-        counted.append(filters)
-        return view(filters=filters, valid_at=valid_at)
-
-    monkeypatch.setattr(memory.session.store, "view", counting_view)
-    for text in BEES[: THRESHOLD - 1]:
-        memory.add(text, user_id="ana")
-    assert [one for one in counted if one is not None and one.scope == ScopeFilter(user_id="ana")] == []
-    memory.add("A stone.", user_id="ana")
-    settle(memory)
-    assert [one for one in counted if one is not None and one.scope == ScopeFilter(user_id="ana")]
 
 
 def test_what_was_forgotten_while_a_manifest_was_checked_is_not_kept_for_the_next_one(

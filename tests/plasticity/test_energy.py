@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 import hypothesis.strategies as st
-import numpy as np
 import pytest
 from hypothesis import given, settings
 
@@ -159,17 +158,3 @@ def test_the_log_tells_shared_memories_apart_when_it_is_written(
     log.add(store, Access({"a": 1}), "ana")
     log.flush()
     assert store.get_node("a").uses == 1
-
-
-def test_a_million_energies_are_read_without_a_sweep() -> None:
-    store = GraphStore()
-    nodes = [MemoryNode(str(n), "", kind=("episode", "fact")[n % 2], base_energy=n / 999) for n in range(1000)]
-    store.apply(GraphDelta(nodes=tuple(nodes), at=START))
-    view, rows = store.view(), np.arange(1000)
-    at = int(view.energy_at.take(rows).max()) + to_micros(START + 10 * DAY) - to_micros(START)
-    expected = [
-        node.base_energy * 0.5 ** ((at - row) / (HALF_LIVES[node.kind] * 86_400_000_000))
-        for node, row in zip(nodes, view.energy_at.take(rows).tolist(), strict=True)
-    ]
-    assert CONTROLLER.law.energy(view, rows, at).tolist() == pytest.approx(expected, abs=1e-12)
-    assert store.view() is view

@@ -3,11 +3,8 @@
 import itertools
 import json
 import sqlite3
-import sys
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import pytest
@@ -246,45 +243,3 @@ def test_a_program_that_holds_the_file_delays_no_write(
         other.close()
         memory.facts.catch_up()
         assert values(file) == sorted(str(one.value) for one in memory.facts.list())
-
-
-def _interrupt_at(step: int) -> Callable[..., Any]:
-    """Return a tracer that interrupts at a line of SQLAlchemy."""
-    left = [step]
-
-    def trace(frame: FrameType, event: str, _: object) -> Any:  # noqa: ANN401
-        if "sqlalchemy" not in frame.f_code.co_filename:
-            return None
-        if event == "line":
-            left[0] -= 1
-            if left[0] == 0:
-                raise KeyboardInterrupt
-        return trace
-
-    return trace
-
-
-def test_an_interrupt_within_the_library_leaves_the_file_free(tmp_path: Path, store: GraphStore) -> None:
-    file = tmp_path / "facts.db"
-    table = FactTable(file, seconds=0.5)
-    store.apply(put(fact("f")))
-    table.catch_up(store, "default")
-    kept = []
-    for number, step in enumerate(range(1, 4000, 37)):
-        store.apply(put(fact("g", str(number))))
-        before = sys.gettrace()
-        sys.settrace(_interrupt_at(step))
-        try:
-            table.catch_up(store, "default")
-        except KeyboardInterrupt as error:
-            # Its traceback refers to the connection, as it does for a caller that handles the interrupt.
-            kept.append(error)
-        finally:
-            sys.settrace(before)
-        other = sqlite3.connect(file, timeout=0.0, isolation_level=None)
-        other.execute("BEGIN IMMEDIATE")
-        other.execute("ROLLBACK")
-        other.close()
-    assert len(kept) > 20
-    table.catch_up(store, "default")
-    assert rows_in(f"sqlite:///{file}") == reference(store)
