@@ -11,10 +11,9 @@ import pytest
 
 from neurogated import MemoryConfig
 from neurogated.errors import DatasetError, InputError
-from neurogated.evaluation.datasets import Collection, Dataset, load_dataset
+from neurogated.evaluation.datasets import Dataset, load_dataset
 from tests.evaluation.measured import run
 
-CORPUS = [{"title": "A", "text": "a1"}, {"title": "A", "text": "a2"}, {"title": "B", "text": "b"}]
 QUESTION: dict[str, Any] = {
     "id": "q1",
     "question": "Who came?",
@@ -26,27 +25,6 @@ QUESTION: dict[str, Any] = {
     ],
 }
 TURN: dict[str, Any] = {"speaker": "Ann", "dia_id": "D1:1", "text": "Hello there."}
-
-
-def _hipporag(folder: Path, corpus: object, questions: object = ()) -> Collection:
-    (folder / "d_corpus.json").write_text(json.dumps(corpus), encoding="utf-8")
-    (folder / "d.json").write_text(json.dumps(questions), encoding="utf-8")
-    (collection,) = load_dataset("d", folder, "hipporag").collections
-    return collection
-
-
-@pytest.mark.parametrize(
-    ("changes", "kind", "answers"),
-    [
-        ({"kind": None, "type": "bridge", "answer": "Ada"}, "bridge", ("Ada",)),
-        ({"kind": None, "answer": []}, "all", ()),
-    ],
-)
-def test_kind_and_answers_are_read_in_all_their_forms(
-    tmp_path: Path, changes: dict[str, Any], kind: str, answers: tuple[str, ...]
-) -> None:
-    (question,) = _hipporag(tmp_path, CORPUS, [{**QUESTION, **changes}]).questions
-    assert (question.kind, question.answers) == (kind, answers)
 
 
 def test_evidence_that_names_no_turn_and_questions_without_any_are_reported(tmp_path: Path) -> None:
@@ -62,21 +40,6 @@ def test_evidence_that_names_no_turn_and_questions_without_any_are_reported(tmp_
         "d.json: evidence that names no turn of its conversation is left out: 'D1:9', 'D: 1'",
         "d.json: questions without evidence are not asked: 1",
     )
-
-
-@pytest.mark.parametrize(
-    ("row", "problem"),
-    [
-        ({"title": "A"}, "lacks the field 'text'"),
-        ({"text": 7}, "field 'text' is a number"),
-        ({"text": "a", "idx": "1"}, "field 'idx' is text"),
-    ],
-)
-def test_bad_corpus_row_is_named_with_file_and_position(tmp_path: Path, row: dict[str, Any], problem: str) -> None:
-    with pytest.raises(DatasetError) as caught:
-        _hipporag(tmp_path, [{"title": "Good", "text": "good"}, row])
-    assert f"{tmp_path / 'd_corpus.json'}, entry 1" in str(caught.value)
-    assert problem in str(caught.value)
 
 
 MOON = {"title": "Mercury", "text": "It has no moon."}
@@ -176,14 +139,6 @@ def test_turns_with_the_answer_are_gold_and_each_question_has_its_own_history(
     report = run(data, config)
     assert report.nodes == 12
     assert report.recall["all"]["R@5"] == 100
-
-
-def test_sessions_are_found_by_any_of_their_turns(tmp_path: Path, config: MemoryConfig) -> None:
-    _write(tmp_path, _entry("q1", "Which way should the hives face?", answer_session_ids=["answer_1", "elsewhere"]))
-    data = load_dataset("long", tmp_path, "longmemeval-sessions")
-    assert data.collections[0].questions[0].gold == {"answer_1"}
-    (line,) = (run(data, config).folder / "rankings.jsonl").read_text(encoding="utf-8").splitlines()
-    assert sorted(json.loads(line)["ranked"]) == ["answer_1", "chat_7"]
 
 
 @pytest.mark.parametrize(
@@ -291,13 +246,3 @@ def test_each_user_has_notes_with_times_and_a_question_asked_later(tmp_path: Pat
     assert asked.asked_at == datetime(2024, 4, 3, 18, 40, tzinfo=UTC)
     assert data.notes == ("memdaily.json: questions that the generator failed to write, which are not asked: 1 of 2",)
     assert run(data, config).recall["all"]["R@5"] == 100
-
-
-def test_a_single_scenario_with_its_list_of_questions_is_read(tmp_path: Path) -> None:
-    user = _user(7, "我的手机是什么?")
-    user["question_list"] = [user.pop("QA")]
-    (tmp_path / "items.json").write_text(json.dumps([user]))
-    assert [len(one.questions) for one in load_dataset("items", tmp_path, "memdaily").collections] == [1]
-    (tmp_path / "bad.json").write_text(json.dumps([_user(0, "?", time="soon")]))
-    with pytest.raises(DatasetError, match="'soon' is no time"):
-        load_dataset("bad", tmp_path, "memdaily")
