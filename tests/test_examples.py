@@ -21,14 +21,6 @@ import yaml
 from tests.chat_handler import ChatHandler
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-MAIL = b"""From: Ilka <ilka@example.org>
-To: me@example.org
-Subject: The impeller
-Date: Mon, 02 Nov 2026 09:30:00 +0000
-Content-Type: text/plain; charset=utf-8
-
-The new impeller costs forty euros.
-"""
 
 
 def _run(name: str, *words: str, typed: str = "") -> str:
@@ -73,24 +65,6 @@ def test_the_chat_agent_remembers_an_earlier_session(tmp_path: Path) -> None:
         _run("chat_agent.py", address, "m", folder, typed="What is my heron called?\nThank you.\n")
     assert "My heron is called Ada." in prompts[1][0]["content"]
     assert [message["role"] for message in prompts[2]] == ["system", "user", "assistant", "user"]
-
-
-def test_notes_follow_their_folder(tmp_path: Path) -> None:
-    (tmp_path / "garden").mkdir()
-    note = tmp_path / "garden" / "pump.md"
-    note.write_text("# Pump\n\nThe pump stands by the gate.", encoding="utf-8")
-    (tmp_path / "offer.eml").write_bytes(MAIL)
-    chat = [{"role": "user", "name": "Ana", "content": "The barn is red."}]
-    (tmp_path / "chat.json").write_text(json.dumps(chat), encoding="utf-8")
-    out = _run("notes.py", str(tmp_path), "Where is the pump?")
-    assert out.startswith("3 files, 3 memories\n\ngarden/pump.md (")
-    assert "offer.eml (" in _run("notes.py", str(tmp_path), "What does the impeller cost?").splitlines()[2]
-    note.write_text("# Pump\n\nThe pump stands by the river.", encoding="utf-8")
-    (tmp_path / "offer.eml").unlink()
-    out = _run("notes.py", str(tmp_path), "Where is the pump?")
-    assert out.startswith("2 files, 2 memories\n")
-    assert "by the river" in out
-    assert "gate" not in out
 
 
 @contextmanager

@@ -1,6 +1,5 @@
 """The facade is small, and its coroutines are its calls."""
 
-import asyncio
 import copy
 import dataclasses
 import inspect
@@ -15,7 +14,6 @@ import pytest
 import neurogated
 from neurogated import AsyncNeuroGraphMemory, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
-from neurogated.errors import MemoryClosedError
 from neurogated.runtime import ACCESS_FLUSH_SECONDS
 from neurogated.testing import ManualClock
 from tests.knowledge.plain_reader import config_of
@@ -39,20 +37,6 @@ def test_each_coroutine_has_the_signature_of_the_call() -> None:
     assert coroutines == {name: calls[name] for name in coroutines}
     assert coroutines.keys() >= {"add", "recall", "get", "list", "update", "delete", "feedback", "get_context", "close"}
     assert all(inspect.iscoroutinefunction(getattr(AsyncNeuroGraphMemory, name)) for name in coroutines)
-
-
-def test_a_memory_is_used_by_coroutines(tmp_path: Path) -> None:
-    async def use() -> None:
-        config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")
-        async with AsyncNeuroGraphMemory(config) as memory:
-            await memory.add("A heron stood by the pond.", user_id="ana")
-            assert (await memory.recall("heron", user_id="ana", top_n=1))[0].content == "A heron stood by the pond."
-            assert await memory.run(memory.memory.conflicts.list, user_id="ana") == []
-            assert await memory.memory.aio.count(user_id="ana") == 1
-        with pytest.raises(MemoryClosedError):
-            await memory.recall("heron")
-
-    asyncio.run(use())
 
 
 @pytest.mark.parametrize("activation", ["gated", "classic"])

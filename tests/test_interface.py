@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,6 @@ from hypothesis import given
 from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.errors import InputError, StorageError, UnknownIdError
-from neurogated.storage.log.sqlite.journal import SqliteJournal
 from neurogated.testing import ManualClock
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -82,28 +80,6 @@ def test_a_user_is_exported_with_her_past_and_nobody_elses(memory: NeuroGraphMem
         memory.admin.export_user("ana", file)
 
 
-def test_failure_weakens_edges_that_success_strengthened(memory: NeuroGraphMemory) -> None:
-    first, second = memory.add("A heron.")[0], memory.add("A pond.")[0]
-
-    def weight() -> float:
-        return memory.store.get_edge(first, second, EdgeType.ASSOC).weight
-
-    memory.feedback([first, second])
-    made = weight()
-    memory.feedback([first, second], outcome=0.5)
-    assert weight() == pytest.approx(made + 0.05)
-    memory.feedback([first, second], outcome="fail")
-    assert weight() == pytest.approx(made - 0.05)
-    for _ in range(10):
-        memory.feedback([first, second], outcome=-1)
-    with pytest.raises(UnknownIdError):
-        weight()
-    assert memory.feedback([first, second], outcome="fail") == 0
-    for wrong in ("great", 2, float("nan"), True, None):
-        with pytest.raises(InputError, match="outcome"):
-            memory.feedback([first], outcome=wrong)  # type: ignore[arg-type]
-
-
 def test_callbacks_are_told_and_can_be_ended(memory: NeuroGraphMemory, caplog: pytest.LogCaptureFixture) -> None:
     told: list[tuple[Any, ...]] = []
     ends = [
@@ -157,27 +133,6 @@ def test_a_freeze_is_kept_and_holds_in_all_processes(tmp_path: Path) -> None:
         assert memory.feedback(ids) == 0
     with NeuroGraphMemory(config) as memory:
         assert not memory.admin.stats()["frozen"]
-
-
-def test_the_history_of_a_memory_reads_its_own_deltas_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
-        for number in range(20):
-            memory.add(f"Note {number}.")
-        memory.add("The pump failed.", id="pump")
-        memory.update("pump", "The pump works.")
-        memory.delete(["pump"])
-        memory.add("The pump is new.", id="pump")
-        entries = list(memory.store.journal())
-        read = []
-        real = SqliteJournal.entries
-
-        def counted(journal: SqliteJournal, after: int, up_to: int) -> Iterator[Any]:
-            read.append(up_to)
-            return real(journal, after, up_to=up_to)
-
-        monkeypatch.setattr(SqliteJournal, "entries", counted)
-        told = memory.history.of("pump")
-        assert [version.sequence for version in told] == [entry.sequence for entry in entries[-4:]] == read
 
 
 def test_as_text_holds_whole_memories_within_the_budget_and_cuts_only_the_best(memory: NeuroGraphMemory) -> None:

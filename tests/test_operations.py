@@ -326,24 +326,6 @@ def test_an_older_name_beside_its_new_one_is_refused(
     assert not [found for found in arrived if found[0] in {"NeuroGraphMemory.recall", "NeuroGraphMemory.get_context"}]
 
 
-@pytest.mark.parametrize(
-    ("name", "door"), [("recall", "POST /recall"), ("recall", "tool"), ("manifest", "GET /manifest")]
-)
-def test_an_argument_without_a_name_is_not_known(ask: Ask, arrived: Arrived, name: str, door: str) -> None:
-    needed = {"query": "Tea?"} if name == "recall" else {}
-    answer, sentences = ask(name, door, {**needed, "": 3})
-    assert "'' is not known" in answer
-    assert not sentences
-    assert not [one for one in arrived if one[2] == 3]
-
-
-def test_a_client_is_told_of_older_names_in_an_expression(ask: Ask) -> None:
-    expression = {"expression": '(recall "tea" :limit 3)'}
-    assert ":limit is now :top_n" in ask("execute", "POST /execute", expression)[1]
-    assert ":limit is now :top_n" in ask("memory", "tool", expression)[0]
-    assert ask("execute", "run", expression)[1].count(":limit is now :top_n") == 1
-
-
 def test_every_door_serves_what_the_table_says(memory: NeuroGraphMemory) -> None:
     paths = create_app(memory).openapi()["paths"].items()
     served = {f"{method.upper()} {path.removeprefix('/v1')}" for path, methods in paths for method in methods}
@@ -451,9 +433,6 @@ def test_python_takes_older_names_with_a_warning(memory: NeuroGraphMemory) -> No
     older: Any = memory
     with pytest.warns(DeprecationWarning, match=r"get_context\(task=…\) is now query=…"):
         assert "tea" in older.get_context(task="What does Ana like?", user_id="ana").text
-    with pytest.warns(DeprecationWarning, match=r"as_text\(max_tokens=…\) is now token_budget=…") as told:
-        assert "tea" in older.recall("What does Ana like?", user_id="ana").as_text(max_tokens=500)
-    assert told[0].filename == __file__
     with pytest.warns(DeprecationWarning, match=r"as_text\(max_tokens=…\) is now token_budget=…") as told:
         assert "tea" in older.recall("What does Ana like?", user_id="ana").as_text(max_tokens=500)
     assert told[0].filename == __file__

@@ -14,10 +14,9 @@ from hypothesis import given
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.config.groups import IndexingSettings
-from neurogated.ingestion.analysers import Findings
 from neurogated.storage.graph_store import GraphStore
 from neurogated.testing import ManualClock
-from tests.sessions import LONG, NOON, TALK, following_of, message_of, order_of
+from tests.sessions import LONG, NOON, following_of, message_of, order_of
 
 # Storage
 
@@ -43,23 +42,6 @@ def test_the_same_words_are_two_turns_of_a_session_and_one_document(config: Memo
 
 
 # The order of a session
-
-
-def test_a_session_is_the_same_fed_at_once_and_message_by_message(config: MemoryConfig, tmp_path: Path) -> None:
-    messages = [message_of(f"{text} Turn {place}.", timestamp=NOON) for place, text in enumerate(TALK * 2)]
-    orders, causes = [], []
-    for number, size in enumerate((10, 1, 3)):
-        there = config.replace(save_dir=str(tmp_path / str(number)))
-        with NeuroGraphMemory(there) as memory:
-            for begin in range(0, len(messages), size):
-                memory.add(messages[begin : begin + size], user_id="ana", session_id="s")
-            orders.append(order_of(memory))
-            text = {node.id: node.content for node in memory.store.all_nodes()}
-            kept = [edge for edge in memory.store.all_edges() if edge.type is EdgeType.CAUSE]
-            causes.append({(text[edge.source_id], text[edge.target_id]) for edge in kept})
-    assert orders[0] == orders[1] == orders[2] == [message["content"] for message in messages]
-    assert causes[0] == causes[1] == causes[2]
-    assert causes[0]
 
 
 def test_sessions_are_told_apart_by_name_and_user(memory: NeuroGraphMemory) -> None:
@@ -242,23 +224,3 @@ def test_causes_around_a_new_text_of_a_turn_are_judged_again() -> None:
             assert not [edge for edge in memory.store.all_edges() if edge.type is EdgeType.CAUSE]
             update("field", "Because of this, the field was flooded.")
             assert len([edge for edge in memory.store.all_edges() if edge.type is EdgeType.CAUSE]) == 2
-
-
-@pytest.mark.parametrize("upsert", [True, False])
-def test_accesses_counted_while_an_update_is_judged_stay(monkeypatch: pytest.MonkeyPatch, *, upsert: bool) -> None:
-    with NeuroGraphMemory(SMALL) as memory:
-        memory.add("The pump failed.", id="pump")
-        analysis = memory.session.writer._analysis
-        real = analysis.find_causes
-
-        def find_causes(*arguments: Any) -> Findings:  # noqa: ANN401
-            memory.recall("pump")
-            memory.learning.flush()
-            return real(*arguments)
-
-        monkeypatch.setattr(analysis, "find_causes", find_causes)
-        if upsert:
-            memory.add("The pump works.", id="pump")
-        else:
-            memory.update("pump", "The pump works.")
-        assert memory.get("pump").uses == 1

@@ -163,26 +163,6 @@ def test_a_copy_of_a_memory_knows_what_was_undone(tmp_path: Path, config: Memory
         assert [node.id for node in copy.find(user_id="ana")] == IDS[:1] == list(states[1][0])  # type: ignore[call-overload]
 
 
-def test_an_undo_for_a_user_does_not_rebuild_the_past_of_other_users(
-    memory: NeuroGraphMemory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    moments, as_of = list[int | datetime](), GraphStore.as_of
-
-    def counted(store: GraphStore, moment: int | datetime) -> GraphStore:
-        moments.append(moment)
-        return as_of(store, moment)
-
-    monkeypatch.setattr(GraphStore, "as_of", counted)
-    _add_one_by_one(memory, "ana")
-    memory.delete("second")
-    for number in range(40):
-        memory.delete(memory.add(f"Note {number} of Bob.", user_id="bob"))
-    assert memory.undo(user_id="ana") is not None
-    assert memory.store.has_node("second")
-    # One for each block of changes, of which each is twice as long as the one after it.
-    assert len(moments) < 10
-
-
 @pytest.mark.parametrize("user", ["ana", ANY_USER])
 def test_the_last_thing_is_undone_without_reading_the_whole_memory(
     memory: NeuroGraphMemory, monkeypatch: pytest.MonkeyPatch, user: UserChoice
@@ -267,21 +247,6 @@ def test_without_a_user_the_last_thing_done_to_memories_without_an_owner_is_take
     assert memory.admin.check() == []
 
 
-@pytest.mark.parametrize("user", [None, "ana"])
-def test_undo_goes_past_a_memory_that_has_expired(
-    memory: NeuroGraphMemory, clock: ManualClock, user: str | None
-) -> None:
-    (kept,) = memory.add("The barn is red.", user_id=user)
-    memory.add("The field is dry.", user_id=user)
-    memory.add("A tram at noon.", user_id=user, ttl=timedelta(hours=9))
-    clock.advance(timedelta(hours=10))
-    memory.maintenance()
-    assert memory.undo(user_id=user)
-    assert [node.id for node in memory.list(user_id=user)] == [kept]
-    assert memory.undo(user_id=user)
-    assert memory.count(user_id=user) == 0
-
-
 def test_what_a_compaction_erased_of_others_neither_blocks_nor_is_told(
     memory: NeuroGraphMemory, clock: ManualClock
 ) -> None:
@@ -310,17 +275,6 @@ def test_what_a_compaction_erased_of_others_neither_blocks_nor_is_told(
     memory.delete("bees")
     assert memory.undo(user_id="ana") is not None
     assert memory.count(user_id="ana") == 1
-
-
-@pytest.mark.parametrize("user", ["ana", None])
-def test_who_deleted_all_and_compacted_has_nothing_to_take_back(memory: NeuroGraphMemory, user: str | None) -> None:
-    memory.add("I keep bees.", user_id="ana")
-    memory.delete(user_id="ana")
-    memory.admin.compact()
-    assert memory.undo(user_id=user) is None
-    memory.add("I keep hens.", user_id=user)
-    assert memory.undo(user_id=user) is not None
-    assert memory.count(user_id=ANY_USER) == 0
 
 
 def test_an_erased_deletion_is_told_and_nothing_older_is_taken_back(memory: NeuroGraphMemory) -> None:

@@ -15,7 +15,7 @@ from neurogated.errors import InputError
 from neurogated.integrations.conversation import add_new
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.runtime import Parts
-from tests.sessions import LONG, following_of, memories_of, message_of, order_of
+from tests.sessions import LONG, message_of, order_of
 
 OTHER = "A heron stood by the mill. The mill was closed on Sunday."
 
@@ -55,23 +55,6 @@ def test_an_id_given_again_replaces_text_and_metadata(config: MemoryConfig) -> N
             fresh.add("A mill drives the pump.", id="pump", metadata={"b": 2}, title="Pump")
             fresh.add("A heron stood by the mill.")
             assert _by_words(memory) == pytest.approx(_by_words(fresh))
-
-
-@pytest.mark.parametrize("together", [True, False])
-def test_texts_of_any_length_replace_one_another(small: NeuroGraphMemory, *, together: bool) -> None:
-    shorter = LONG[: LONG.index(" The barn")]
-    said = [LONG, "It rained.", LONG, shorter, "It rained.", shorter]
-    for begin in range(2):
-        for first, second in zip(said[begin::2], said[begin + 1 :: 2], strict=False):
-            if together:
-                small.add([message_of(first, id="note"), message_of(second, id="note")])
-            else:
-                small.add(first, id="note")
-                small.add(second, id="note")
-            chunks = {node.id: node.content for node in memories_of(small.store)}
-            assert " ".join(chunks.values()) == second
-            assert set(chunks) == {"note", *(f"note#{place}" for place in range(1, len(chunks)))}
-            assert len(following_of(small)) == len(chunks) - 1
 
 
 @pytest.mark.parametrize("owner", ["ana", None])

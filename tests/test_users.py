@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -19,9 +18,7 @@ from neurogated import (
     Scope,
     ScopeFilter,
     field,
-    migrate,
 )
-from neurogated.core.found import Found
 from neurogated.ingestion.document import Document, Passage
 from neurogated.retrieval.confidence import NOTHING_FOUND
 
@@ -140,19 +137,6 @@ def test_sessions_agents_paths_kinds_tags_and_conditions_narrow_a_recall(memory:
     assert [node.id for node in memory.find(user_id="ana", order_by="-importance", limit=1)] == [always]
 
 
-def test_similar_memories_stay_within_a_user_when_the_model_changes(tmp_path: Path) -> None:
-    config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")
-    with NeuroGraphMemory(config) as memory:
-        _tell(memory, "ana", ANA)
-        _tell(memory, "bob", BOB)
-    migrate(config.replace(embedding_name="sentence-transformers/all-MiniLM-L6-v2"))
-    with NeuroGraphMemory(config.replace(embedding_name="sentence-transformers/all-MiniLM-L6-v2")) as memory:
-        owners = {node.id: node.scope.user_id for node in memory.store.all_nodes()}
-        similar = [edge for edge in memory.store.all_edges() if edge.type is EdgeType.SIM]
-        assert similar
-        assert all(owners[edge.source_id] == owners[edge.target_id] for edge in similar)
-
-
 def test_a_search_that_hides_a_memory_counts_its_words_with_and_without_other_users(memory: NeuroGraphMemory) -> None:
     store = memory.store
     memory.add_document("The clock of the tower is late.")
@@ -163,16 +147,6 @@ def test_a_search_that_hides_a_memory_counts_its_words_with_and_without_other_us
     store.apply(GraphDelta(nodes=(MemoryNode("bob", "clock clock", scope=Scope("bob")),)))
     assert store.keyword_search("clock", 5, store.view(filters=nobody)) == before
     assert len(before) == 1
-
-
-def test_a_document_of_another_user_is_no_neighbour(memory: NeuroGraphMemory) -> None:
-    (mine,) = memory.add_document("The pump failed.", user_id="ana")
-    document = memory.store.get_node(mine).found.document_id
-    vector = memory.store.get_node(mine).embedding
-    other = MemoryNode("b", "Because the pump failed, the field was flooded.", vector, scope=Scope("bob"))
-    memory.store.apply(GraphDelta(nodes=(replace(other, found=Found(document_id=document)),)))
-    memory.update(mine, "The pump of the field failed.")
-    assert memory.store.get_node(mine).content == "The pump of the field failed."
 
 
 def test_the_same_text_of_two_users_is_two_memories_and_of_one_user_one(memory: NeuroGraphMemory) -> None:

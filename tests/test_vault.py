@@ -105,18 +105,6 @@ def test_the_work_for_a_changed_note_hardly_grows_with_the_vault(memory: NeuroGr
     assert calls[1] < 2 * calls[0]
 
 
-def test_notes_that_move_or_go_take_their_texts_with_them(memory: NeuroGraphMemory, vault: Path) -> None:
-    _write(vault / "old.md", "Old.")
-    memory.admin.sync(vault, user_id="ana")
-    (vault / "people" / "Ana.md").rename(vault / "Ana.md")
-    (vault / "plan" / "Mon day.md").unlink()
-    (vault / "old.md").unlink()
-    done = memory.admin.sync(vault, user_id="ana")
-    assert (done.added, done.removed, done.renamed, done.unchanged) == (1, 3, 1, 1)
-    assert set(_texts(memory)) == {"Tea.md", "Ana.md"}
-    assert _links(memory) == {("Tea.md", "Ana.md"), ("Ana.md", "Tea.md")}
-
-
 def test_vaults_and_users_do_not_mix(memory: NeuroGraphMemory, vault: Path, tmp_path: Path) -> None:
     other = tmp_path / "Work"
     _write(other / "Tea.md", "Coffee.")

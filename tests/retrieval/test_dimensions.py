@@ -108,11 +108,6 @@ def test_other_questions_do_not_prefer_the_newest(news: NeuroGraphMemory, questi
     assert "hall" in recall[0].content
 
 
-def test_the_scores_of_a_question_for_the_newest_add_up(news: NeuroGraphMemory) -> None:
-    for one in news.recall("What did we talk about last?", user_id="ann"):
-        assert sum(one.contributions.values()) == pytest.approx(one.score)
-
-
 def test_texts_without_a_time_are_as_new_as_their_writing() -> None:
     with NeuroGraphMemory(HASH) as memory:
         names = [memory.add(f"Note {number} about thing {number}.")[0] for number in range(6)]

@@ -80,13 +80,6 @@ def test_unused_edges_decay_but_not_similarity(graph: GraphStore) -> None:
     assert graph.get_edge("a", "c", EdgeType.CAUSE).weight == pytest.approx(0.8 * 0.99**2, rel=1e-3)
 
 
-def test_edges_that_have_decayed_are_removed(graph: GraphStore) -> None:
-    config = MemoryConfig(TIME_DECAY_FACTOR=0.5, MIN_EDGE_WEIGHT=0.1)
-    PlasticityEngine(graph, config).decay_unused(datetime.now(UTC) + timedelta(days=365))
-
-    assert list(graph.all_edges()) == []
-
-
 # Prompts, hashes and vectors
 
 

@@ -105,13 +105,6 @@ def test_feedback_takes_ids_as_text_or_uuid(memory: NeuroGraphMemory) -> None:
         memory.feedback([UUID(int=0)])
 
 
-def test_the_memory_is_under_the_folder_of_the_settings(tmp_path: Path) -> None:
-    with NeuroGraphMemory(config=MemoryConfig(save_dir=str(tmp_path / "runs"), embedding_name="hash")) as memory:
-        memory.add_document(TEXT)
-
-    assert (tmp_path / "runs").is_dir()
-
-
 @pytest.mark.slow
 def test_the_bundled_model_serves_parts_that_are_given_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NEUROGATED_EMBEDDING_NAME")

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, timedelta
 from functools import partial
-from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.core.model import MemoryNode
-from neurogated.core.view import Rows
-from neurogated.storage.index.graph_index import said_of
-from neurogated.storage.reader import Reader
 from neurogated.text import time_spans
 from neurogated.text.time_spans import span_of
 from tests.golden import rows
@@ -126,28 +121,3 @@ def test_memories_of_that_time_come_before_others_of_the_same_topic(question: st
 def test_the_quick_look_for_a_day_misses_none(question: str) -> None:
     if not time_spans._NAMES_DAY.search(question):
         assert time_spans._span(time_spans._tokens(question), NOW.date(), TENSE, years=True) is None
-
-
-@pytest.mark.parametrize("storage", ["memory", "sqlite"])
-def test_a_question_about_days_reads_few_whole_memories(tmp_path: Path, storage: str) -> None:
-    decoded = list[MemoryNode]()
-    with NeuroGraphMemory(MemoryConfig(embedding_name="hash", storage=storage, save_dir=str(tmp_path))) as memory:
-        for n in range(60):
-            moment = (NOW - timedelta(days=n)).astimezone(timezone(timedelta(hours=n % 5)))
-            memory.add(f"I walked {n} miles" + " on 3 May 2026" * (n % 2), timestamp=moment)
-        reader = memory.store.reader()
-        rows = reader.view.known_rows([one.id for one in memory.store.all_nodes()])
-        assert reader.said(rows) == dict(zip(rows.tolist(), map(said_of, reader.nodes(rows)), strict=True))
-
-        read = Reader.nodes
-
-        def watched(self: Reader, rows: Rows) -> list[MemoryNode]:
-            found = read(self, rows)
-            decoded.extend(found)
-            return found
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Reader, "nodes", watched)
-            found = memory.recall("How far did I walk last week?", now=NOW, top_n=3)
-    assert len(found) == 3
-    assert len(decoded) < 30

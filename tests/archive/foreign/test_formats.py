@@ -11,7 +11,6 @@ import pytest
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
-from neurogated.archive.foreign import FORMATS
 from neurogated.errors import ConfigError, DatasetError
 from tests.archive.foreign.files import BEGIN, both, chatgpt, claude, notes, records, texts, written
 
@@ -96,16 +95,6 @@ _MESSED = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["role", "parts"]), inner),
     max_leaves=4,
 )
-
-
-def test_malformed_messages_of_claude_are_left_out(tmp_path: Path) -> None:
-    conversation = claude([("human", text) for text in ("One.", "Two.", "Three.", "Four.")])
-    messages = conversation["chat_messages"]
-    del messages[0]["uuid"]
-    messages[1] = "Two."
-    messages[2].update(content=None, text=None)
-    found = both("claude", written(tmp_path / "x.json", [conversation, {"chat_messages": []}]))
-    assert found == (["Four."], ["x.json[0].chat_messages[0]", "x.json[0].chat_messages[1]", "x.json[1]"])
 
 
 def test_a_file_of_another_system_is_named(tmp_path: Path) -> None:
@@ -247,8 +236,3 @@ def _numbers(value: object) -> list[object]:
     """Return the numbers in a value, which RFC 8785 writes in another way than Python."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [value] if isinstance(value, int | float) else [one for part in inner for one in _numbers(part)]
-
-
-@pytest.mark.parametrize("source", [name for name, one in FORMATS.items() if one.matches])
-def test_an_empty_file_has_no_texts(tmp_path: Path, source: str) -> None:
-    assert both(source, written(tmp_path / "x.json", [])) == ([], [])

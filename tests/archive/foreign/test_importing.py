@@ -69,19 +69,6 @@ def test_a_huge_message_is_refused_and_the_rest_imported(plain: MemoryConfig, tm
         assert "conversations.json[0].mapping.c1-1" in done.shown[0]
 
 
-def test_the_words_beside_a_part_that_is_not_known_are_imported_and_the_part_is_counted(
-    plain: MemoryConfig, tmp_path: Path
-) -> None:
-    odd = {"type": "hologram", "data": "A"}
-    asked = {"role": "user", "content": [odd, {"type": "text", "text": "I moved to Lyon."}]}
-    run = {"id": "r1", "run_type": "chain", "inputs": {"messages": [asked]}, "outputs": {"messages": [
-        {"role": "boss", "content": "Who said so?"}, {"role": "assistant", "content": [odd]}]}}  # fmt: skip
-    with NeuroGraphMemory(plain) as memory:
-        done = memory.admin.import_from("langsmith", written(tmp_path / "runs.json", [run]), user_id="ana")
-        assert [one.content for one in memory.find(user_id="ana")] == ["I moved to Lyon."]
-        assert (done.texts, done.parts, sum(done.left_out.values())) == (1, {"part": 1}, 2)
-
-
 def test_where_each_text_has_a_user_one_must_be_given(plain: MemoryConfig, tmp_path: Path) -> None:
     path = written(tmp_path / "conversations.json", [chatgpt(_SAID)])
     with NeuroGraphMemory(plain.replace(require_user=True)) as memory:
