@@ -12,12 +12,10 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.errors import ForkedMemoryError, MemoryLockedError
-from neurogated.storage.index.vectors.state import load_faiss
 from neurogated.storage.sqlite_store import SqliteStore
 from tests.durability.contents import environment
 from tests.durability.kill_rounds import run_child
@@ -163,19 +161,6 @@ def test_a_child_that_embeds_after_its_parent_did_is_told_at_once(config: Memory
     with NeuroGraphMemory(config) as memory:
         memory.add_documents([f"Rain {number} fell." for number in range(40)], progress=False)
         _in_child(work)
-
-
-def test_faiss_answers_in_a_child_of_a_process_that_used_it() -> None:
-    vectors = np.random.default_rng(0).standard_normal((20_000, 32), dtype=np.float32)
-
-    def search() -> None:
-        faiss = load_faiss()
-        index = faiss.IndexFlatIP(32)
-        index.add(vectors)
-        index.search(vectors[:500], 5)
-
-    search()
-    _in_child(search)
 
 
 def test_forks_while_other_threads_write(config: MemoryConfig) -> None:

@@ -221,28 +221,6 @@ def test_clients_hear_once_that_the_list_of_tools_has_changed(tmp_path: Path) ->
     assert heard == ["ToolListChangedNotification"]
 
 
-def test_a_client_that_fails_does_not_keep_the_others_from_news() -> None:
-    class Gone:
-        async def send_tool_list_changed(self) -> None:
-            raise RuntimeError("this client is gone")
-
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
-        heard, told = list[str](), anyio.Event()
-
-        async def talk() -> None:
-            server = build(memory)
-            server._sessions.append(Gone())  # type: ignore[arg-type]
-            async with client_within(server, _noting(heard, told)):
-                server.overview.text()
-                memory.add([f"Ana keeps {number} bees in Lyon." for number in range(80)])
-                await server._refresh()
-                with anyio.fail_after(30):
-                    await told.wait()
-
-        anyio.run(talk)
-    assert set(heard) == {"ToolListChangedNotification"}
-
-
 def test_compacting_removes_the_saved_manifests(tmp_path: Path) -> None:
     with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
         memory.add("Ana keeps bees.")

@@ -4,16 +4,16 @@ import json
 import socket
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from neurogated import BaseLLM, MemoryConfig, NeuroGraphMemory, restore_snapshot
+from neurogated import MemoryConfig, NeuroGraphMemory, restore_snapshot
 from neurogated.core import outage
 from neurogated.core.ports import Message
 from neurogated.errors import InputError, StorageError
+from tests.repeating import Repeating
 
 if TYPE_CHECKING:
     from tests.projections.conftest import Redis
@@ -194,57 +194,31 @@ def test_a_reader_puts_nothing_on_a_server_that_no_writer_has_recorded(
 # Answers of a language model
 
 
-class Late(BaseLLM):
-    """A language model that quotes what it is told; before its answers, the test acts."""
+class Late(Repeating):
+    """Before its answers, the test acts. The first answer to a question does not fit the schema."""
 
-    name = "late"
-    parameters: Mapping[str, Any] = {}
-
-    def __init__(self) -> None:
-        self.before: Iterator[Callable[[], None]] = iter(())
-        self.fails_first = False
+    before: Iterator[Callable[[], None]] = iter(())
 
     def infer(
         self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None
     ) -> tuple[str, dict[str, Any]]:
         next(self.before, lambda: None)()
-        said = WORD if WORD in str(messages).lower() else "nothing"
-        if self.fails_first and "not of JSON" not in str(messages):
-            return f"I think of {said}, not of JSON.", {"finish_reason": "stop"}
-        return json.dumps(_fitting(schema or {}, said)), {"finish_reason": "stop"}
-
-
-def _fitting(schema: Mapping[str, Any], said: str) -> object:
-    """Return a value that fits a schema and has the word."""
-    if "enum" in schema:
-        return schema["enum"][0]
-    values: dict[str, object] = {"string": said, "boolean": False, "number": 0.5, "integer": 1, "array": []}
-    if schema["type"] != "object":
-        return values[schema["type"]]
-    return {name: _fitting(part, said) for name, part in schema["properties"].items()}
-
-
-@pytest.fixture
-def model(monkeypatch: pytest.MonkeyPatch) -> Late:
-    late = Late()
-    monkeypatch.setenv("OPENAI_API_KEY", "none")
-    monkeypatch.setattr("neurogated.compose.get_llm", lambda *_, **__: late)
-    return late
-
-
-@contextmanager
-def two(config: MemoryConfig) -> Iterator[tuple[NeuroGraphMemory, NeuroGraphMemory]]:
-    with NeuroGraphMemory(config.replace(llm={"use": "auto"})) as one, NeuroGraphMemory(config) as other:
-        yield one, other
+        text, about = super().infer(messages, schema=schema)
+        said = json.loads(text)["answer"]
+        return (text if "not of JSON" in str(messages) else f"I think of {said}, not of JSON."), about
 
 
 @pytest.mark.parametrize("calls", [0, 1, 2])
-def test_a_late_answer_about_erased_texts_is_not_cached(config: MemoryConfig, model: Late, calls: int) -> None:
+def test_a_late_answer_about_erased_texts_is_not_cached(
+    config: MemoryConfig, monkeypatch: pytest.MonkeyPatch, calls: int
+) -> None:
     """The erasure runs before the first request, or before the answer to the first or to the second one."""
-    with two(config) as (memory, other):
+    model = Late(WORD)
+    monkeypatch.setenv("OPENAI_API_KEY", "none")
+    monkeypatch.setattr("neurogated.compose.get_llm", lambda *_, **__: model)
+    with NeuroGraphMemory(config.replace(llm={"use": "auto"})) as memory, NeuroGraphMemory(config) as other:
         memory.add(f"Ana has a {WORD}.", user_id="ana")
         recall = memory.recall("What has Ana?", user_id="ana")
-        model.fails_first = True
         if calls:
             model.before = iter([lambda: None] * (calls - 1) + [lambda: erase(other)])
         else:

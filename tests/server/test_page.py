@@ -338,18 +338,6 @@ def test_the_map_leads_from_a_community_to_a_memory_and_to_its_neighbours(told: 
     assert "now 0." in str(told.all("svg.curve")[0].accessible_name)
 
 
-def test_changes_of_long_ago_are_listed_on_a_click(reader: Reader) -> None:
-    with client(reader.url, user_id=reader.user) as sender:
-        for number in range(51):
-            assert sender.post("/v1/memories", json={"content": f"Note {number:02} of a diary."}).status_code == 201
-    reader.open("History")
-    assert "Note 50" in reader.text
-    assert "Note 00" not in reader.text
-    reader.press("More")
-    reader.see("Note 00")
-    assert len([one for one in reader.all("button") if one.text == "More"]) == 0
-
-
 def test_no_text_of_a_memory_is_read_as_markup(reader: Reader) -> None:
     body = {"content": HOSTILE, "title": HOSTILE, "metadata": {HOSTILE: HOSTILE}, "tags": ["tag"]}
     with client(reader.url, user_id=reader.user) as sender:

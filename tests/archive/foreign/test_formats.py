@@ -116,13 +116,6 @@ def test_a_file_of_mem0_that_looks_cut_is_told(tmp_path: Path, count: int, *, is
     assert bool(notes("mem0", written(tmp_path / "m.json", {"results": memories}))) is is_told
 
 
-def test_malformed_memories_are_left_out(tmp_path: Path) -> None:
-    bad = [{**_MEM0, "metadata": "x"}, {**_MEM0, "updated_at": "soon"}, {**_MEM0, "memory": None}, "x", {"id": 1}]
-    path = written(tmp_path / "m.json", [_MEM0, *bad, {**_MEM0, "id": "m9"}])
-    found = both("mem0", path)
-    assert found == (["Ana lives in Lyon."] * 2, [f"m.json[{number}]" for number in (1, 2, 4, 5)])
-
-
 def test_memories_that_are_exported_as_pam_come_back(plain: MemoryConfig, tmp_path: Path) -> None:
     file = tmp_path / "memory-store.json"
     with NeuroGraphMemory(plain) as memory:
