@@ -50,13 +50,6 @@ def test_it_talks_about_the_sample_where_nobody_names_a_memory(
     assert "memories. " in chat("/quit", "never read", folder=None)
 
 
-def test_a_folder_that_is_named_has_a_memory_of_its_own(chat: Chat, tmp_path: Path) -> None:
-    chat("The heron stands by the upper gate.", folder=tmp_path / "new")
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path / "new"), embedding_name="hash")) as memory:
-        assert [one.content for one in memory.list()] == ["The heron stands by the upper gate."]
-    assert "upper gate" in chat("Where is the heron?", folder=tmp_path / "new")
-
-
 def test_an_added_text_is_remembered_the_next_time(chat: Chat) -> None:
     flags = ("--dataset", "mine", "--user_id", "ana")
     assert "remembered as chunk-" in chat("/add The heron stands by the upper gate.", flags=flags)

@@ -197,11 +197,6 @@ def test_a_run_without_a_user_is_refused(memory: NeuroGraphMemory) -> None:
 BLOCKS: dict[str, dict[str, Any]] = {
     "video": {"type": "video", "url": "https://x/y.mp4"},
     "plain text": {"type": "text-plain", "text": "The heron is called Ada.", "mime_type": "text/plain"},
-    "file by URL": {"type": "file", "url": "https://x/y.pdf"},
-    "audio by URL": {"type": "audio", "url": "https://x/y.wav"},
-    "image by its id": {"type": "image", "file_id": "f"},
-    "media of Gemini": {"type": "media", "mime_type": "video/mp4", "data": "AAAA"},
-    "file without a name": {"type": "file", "base64": "AAAA", "mime_type": "application/pdf"},
     "block of a later version": {"type": "hologram", "data": "AAAA"},
 }
 

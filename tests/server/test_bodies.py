@@ -142,11 +142,6 @@ def test_blanks_in_a_list_are_skipped_and_told(memory: NeuroGraphMemory, post: P
     assert note.endswith(": 3, content 2; content 3; content 4")
 
 
-def test_a_message_of_a_text_alone_is_of_the_user(memory: NeuroGraphMemory, post: Post) -> None:
-    (found,) = post("/v1/memories", b'{"content": {"content": "Three herons.", "name": "Ana"}}').json()["ids"]
-    assert (memory.get(found).role, memory.get(found).speaker) == ("user", "Ana")
-
-
 @pytest.mark.parametrize(
     "message",
     [

@@ -6,16 +6,18 @@ import json
 import runpy
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from langgraph.store.memory import InMemoryStore
 
 from neurogated.errors import ConfigError, InputError, LLMError
+from neurogated.integrations.langgraph.dialogue import StoreRecords
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import NeuroStore
 from tests.integrations.langgraph.plain_chat import plain_chat
@@ -50,6 +52,7 @@ def all_pages(memory: MemoryOS, folder: Path) -> list[dict[str, Any]]:
 EXAMPLE = """
 from langchain.chat_models import init_chat_model
 from langchain_huggingface import HuggingFaceEmbeddings
+from neurogated.integrations.langgraph.dialogue import StoreRecords
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 
 llm = init_chat_model("deepseek-chat")
@@ -241,17 +244,25 @@ def test_a_neuro_store_brings_its_memory_and_embedder() -> None:
         assert recall.memories[0].metadata["page"] == key
 
 
-def _indexed() -> InMemoryStore:
-    return InMemoryStore(index={"dims": 64, "embed": WordEmbeddings(), "fields": ["text"]})
-
-
-def test_a_store_with_an_index_takes_a_pair_of_equal_texts() -> None:
+def test_a_store_with_an_index_takes_equal_texts_and_indexes_no_blank_ones() -> None:
     """InMemoryStore of langgraph-checkpoint 4.3.2 refuses a batch in which an indexed text stands twice."""
-    with MemoryOS(embedding=WordEmbeddings(), store=_indexed()) as memory:
+    embedded: list[str] = []
+
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        embedded.extend(texts)
+        return WordEmbeddings().embed_documents(list(texts))
+
+    store = InMemoryStore(index={"dims": 64, "embed": embed, "fields": ["text"]})
+    with MemoryOS(embedding=WordEmbeddings(), store=store) as memory:
         key = memory.save_memory("ana", "s", "Good night!", "Good night!")
+        memory.save_memory("ana", "s", "The garden pump broke.", "")
         memory.flush()
-        (hit,) = memory.search_memory("ana", "night").hits
-        assert hit.key == key
+        assert memory.search_memory("ana", "night").hits[0].key == key
+    records = StoreRecords(store, lambda texts: np.array(embed(texts), np.float32))
+    kinds = ("user_knowledge", "assistant_knowledge")
+    records.put("ana", {(kind, "k"): {"text": "Tea is brewed at noon."} for kind in kinds})
+    assert {(found.kind, found.key) for found in records.search("ana", "tea", 5)} == {(kind, "k") for kind in kinds}
+    assert all(map(str.strip, embedded))
 
 
 def test_pages_gather_in_segments_by_topic(opened: Open, tmp_path: Path) -> None:
