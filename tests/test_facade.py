@@ -95,16 +95,6 @@ def test_use_is_marked_now_and_then_and_on_close(timed: NeuroGraphMemory, clock:
         assert again.store.get_node(first).last_accessed == clock()
 
 
-def test_namespaces_share_the_file_and_never_the_memories(memory: NeuroGraphMemory) -> None:
-    other = memory.in_namespace("other")
-    memory.add_document(STORY[0])
-    other.add_document(STORY[1])
-    assert memory.retrieve("ferry fog", top_n=9) == [STORY[0]]
-    assert other.retrieve("ferry fog", top_n=9) == [STORY[1]]
-    other.close()
-    assert memory.retrieve("ferry", top_n=1) == [STORY[0]]
-
-
 def test_force_index_from_scratch_forgets_the_graph_and_keeps_the_vectors(config: MemoryConfig) -> None:
     with NeuroGraphMemory(config) as memory:
         memory.add_document(STORY[0])

@@ -15,7 +15,6 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.cli.opening import logged_to_stderr
 from neurogated.config.groups import RuntimeSettings
 from neurogated.errors import UnknownIdError
 
@@ -58,19 +57,6 @@ def test_no_text_of_a_memory_and_no_question_is_logged(
         _use(memory)
     assert len(caplog.records) > 4
     assert not any(secret in caplog.text for secret in SECRETS)
-
-
-def test_the_command_line_logs_to_standard_error_from_a_level_on_and_leaves_no_trace(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    logger = logging.getLogger("neurogated")
-    before = logger.level, logger.handlers[:]
-    with logged_to_stderr("info"):
-        logging.getLogger("neurogated.room").debug("fine")
-        logging.getLogger("neurogated.room").info("coarse")
-    logging.getLogger("neurogated.room").warning("after")
-    assert capsys.readouterr().err == "INFO neurogated.room: coarse\n"
-    assert (logger.level, logger.handlers) == before
 
 
 SPANS, METRICS = InMemorySpanExporter(), InMemoryMetricReader()

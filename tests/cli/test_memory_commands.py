@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 import re
 import shlex
 import shutil
@@ -339,7 +340,10 @@ def test_log_shows_records_from_a_level_on(
     level: str | None, seen: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["ask", "What failed?", "--save_dir", str(tmp_path / "agent"), "--embedding_name", "hash"]
+    logger = logging.getLogger("neurogated")
+    before = logger.level, logger.handlers[:]
     assert main([*words, *([] if level is None else ["--log", level])]) == 0
+    assert (logger.level, logger.handlers) == before
     told = capsys.readouterr().err
     assert ("DEBUG neurogated.retrieval.neuro_retriever: recalled 2 memories: " in told) == ("D" in seen)
     assert ("INFO neurogated.compose: opened a memory: " in told) == ("I" in seen)

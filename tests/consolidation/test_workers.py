@@ -16,7 +16,6 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
-from neurogated.core.communities import Communities, CommunityLinks
 from neurogated.llm.structured import StructuredLLM
 from neurogated.testing import ManualClock
 from tests.consolidation.clusters import TEXTS, Scribe, add_cluster
@@ -161,27 +160,3 @@ def test_a_worker_in_the_background_consolidates_every_namespace(config: MemoryC
         assert both.wait(WAIT)
         assert len(facts_of(memory)) == len(facts_of(other)) == 1
     assert "neurogated-consolidation" not in [thread.name for thread in threading.enumerate()]
-
-
-def test_closing_waits_for_the_fact_that_is_being_made(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
-    from neurogated.communities.algorithms import LeidenCommunities
-
-    searching, closing = threading.Event(), threading.Event()
-    find = LeidenCommunities.find
-
-    def slow(self: LeidenCommunities, links: CommunityLinks, resolution: float) -> Communities:
-        searching.set()
-        closing.wait(WAIT)
-        return find(self, links, resolution)
-
-    with NeuroGraphMemory(config) as memory:
-        add_cluster(memory)
-    monkeypatch.setattr(LeidenCommunities, "find", slow)
-    memory = NeuroGraphMemory(config.replace(metabolism={"consolidate_seconds": 0.01}))
-    assert searching.wait(WAIT)
-    threading.Timer(0.05, closing.set).start()
-    memory.close()
-    assert memory.store.closed
-    monkeypatch.setattr(LeidenCommunities, "find", find)
-    with NeuroGraphMemory(config) as opened:
-        assert opened.admin.check() == []

@@ -100,6 +100,28 @@ def test_long_calls_of_one_user_leave_places_to_others_behind_the_key_but_not_al
     asyncio.run(run())
 
 
+def test_one_slow_call_runs_at_a_time_beside_short_ones() -> None:
+    async def run() -> None:
+        queue, running, most = CallQueue(), 0, 0
+
+        async def slow() -> None:
+            nonlocal running, most
+            running += 1
+            most = max(most, running)
+            await asyncio.sleep(0.05)
+            running -= 1
+
+        for _ in range(20):
+            await queue.run("ana", "short", lasting(0, [], ""))
+        await queue.run("ana", "slow", slow)
+        done = list[str]()
+        shorts = [queue.run("ana", "short", lasting(0, done, "short")) for _ in range(20)]
+        await asyncio.gather(*(queue.run("ana", "slow", slow) for _ in range(3)), *shorts)
+        assert most == 1
+
+    asyncio.run(run())
+
+
 def test_a_cancelled_call_keeps_its_place_until_its_work_ends() -> None:
     async def run() -> list[int]:
         queue, ends, begun, counts = CallQueue(), asyncio.Event(), list[asyncio.Task[bool]](), list[int]()
@@ -139,6 +161,34 @@ def test_the_error_of_a_call_whose_client_has_gone_is_nobodys(caplog: pytest.Log
 
     asyncio.run(run(), debug=True)
     assert not [one for one in caplog.records if one.exc_info]
+
+
+@pytest.mark.parametrize("others", [[], ["ana"]], ids=["alone", "beside another"])
+def test_beside_others_a_user_leaves_them_a_place(others: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    # However slow the machine, no call of this test becomes a long one.
+    monkeypatch.setattr("neurogated.server.queue._LONG", 3600)
+    monkeypatch.setattr("neurogated.server.queue._BESIDE", 3600)
+
+    async def run() -> list[str]:
+        queue, done, started, ended = CallQueue(), list[str](), list[str](), asyncio.Event()
+
+        async def call() -> None:
+            started.append("ben")
+            await ended.wait()
+
+        for user in others:
+            await queue.run("key", "short", lasting(0, done, user), user=user)
+        tasks = [asyncio.create_task(queue.run("key", "same", call, user="ben")) for _ in range(3)]
+        for _ in range(20):
+            await asyncio.sleep(0)
+        for user in others:
+            await queue.run("key", "short", lasting(0, done, user), user=user)
+        ran = [*started, *done]
+        ended.set()
+        await asyncio.gather(*tasks)
+        return ran
+
+    assert asyncio.run(run()) == (["ben", "ana", "ana"] if others else ["ben", "ben"])
 
 
 @pytest.mark.parametrize(
