@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import closing
+from datetime import timedelta
 from pathlib import Path
 
 import apsw
@@ -46,6 +47,18 @@ def test_a_winner_that_begins_earlier_ends_the_loser_when_the_conflict_was_found
     assert values_at(memory, year(2021)) == ["Leeds", "York"]
     memory.update(new, valid_from=year(2023))
     assert memory.get(old).valid_to == year(2023)
+
+
+def test_of_two_values_that_begin_together_the_superseded_one_held_until_it_was_replaced(
+    memory: NeuroGraphMemory,
+) -> None:
+    old, _ = lives(memory, "Leeds", 2020), lives(memory, "York", 2020)
+    conflict = memory.conflicts.resolve(only(memory).id, "supersede")
+    assert conflict.loser == old
+    assert memory.get(old).valid_to == conflict.created_at
+    assert values_at(memory, year(2021)) == ["Leeds", "York"]
+    assert conflict.created_at is not None
+    assert values_at(memory, conflict.created_at + timedelta(days=1)) == ["York"]
 
 
 def test_a_wrong_fact_can_be_updated(memory: NeuroGraphMemory) -> None:

@@ -211,6 +211,16 @@ def test_a_server_that_fails_at_a_form_it_was_started_without_is_asked_without_i
     assert list(map(form_of, server.requests)) == FORMS[:3]
 
 
+def test_a_schema_that_is_refused_leaves_the_form_of_another_as_it_was(server: Server) -> None:
+    server.refuses(400)
+    server.says('{"a": "b"}')
+    server.says('{"a": "b"}')
+    llm = server.llm()
+    for schema in (SCHEMA, {**SCHEMA, "description": "another"}):
+        llm.infer(ASKED, schema=schema)
+    assert list(map(form_of, server.requests)) == [*FORMS[:2], FORMS[0]]
+
+
 def test_a_server_that_refuses_everything_is_asked_for_every_form_again(server: Server) -> None:
     server.refuses(400)
     llm = server.llm()
