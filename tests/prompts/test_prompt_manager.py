@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from neurogated.core.judgements import QuestionKind
-from neurogated.prompts.prompt_manager import PromptTemplateManager
-from neurogated.prompts.prompt_template import STRENGTHS, PromptTemplate, few_shot
+from neurogated.prompts.prompt_manager import STRENGTHS, PromptTemplate, PromptTemplateManager, few_shot
 
 VALUES = {
     "causal_extraction": ["first", "second"],

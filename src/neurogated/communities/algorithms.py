@@ -86,7 +86,6 @@ class IgraphMeasures:
         self._weights = graph.weight.tolist()
 
     def communities(self, start: Labels | None = None) -> Labels:
-        """Return (nodes,) numbers of communities; equal graphs have equal ones."""
         with seeded(self._igraph):
             found = self._graph.community_leiden(
                 "modularity",
@@ -98,10 +97,8 @@ class IgraphMeasures:
         return np.array(found.membership, dtype=np.int64)
 
     def betweenness(self) -> NDArray[np.float64]:
-        """Return (links,) how many shortest paths between two nodes pass each link, by the number of links."""
         return np.array(self._graph.edge_betweenness(directed=False), dtype=np.float64)
 
     def clustering(self) -> float:
-        """Return the mean local clustering coefficient, without weights."""
         # It is nan without nodes.
         return float(np.nan_to_num(self._graph.transitivity_avglocal_undirected(mode="zero")))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import takewhile
 from typing import TypeVar
@@ -52,6 +53,7 @@ def is_known(rows: Rows, sources: Rows) -> bool:
     return bool(np.count_nonzero(np.isin(rows, sources)) >= _KNOWN_SHARE * rows.size)
 
 
+@dataclass(frozen=True, slots=True)
 class ClusterFinder:
     """Finds clusters.
 
@@ -59,13 +61,12 @@ class ClusterFinder:
     of the memory that was used less, and N the setting `consolidation_uses`. So a cluster needs uses and edges.
     """
 
-    def __init__(self, finder: CommunityFinder, settings: MetabolismSettings) -> None:
-        self._finder = finder
-        self._settings = settings
+    finder: CommunityFinder
+    settings: MetabolismSettings
 
     def find(self, view: GraphView) -> list[Rows]:
         """Return the clusters without facts, the most used first; no two share a node."""
-        found, sources, uses = self._finder.find(self._links(view), _RESOLUTION), source_rows(view), view.uses.all()
+        found, sources, uses = self.finder.find(self._links(view), _RESOLUTION), source_rows(view), view.uses.all()
         clusters = [rows for rows in self._of_right_size(found) if not is_known(rows, sources)]
         return sorted(clusters, key=lambda rows: (-float(uses[rows].mean()), view.ids[int(rows[0])]))
 
@@ -80,7 +81,7 @@ class ClusterFinder:
             np.concatenate((weight, computed * _LINKS[EdgeType.TERM])),
             view.owners(),
         )
-        uses, least = view.uses.all()[: view.node_count].astype(np.float64), self._settings.consolidation_uses
+        uses, least = view.uses.all()[: view.node_count].astype(np.float64), self.settings.consolidation_uses
         made = [view.kinds.index(kind) for kind in _MADE if kind in view.kinds]
         fit = (uses >= least) & view.alive.all()[: view.node_count] & are_original(view)
         fit &= ~np.isin(view.kind.all()[: view.node_count], made)
@@ -98,7 +99,7 @@ class ClusterFinder:
             large = [rows for rows in parts if rows.size > _MOST]
             # A resolution above the heaviest link leaves no community of two nodes, so this ends.
             resolution *= 2
-            parts = self._finder.find(found.links.among(np.concatenate(large)), resolution).members() if large else []
+            parts = self.finder.find(found.links.among(np.concatenate(large)), resolution).members() if large else []
 
 
 T = TypeVar("T")

@@ -7,6 +7,7 @@ middle.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, Self
 
@@ -16,12 +17,12 @@ from numpy.typing import NDArray
 from neurogated.core.extras import packaged_json
 
 
+@dataclass(frozen=True, eq=False)
 class SentimentScale:
     """Reads the sentiment of a text from its vector."""
 
-    def __init__(self, direction: NDArray[np.float64], offset: float) -> None:
-        self._direction = direction
-        self._offset = offset
+    direction: NDArray[np.float64]
+    offset: float
 
     @classmethod
     def of_embedder(cls, name: str) -> Self | None:
@@ -31,16 +32,16 @@ class SentimentScale:
 
     def sentiment(self, vector: NDArray[np.float32]) -> float:
         """Return the sentiment of the text with this vector, -1 to 1."""
-        return round(max(-1.0, min(1.0, float(self._direction @ vector - self._offset))), 2)
+        return round(max(-1.0, min(1.0, float(self.direction @ vector - self.offset))), 2)
 
     @property
     def happy(self) -> NDArray[np.float32]:
         """The direction from unhappy to happy, of length 1."""
-        return (self._direction / np.linalg.norm(self._direction)).astype(np.float32)
+        return (self.direction / np.linalg.norm(self.direction)).astype(np.float32)
 
     def sentiments(self, cosines: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the sentiments (n,) of texts by the cosines of their vectors with `happy`."""
-        return np.clip(np.linalg.norm(self._direction) * cosines - self._offset, -1.0, 1.0)
+        return np.clip(np.linalg.norm(self.direction) * cosines - self.offset, -1.0, 1.0)
 
 
 @cache

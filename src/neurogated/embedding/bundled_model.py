@@ -133,7 +133,7 @@ def load_bundled(*, exact: bool, folder: Path = BUNDLED_FOLDER) -> ExportedModel
     """
     sizes = json.loads((folder / DESCRIPTION_FILE).read_text(encoding="utf-8"))
     tokenizer, graph = WordPieceTokenizer(folder / VOCABULARY_FILE), load_graph(folder / GRAPH_FILE, exact=exact)
-    model = ExportedModel(tokenizer, graph, **sizes, batch_size=_BATCH_SIZE)
+    model = ExportedModel(tokenizer=tokenizer, session=graph, **sizes, batch_size=_BATCH_SIZE)
     model.embed([""])
     return model
 

@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
+from dataclasses import dataclass
 from functools import cache
 from itertools import groupby
 from pathlib import Path
@@ -203,28 +204,25 @@ class Tokenizer(ABC):
         return [[first, *self.tokens(text)[: max_tokens - 2], last] for text in texts]
 
 
+@dataclass(frozen=True, kw_only=True)
 class ExportedModel:
-    """Embeds texts with an exported model.
+    """Embeds texts with an exported model; it truncates those of more than `max_tokens` tokens.
 
     Texts of similar length share a batch, which needs little padding. The session's `concurrency` limits the concurrent
     batches of a call. Every call has its own threads, so a question waits for running batches at most, not for a long
     call.
     """
 
-    def __init__(
-        self, tokenizer: Tokenizer, session: OpenVINOSession, *, dimension: int, max_tokens: int, batch_size: int
-    ) -> None:
-        """Take the parts of a model; it truncates texts of more than `max_tokens` tokens."""
-        self._tokenizer = tokenizer
-        self._session = session
-        self._max_tokens = max_tokens
-        self._batch_size = batch_size
-        self.dimension = dimension
+    tokenizer: Tokenizer
+    session: OpenVINOSession
+    dimension: int
+    max_tokens: int
+    batch_size: int
 
     def embed(self, texts: Sequence[str], prompt: str | None = None) -> NDArray[np.float32]:
         """Return (n, dimension) unit vectors in the order of `texts`, each with the prompt before it."""
         begun = [prompt + text for text in texts] if prompt else texts
-        encodings = self._tokenizer.encode(begun, self._max_tokens)
+        encodings = self.tokenizer.encode(begun, self.max_tokens)
         vectors = np.empty((len(texts), self.dimension), dtype=np.float32)
         # For a question with its answer, threads would cost more than they save.
         are_few = len(texts) <= _FEW
@@ -234,15 +232,15 @@ class ExportedModel:
             give_way()
             width = self._width(encodings[rows[0]])
             # The mask hides the padding, so its number does not matter. The type of each token of a single text is 0.
-            expected = [name for name in INPUTS if name in self._session.inputs]
+            expected = [name for name in INPUTS if name in self.session.inputs]
             inputs = {name: np.zeros((len(rows), width), dtype=np.int64) for name in expected}
             for place, row in enumerate(rows):
                 inputs[_NUMBERS][place, : len(encodings[row])] = encodings[row]
                 inputs[_ONES][place, : len(encodings[row])] = 1
-            vectors[rows] = self._session.run(inputs)
+            vectors[rows] = self.session.run(inputs)
 
         if len(batches) > 1 and not are_few:
-            with ThreadPoolExecutor(min(self._session.concurrency, len(batches))) as threads:
+            with ThreadPoolExecutor(min(self.session.concurrency, len(batches))) as threads:
                 # Reading the results raises the errors of the threads.
                 list(
                     threads.map(
@@ -256,7 +254,7 @@ class ExportedModel:
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         """Return the number of the model's tokens of each text, without special tokens."""
-        return [len(self._tokenizer.tokens(text)) for text in texts]
+        return [len(self.tokenizer.tokens(text)) for text in texts]
 
     def _batches(self, encodings: Sequence[list[int]]) -> Iterator[list[int]]:
         """Yield the rows of each batch: at most `batch_size` texts with the same padded width."""
@@ -265,11 +263,11 @@ class ExportedModel:
         order = sorted(range(len(widths)), key=lambda row: -widths[row])
         for _, group in groupby(order, key=lambda row: widths[row]):
             rows = list(group)
-            yield from (rows[at : at + self._batch_size] for at in range(0, len(rows), self._batch_size))
+            yield from (rows[at : at + self.batch_size] for at in range(0, len(rows), self.batch_size))
 
     def _width(self, tokens: list[int]) -> int:
         """Return the padded width of a text in tokens; a text without tokens has one block."""
-        return min(-(-max(len(tokens), 1) // _BLOCK) * _BLOCK, self._max_tokens)
+        return min(-(-max(len(tokens), 1) // _BLOCK) * _BLOCK, self.max_tokens)
 
 
 M = TypeVar("M")

@@ -9,6 +9,7 @@ import importlib
 import re
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -178,10 +179,11 @@ def encoder_graph(model: PackedModel) -> Any:  # noqa: ANN401 - the package is i
     return _Graph(importlib.import_module("openvino.opset13"), model).build(openvino.Model)
 
 
+@dataclass(frozen=True)
 class _Graph:
-    def __init__(self, operations: Any, model: PackedModel) -> None:  # noqa: ANN401 - a module
-        self._ops = operations
-        self._model = model
+    _ops: Any
+    """The module of the operations."""
+    _model: PackedModel
 
     def build(self, made: Any) -> Any:  # noqa: ANN401 - a class of the package
         ops = self._ops
@@ -281,7 +283,7 @@ class MultilingualEmbedder(LocalEmbedder[ExportedModel]):
         packed = read_packed(self._weights)
         session = load_graph(encoder_graph(packed), exact=self._exact)
         sizes = {"dimension": packed.width, "max_tokens": packed.max_tokens, "batch_size": _BATCH_SIZE}
-        model = ExportedModel(packed.tokenizer, session, **sizes)
+        model = ExportedModel(tokenizer=packed.tokenizer, session=session, **sizes)
         words = packed.tokenizer.words[:: len(packed.tokenizer.words) // (_AVERAGED * _WORDS_EACH)]
         texts = [" ".join(words[begin::_AVERAGED][:_WORDS_EACH]) for begin in range(_AVERAGED)]
         self._common = model.embed(texts, _PROMPTS["document"]).mean(axis=0)

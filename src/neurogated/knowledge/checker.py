@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain, product
 
@@ -44,13 +44,13 @@ CLAIMS, WAITING = "claims", "conflict"
 _NOTHING: Mapping[str, Sequence[Claim]] = {}
 
 
+@dataclass(frozen=True, slots=True)
 class ConflictChecker:
     """Adds the claims of new memories, and what follows from them, to the delta that writes the memories."""
 
-    def __init__(self, store: GraphStorePort, *, queues: Sequence[str] = ()) -> None:
-        """Take the graph, and the kinds of tasks for which memories with new texts wait."""
-        self._store = store
-        self._queues = queues
+    store: GraphStorePort
+    queues: Sequence[str] = ()
+    """The kinds of tasks for which memories with new texts wait."""
 
     def checked(
         self,
@@ -71,11 +71,11 @@ class ConflictChecker:
         """
         if taken := next((node for node in fresh if node.kind in NO_MEMORIES), None):
             raise InputError(f"only the memory itself makes the {taken.kind} {taken.id!r}; choose another id")
-        view = self._store.view() if view is None else view
+        view = self.store.view() if view is None else view
         delta = self._queued(view, delta, fresh)
         if not (read or _may_matter(view, delta)):
             return delta
-        ledger = ClaimLedger(self._store, delta, read)
+        ledger = ClaimLedger(self.store, delta, read)
         ledger.update(fresh)
         facts = [*ledger.claims.values(), *(node for node in fresh if node.kind in FACTS)]
         # Conflicts of facts that earlier versions stored are computed now.
@@ -91,14 +91,14 @@ class ConflictChecker:
                 edges=(*delta.edges, *ledger.edges.values()),
                 owner=Owner.MEMORY,
             )
-        delta = recorded(self._store, delta, self._moved(view, delta))
+        delta = recorded(self.store, delta, self._moved(view, delta))
         delta = self._without_twins(view, ledger, delta)
-        return with_consequences(self._store, delta, self._store.foreseen(delta))
+        return with_consequences(self.store, delta, self.store.foreseen(delta))
 
     def without_rules(self, at: datetime) -> GraphDelta:
         """Return the delta without the claims that earlier versions read by rules, and what was made of them."""
-        view = self._store.view()
-        claims = [] if CLAIM not in view.kinds else self._store.find(Filter(kinds=(CLAIM,)))
+        view = self.store.view()
+        claims = [] if CLAIM not in view.kinds else self.store.find(Filter(kinds=(CLAIM,)))
         read = [one.id for one in claims if not is_supported(one)]
         gone = (*read, *derived_from(view, read))
         removed = tuple(dict.fromkeys((*gone, *conflicts_about(view, gone)))) if read else ()
@@ -114,7 +114,7 @@ class ConflictChecker:
         conflict already, by their claims, and those of which the user answered for others that say the same, are not.
         Claims in one slot that exclude each other in no way both stand, and a new value ends an earlier one.
         """
-        view, conflicts = self._store.view(), dict[str, Conflict]()
+        view, conflicts = self.store.view(), dict[str, Conflict]()
         for (new, old, sentences, _, dispute), relation in found:
             if dispute is not None:
                 if (decided := self._decided(view, dispute, new, old, relation)) is not None:
@@ -126,15 +126,15 @@ class ConflictChecker:
                 conflicts.update((one.id, one) for one in changes)
                 continue
             ours, theirs = ({one.id, *claims_of(view, [one.id])} for one in (new, old))
-            is_known = any(_between(self._store, view, ours, theirs))
-            about = conflicts_in(view, self._store.get_nodes(conflicts_about(view, [old.id]), missing_ok=True))
+            is_known = any(_between(self.store, view, ours, theirs))
+            about = conflicts_in(view, self.store.get_nodes(conflicts_about(view, [old.id]), missing_ok=True))
             is_wrong = any(one.loser == old.id and one.outcome == "wrong" for one in about)
             if not (is_known or is_wrong or self._is_answered(view, new.id, old.id)):
                 conflict = conflict_between(old.id, new.id, relation, Scope(*old.scope.owner))
                 conflicts[conflict.id] = replace(conflict, reason=relation.reason, sentences=sentences, rule=MODEL)
         delta = GraphDelta(settled=tuple(settled), reason=JUDGED, at=at)
-        delta = recorded(self._store, delta, conflicts.values())
-        return with_consequences(self._store, delta, self._store.foreseen(delta))
+        delta = recorded(self.store, delta, conflicts.values())
+        return with_consequences(self.store, delta, self.store.foreseen(delta))
 
     def _changes(self, view: GraphView, new: MemoryNode, old: MemoryNode, relation: Relation) -> list[Conflict]:
         """Return the conflict by which the value of the later of two memories ends that of the earlier one.
@@ -145,12 +145,12 @@ class ConflictChecker:
         earlier, later = sorted((old, new), key=moment_of)
         if relation.kind is not RelationKind.SUPERSESSION or moment_of(earlier) == moment_of(later):
             return []
-        first, second = (self._store.get_nodes([*claims_of(view, [one.id])]) for one in (earlier, later))
+        first, second = (self.store.get_nodes([*claims_of(view, [one.id])]) for one in (earlier, later))
         rivals = [(one, other) for one, other in product(first, second) if _are_rivals(claim_of(one), claim_of(other))]
         if len(rivals) != 1:
             return []
         ((loser, winner),) = rivals
-        if any(_between(self._store, view, [loser.id], [winner.id])):
+        if any(_between(self.store, view, [loser.id], [winner.id])):
             return []
         sides = sorted(rivals[0], key=lambda one: one.created_at)
         found = conflict_between(sides[0].id, sides[1].id, relation, Scope(*old.scope.owner))
@@ -161,7 +161,7 @@ class ConflictChecker:
     ) -> Conflict | None:
         """Return a conflict of claims of two memories as a model decides it; None if the user is asked."""
         ours = claims_of(view, [new.id])
-        if not any(one.id == dispute.id and one.status == "open" for one in self._store.reader(view).disputes(ours)):
+        if not any(one.id == dispute.id and one.status == "open" for one in self.store.reader(view).disputes(ours)):
             return None
         found = replace(dispute, reason=relation.reason, rule=MODEL)
         if not relation.is_conflict:
@@ -173,17 +173,17 @@ class ConflictChecker:
 
     def _queued(self, view: GraphView, delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:
         """Return a delta that queues memories with new texts or owners, and all that a model will read again."""
-        if not self._queues:
+        if not self.queues:
             return delta
         texts = list(filter(is_read, fresh))
         names = [one.id for one in texts if view.find(one.id) is not None]
-        stored = self._store.get_nodes(names, missing_ok=True) if names else ()
+        stored = self.store.get_nodes(names, missing_ok=True) if names else ()
         known = {node.id: (node.content, voice_of(node)) for node in stored}
         news = {one.id for one in texts if known.get(one.id) != (one.content, voice_of(one))}
         tasks = tuple(
             PendingTask(kind, (one.id,))
             for one in texts
-            for kind in self._queues
+            for kind in self.queues
             if kind == CLAIMS or (one.id in news and is_message(one))
         )
         settled = tuple(task for task in delta.settled if task not in tasks)
@@ -192,13 +192,13 @@ class ConflictChecker:
     def _stored(self, view: GraphView, names: Iterable[str]) -> list[Conflict]:
         """Return the stored conflicts of memories."""
         found = conflicts_about(view, names)
-        return conflicts_in(view, self._store.get_nodes(found, missing_ok=True)) if found else []
+        return conflicts_in(view, self.store.get_nodes(found, missing_ok=True)) if found else []
 
     def _moved(self, view: GraphView, delta: GraphDelta) -> list[Conflict]:
         """Return the stored conflicts that expire at another time, together with a side."""
         if EdgeType.CONFLICT not in view.edge_types:
             return []
-        stored = self._store.get_nodes([one.id for one in delta.nodes], missing_ok=True)
+        stored = self.store.get_nodes([one.id for one in delta.nodes], missing_ok=True)
         ends = {one.id: one.expires_at for one in delta.nodes}
         moved = [one.id for one in stored if one.expires_at != ends[one.id]]
         return [one for one in self._stored(view, moved) if one.id not in delta.removed_nodes]
@@ -211,13 +211,13 @@ class ConflictChecker:
         if EdgeType.CONFLICT not in view.edge_types:
             return delta
         replaced, answered = dict.fromkeys(delta.removed_nodes), list[Conflict]()
-        for conflict in self._store.foreseen(delta).conflicts:
-            for twin in _between(self._store, view, *map(ledger.sources_of, conflict.sides)):
+        for conflict in self.store.foreseen(delta).conflicts:
+            for twin in _between(self.store, view, *map(ledger.sources_of, conflict.sides)):
                 if twin.by_user:
                     answered.append(replace(conflict.settled("contested", None), by_user=True))
                 else:
                     replaced[twin.id] = None
-        return recorded(self._store, replace(delta, removed_nodes=tuple(replaced)), answered)
+        return recorded(self.store, replace(delta, removed_nodes=tuple(replaced)), answered)
 
     def _is_answered(self, view: GraphView, new: str, old: str) -> bool:
         """Return whether a conflict of memories that say the same is resolved, and the new one did not lose."""
@@ -225,7 +225,7 @@ class ConflictChecker:
             {name, *chain.from_iterable(others_of(view, view.known_rows([name]), anyone))} for name in (new, old)
         )
         return any(
-            one.status == "resolved" and one.loser not in ours for one in _between(self._store, view, ours, theirs)
+            one.status == "resolved" and one.loser not in ours for one in _between(self.store, view, ours, theirs)
         )
 
 

@@ -23,8 +23,7 @@ from neurogated.errors import UnusableAnswerError
 from neurogated.knowledge.backlog import Answers
 from neurogated.knowledge.checker import CLAIMS, ConflictChecker
 from neurogated.knowledge.origin import is_message, statements_in
-from neurogated.prompts.prompt_manager import PromptTemplateManager
-from neurogated.prompts.prompt_template import STRENGTHS
+from neurogated.prompts.prompt_manager import STRENGTHS, PromptTemplateManager
 from neurogated.slots.values import ATTRIBUTES, attribute_named, date_of, number_of
 from neurogated.text.keywords import fold, split_keywords
 from neurogated.text.time_spans import Span

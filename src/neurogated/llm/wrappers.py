@@ -8,6 +8,7 @@ import logging
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, InitVar, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ _log = logging.getLogger(__name__)
 _KEPT = "the cache has all answers so far, so the same command continues from there"
 
 
+@dataclass(eq=False)
 class LimitedLLM(BaseLLM):
     """Wraps a model. At most `concurrency` calls run at once. Further calls wait, or fail when the budget is used up.
 
@@ -30,41 +32,32 @@ class LimitedLLM(BaseLLM):
     their answers. Prices are those of a million tokens, of prompts and of answers.
     """
 
-    def __init__(
-        self,
-        llm: BaseLLM,
-        *,
-        concurrency: int,
-        max_calls: float | None = None,
-        max_tokens: float | None = None,
-        max_cost: float | None = None,
-        prices: tuple[float, float] = (0.0, 0.0),
-    ) -> None:
-        self._llm = llm
-        self._slots = threading.BoundedSemaphore(concurrency)
-        self._max_calls = max_calls
-        self._max_tokens = max_tokens
-        self._max_cost = max_cost
-        self._prices = prices
-        self._lock = threading.Lock()
-        self._calls = 0
-        self._prompt_tokens = 0
-        self._completion_tokens = 0
+    llm: BaseLLM
+    _: KW_ONLY
+    concurrency: InitVar[int]
+    max_calls: float | None = None
+    max_tokens: float | None = None
+    max_cost: float | None = None
+    prices: tuple[float, float] = (0.0, 0.0)
+
+    def __post_init__(self, concurrency: int) -> None:
+        self._slots, self._lock = threading.BoundedSemaphore(concurrency), threading.Lock()
+        self._calls = self._prompt_tokens = self._completion_tokens = 0
 
     @property
     def name(self) -> str:
-        return self._llm.name
+        return self.llm.name
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        return self._llm.parameters
+        return self.llm.parameters
 
     def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:
         """Return the wrapped model's answer; raises BudgetExceededError for a used budget of calls, tokens or money."""
         with self._slots:
             self._count_call()
             begin = time.perf_counter()
-            text, meta = ask(self._llm, messages, schema)
+            text, meta = ask(self.llm, messages, schema)
             asked = counted(meta.get("prompt_tokens"), [message["content"] for message in messages])
             answered = counted(meta.get("completion_tokens"), [text])
             _log.debug(
@@ -86,34 +79,34 @@ class LimitedLLM(BaseLLM):
                 "calls": self._calls,
                 "prompt tokens": self._prompt_tokens,
                 "completion tokens": self._completion_tokens,
-                **({"cost": self._cost} if any(self._prices) else {}),
+                **({"cost": self._cost} if any(self.prices) else {}),
             }
 
     def close(self) -> None:
-        self._llm.close()
+        self.llm.close()
 
     @property
     def _cost(self) -> float:
         """What the tokens so far cost, in the currency of the prices."""
-        return (self._prompt_tokens * self._prices[0] + self._completion_tokens * self._prices[1]) / 1_000_000
+        return (self._prompt_tokens * self.prices[0] + self._completion_tokens * self.prices[1]) / 1_000_000
 
     def _count_call(self) -> None:
         with self._lock:
-            if self._max_calls is not None and self._calls >= self._max_calls:
+            if self.max_calls is not None and self._calls >= self.max_calls:
                 raise BudgetExceededError(
-                    f"all {self._max_calls:g} calls of language model {self.name!r} that llm.budget allows are used "
+                    f"all {self.max_calls:g} calls of language model {self.name!r} that llm.budget allows are used "
                     f"up; raise it ({_KEPT})"
                 )
             tokens = self._prompt_tokens + self._completion_tokens
-            if self._max_tokens is not None and tokens >= self._max_tokens:
+            if self.max_tokens is not None and tokens >= self.max_tokens:
                 raise BudgetExceededError(
                     f"language model {self.name!r} has used {tokens} tokens, but llm.budget allows "
-                    f"{self._max_tokens:.0f}; raise it ({_KEPT})"
+                    f"{self.max_tokens:.0f}; raise it ({_KEPT})"
                 )
-            if self._max_cost is not None and self._cost >= self._max_cost:
+            if self.max_cost is not None and self._cost >= self.max_cost:
                 raise BudgetExceededError(
                     f"language model {self.name!r} has cost {self._cost:.2f}, but llm.budget allows "
-                    f"{self._max_cost:g}; raise it ({_KEPT})"
+                    f"{self.max_cost:g}; raise it ({_KEPT})"
                 )
             self._calls += 1
 
