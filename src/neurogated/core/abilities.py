@@ -86,10 +86,7 @@ class SupportsTouched(Protocol):
         """
 
     def last_change(self, up_to: int) -> tuple[int, int]:
-        """Return number and time, in microseconds, of the last delta numbered up to `up_to` that holds not only uses.
-
-        Both are 0 if there is none.
-        """
+        """Return number and time, in microseconds, of the last delta up to `up_to` with more than uses, else zeros."""
 
 
 @runtime_checkable

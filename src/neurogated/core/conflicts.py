@@ -109,10 +109,7 @@ class Conflict:
 
     @classmethod
     def of(cls, node: MemoryNode) -> Conflict:
-        """Return the conflict that a node records, without question, and without a reason that is computed.
-
-        Raises InputError, which names the field, if the node records none.
-        """
+        """Return the conflict that a node records, without question and computed reason; raises InputError."""
         try:
             return _parsed(node)
         except (InputError, KeyError, TypeError, ValueError) as error:

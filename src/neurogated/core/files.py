@@ -58,10 +58,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a whole file as UTF-8 in one step: a crash leaves the old file or the new one.
-
-    Only its owner may read it. Raises OSError.
-    """
+    """Write a private file as UTF-8 in one step: a crash leaves the old file or the new one. Raises OSError."""
     make_folder(path.parent)
     draft = path.with_name(f"{path.name}.new")
     with open(draft, "w", encoding="utf-8", opener=private) as file:

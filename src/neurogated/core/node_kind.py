@@ -42,10 +42,7 @@ _MADE_HERE = frozenset({"conflict", CLAIM, ITEM})
 
 
 def register_kind(kind: str, description: str = "") -> str:
-    """Register a kind and return it. A kind that is registered already keeps its description.
-
-    Raises ConfigError if the kind is not a lower-case word, or 32,768 kinds exist.
-    """
+    """Register a kind, unless it is, and return it; raises ConfigError for no lower-case word, or too many kinds."""
     if not _WORD.fullmatch(checked_text("a node kind", kind)):
         raise ConfigError(f"node kind {kind!r} must be a lower-case word of at most 64 letters, digits and underscores")
     if kind not in NODE_KINDS and len(NODE_KINDS) >= _MOST_KINDS:

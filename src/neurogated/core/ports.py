@@ -58,10 +58,7 @@ class GraphStorePort(Protocol):
         """Return the pending judgements, oldest first."""
 
     def history(self, after: int = 0, up_to: int = LATEST) -> list[HistoryEntry]:
-        """Return the deltas numbered above `after` and up to `up_to` that changed the graph, oldest first.
-
-        Deltas of accesses are left out.
-        """
+        """Return the deltas above `after` and up to `up_to` that changed more than accesses, oldest first."""
 
     def journal(self, after: int = 0, up_to: int = LATEST) -> Iterator[JournalEntry]:
         """Yield the deltas with these numbers, oldest first, except those that compaction erased; see `history`."""
@@ -135,10 +132,7 @@ class GraphStorePort(Protocol):
         """Return the stated facts and claims in a slot of an owner by time; the slot as `slot_key` returns it."""
 
     def disputes(self) -> list[Conflict]:
-        """Return the conflicts between values of slots, in the order they were stored, that nobody has answered.
-
-        They are computed, see `slots.table`.
-        """
+        """Return the conflicts between values of slots, as stored, that nobody has answered; see `slots.table`."""
 
     def foreseen(self, delta: GraphDelta) -> Foreseen:
         """Return what would follow from a delta; nothing is written."""
@@ -163,10 +157,7 @@ class GraphStorePort(Protocol):
         """
 
     def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
-        """Return ids and keyword scores > 0 of the `k` best nodes, best first, ties in order of id.
-
-        `view` as in `nearest`.
-        """
+        """Return ids and keyword scores > 0 of the `k` best nodes, best first, ties by id; `view` as in `nearest`."""
 
     def existing_tags(self, tags: Iterable[str], view: GraphView | None = None) -> frozenset[str]:
         """Return those of `tags` that at least one node has; `view` as in `nearest`."""
@@ -182,10 +173,7 @@ class GraphStorePort(Protocol):
         """Return each node's tags; raises UnknownIdError for an unknown id."""
 
     def terms_of(self, node_ids: Sequence[str], at_most: int | None = None) -> list[frozenset[str]]:
-        """Return each node's tags and search terms, or those that at most `at_most` nodes have.
-
-        Raises UnknownIdError.
-        """
+        """Return each node's tags and search terms, or those that at most so many have; raises UnknownIdError."""
 
     @property
     def embedder(self) -> tuple[str, int] | None:
@@ -217,10 +205,7 @@ class GraphReader(Protocol):
         """Return for each query the rows of the `k` nearest neighbours and their cosines; see `GraphStorePort`."""
 
     def similarities(self, query: Vector, rows: Rows, missing: float = 0.0) -> NDArray[np.float64]:
-        """Return the cosines of nodes with the query; `missing` for a node without embedding.
-
-        They equal those of `nearest` within `SCORE_TOLERANCE`.
-        """
+        """Return the cosines of nodes with the query, within `SCORE_TOLERANCE`; `missing` without a vector."""
 
     def mean_vector(self, rows: Rows) -> NDArray[np.float32]:
         """Return the mean of the vectors of nodes, each of length 1; empty if none has one."""
@@ -229,10 +214,7 @@ class GraphReader(Protocol):
         """Return the rows of the `k` best nodes by keywords and their scores > 0; see `GraphStorePort`."""
 
     def keyword_scores(self, query: str, rows: Rows) -> NDArray[np.float64]:
-        """Return the keyword scores of nodes; 0 for a node that shares no keyword.
-
-        They equal those of `keyword_search` within `SCORE_TOLERANCE`.
-        """
+        """Return the keyword scores of nodes, within `SCORE_TOLERANCE`; 0 for a node that shares no keyword."""
 
     def has_tags(self, tags: Sequence[str], rows: Rows) -> NDArray[np.bool_]:
         """Return (tags, rows) bool: whether nodes have each of `tags`; see `core.rendering`."""
@@ -256,10 +238,7 @@ class GraphReader(Protocol):
         """Return the nodes at rows of the view, without those that a compaction has erased since."""
 
     def said(self, rows: Rows) -> dict[int, Said]:
-        """Return when the nodes at rows of the view were said, by row, without those erased since.
-
-        It reads no whole nodes.
-        """
+        """Return when the nodes at rows were said, by row, without those erased since; it reads no whole nodes."""
 
     def entries(self, node_ids: Iterable[str]) -> list[tuple[Entry, Validity | None]]:
         """Return the stated facts and claims among nodes, with the valid times that conflicts leave them, if others."""
@@ -348,9 +327,6 @@ class CausalJudge(Protocol):
 
 
 class EntityFinder(Protocol):
-    """Finds the names in a text: of people, places, organisations, works.
-
-    It returns them as written, without duplicates, in order of appearance.
-    """
+    """Finds names in a text: of people, places, organisations, works; as written, each once, in order."""
 
     def find(self, text: str) -> tuple[str, ...]: ...

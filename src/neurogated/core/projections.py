@@ -64,10 +64,7 @@ class CanvasStorage(Protocol):
         """
 
     def read(self, key: CanvasKey, size: int) -> dict[str, float] | None:
-        """Return the `size` best memories of a canvas with their scores, best first.
-
-        None if there is no canvas or if it was never complete. Raises StorageError.
-        """
+        """Return the `size` best with their scores, best first; None if it was never complete. Raises StorageError."""
 
     def remove(self, graph: str, ids: Iterable[str]) -> None:
         """Remove memories from all canvases of a graph; raises StorageError, as `clear` does for all canvases."""

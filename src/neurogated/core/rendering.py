@@ -24,10 +24,7 @@ _LONGEST_VALUE = 16
 
 
 def render(node: Text) -> str:
-    """Return the text of a memory for a language model or a reader, with its title and its speaker.
-
-    It starts with the title, since a passage often does not name its subject.
-    """
+    """Return the text of a memory for a model or a reader, after its title, which a passage often does not name."""
     return _rendered(node, node.speaker)
 
 

@@ -139,10 +139,7 @@ def load_bundled(*, exact: bool, folder: Path = BUNDLED_FOLDER) -> ExportedModel
 
 
 class BundledEmbedder(LocalEmbedder[ExportedModel | SentenceTransformersEmbedder]):
-    """The bundled model on the CPU; torch runs its original on a GPU.
-
-    The log warns once if most texts are not in English.
-    """
+    """The bundled model on the CPU, or on a GPU its original by torch; it warns of texts that are not in English."""
 
     def __init__(self, by_torch: SentenceTransformersEmbedder, *, exact: bool = False, on_cpu: bool = False) -> None:
         """Describe the model by its original, which has the configured prompts. Nothing is loaded yet.

@@ -67,10 +67,7 @@ class CrossEncoder:
         return found
 
     def relevance(self, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float64]:
-        """Return (n,): how well the second text of each pair answers the first, 0–1.
-
-        Raises LLMError if the model cannot be loaded, or gives several scores.
-        """
+        """Return (n,): how well the second text of each pair answers the first, 0–1. Raises LLMError."""
         scores = self._scores(pairs)
         if scores.shape[1] != 1 or len(self.labels) > 1:
             names = ", ".join(self.labels)

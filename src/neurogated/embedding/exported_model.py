@@ -134,10 +134,7 @@ def _import_without_telemetry() -> ModuleType:
 
 
 def unit_vectors(vectors: ArrayLike, source: str) -> NDArray[np.float32]:
-    """Return `vectors` (n, d) as float32 of unit length; a zero vector stays zero.
-
-    Raises EmbeddingError for NaN or infinity, for example after an overflow in half precision.
-    """
+    """Return (n, d) float32 of unit length, or of zeros; raises EmbeddingError for NaN or infinity of the source."""
     matrix = np.asarray(vectors, dtype=np.float32)
     # In double precision, the squares of very large and very small numbers neither overflow nor underflow.
     wide = matrix.astype(np.float64)
@@ -166,10 +163,7 @@ _DEVICE_FILES = ("/dev/nvidiactl", "/dev/kfd", "/dev/dxg")
 
 
 def has_accelerator() -> bool:
-    """Return whether torch is installed and sees a GPU.
-
-    The import of torch takes seconds, so the function first looks for a driver.
-    """
+    """Return whether torch is installed and sees a GPU; it looks for a driver first, since torch takes seconds."""
     if sys.platform == "linux" and not any(Path(name).exists() for name in _DEVICE_FILES):
         return False
     if importlib.util.find_spec("torch") is None:

@@ -23,10 +23,7 @@ _NAME = re.compile(r"(?<![.!?¿¡\n] )(?<!^)\b[^\W\d_a-z]\w*")
 
 
 def asked(conflict: Conflict, first: MemoryNode, second: MemoryNode, said: Sequence[str] = ()) -> Conflict:
-    """Return a stored conflict with its reason and its question, from the present texts of its sides.
-
-    The question has the language of the messages of the user, if any, that make the claims.
-    """
+    """Return a stored conflict with reason and question from present texts, in the language of what was said."""
     sides, reason = (first, second), conflict.reason
     if conflict.rule != MODEL and None not in {one.found.statement for one in sides}:
         reason = compare(*map(claim_of, sides)).reason

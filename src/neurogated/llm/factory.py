@@ -36,10 +36,7 @@ def get_llm(config: MemoryConfig) -> BaseLLM:
 
 
 def with_limits(llm: BaseLLM, config: MemoryConfig, cache_path: Path | None = None) -> BaseLLM:
-    """Return a model with the configured limits, and with a cache of answers in an SQLite file if there is a path.
-
-    Cache hits do not use the budget.
-    """
+    """Return a model with the configured limits, and with a cache if it has a path, whose hits use no budget."""
     most = config.llm.limits
     limited = LimitedLLM(
         llm,

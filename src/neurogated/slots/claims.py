@@ -48,10 +48,7 @@ def entry_of(node: MemoryNode, row: int = 0) -> Entry | None:
 
 
 def claims_in(node: MemoryNode, read: Sequence[Claim]) -> list[Claim]:
-    """Return the claims that a model read in a memory, with their times.
-
-    One without a time of its own has the valid time that the memory was given.
-    """
+    """Return the claims that a model read in a memory, with their own valid times, else with that of the memory."""
     (begin, end), said, found = given_times(node), said_at(node), list[Claim]()
     for one in read:
         if one.value.strip() and one.slot.subject.strip():

@@ -34,10 +34,7 @@ class Rivalry(NamedTuple):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the later value ends the earlier one: within one path, said by the same person.
-
-        Everybody may speak for herself, and the user and the agent for all.
-        """
+        """Whether the later value ends the earlier one of one path: the same person, the user or the agent said it."""
         earlier, later = self.earlier, self.later
         may_end = later.fact.scope.path == earlier.fact.scope.path and later.speaker in {None, earlier.speaker}
         return self.relation.outcome == "superseded" and may_end

@@ -170,10 +170,7 @@ def is_blank(text: str) -> bool:
 
 
 def repaired(text: str) -> str:
-    """Return a text that every store can hold: two halves of a character are joined.
-
-    Any other half, and NUL, become U+FFFD.
-    """
+    """Return a text that every store can hold: halves of a character are joined, or else U+FFFD, as NUL is."""
     return text if text.isascii() and "\0" not in text else halves_joined(text).replace("\0", "\ufffd")
 
 
