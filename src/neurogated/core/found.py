@@ -138,12 +138,7 @@ class Found:
 
     def changed(self, **fields: Any) -> Found:  # noqa: ANN401
         """Return the findings with other values of some fields, which must be valid; it skips validation."""
-        found, assign = object.__new__(Found), object.__setattr__
-        for name, value in zip(self.__slots__, _FIELDS(self), strict=True):
-            assign(found, name, value)
-        for name, value in fields.items():
-            assign(found, name, value)
-        return found
+        return filled(Found, dict(zip(self.__slots__, _FIELDS(self), strict=True)) | fields)
 
     def to_json(self) -> dict[str, Any]:
         """Return the fields that are not empty, as JSON values."""

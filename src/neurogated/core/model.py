@@ -210,12 +210,7 @@ class MemoryNode:
 
     def changed(self, **fields: Any) -> MemoryNode:  # noqa: ANN401
         """Return the node with other values of some fields, which must be valid; it skips validation."""
-        node, assign = object.__new__(type(self)), object.__setattr__
-        for name, value in zip(self.__slots__, _FIELDS(self), strict=True):
-            assign(node, name, value)
-        for name, value in fields.items():
-            assign(node, name, value)
-        return node
+        return filled(type(self), dict(zip(self.__slots__, _FIELDS(self), strict=True)) | fields)
 
     def __repr__(self) -> str:
         return f"<MemoryNode {self.id}: {self.kind} {beginning(self.content)!r}>"

@@ -19,6 +19,7 @@ from neurogated.core.columns import Layer, PatchedValues, Rows, contained, disti
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.extras import import_extra
 from neurogated.core.model import EdgeKey
+from neurogated.core.read_only import filled
 from neurogated.core.scope import Scope, ScopeFilter, ScopeRows
 from neurogated.errors import UnknownIdError
 
@@ -132,12 +133,9 @@ class GraphView:
 
     def restricted_to(self, rows: Rows) -> GraphView:
         """Return the view with searches restricted to the nodes at `rows`, ascending."""
-        view, assign = object.__new__(GraphView), object.__setattr__
+        among = rows if self.among is None else np.intersect1d(self.among, rows)
         # A search begins so, and `replace` takes three times as long.
-        for name, value in zip(self.__slots__, _FIELDS(self), strict=True):
-            assign(view, name, value)
-        assign(view, "among", rows if self.among is None else np.intersect1d(self.among, rows))
-        return view
+        return filled(GraphView, dict(zip(self.__slots__, _FIELDS(self), strict=True)) | {"among": among})
 
     def hides(self, rows: Rows) -> NDArray[np.bool_]:
         """Return whether each of the nodes at `rows` is hidden."""

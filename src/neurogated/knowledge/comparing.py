@@ -40,7 +40,13 @@ def compare_contents(reader: TextJudge | None, first: Content, second: Content, 
     """
     one, other = _node("first", first, now), _node("second", second, now + timedelta(microseconds=1))
     if one.found.statement is not None and other.found.statement is not None:
-        return _compare_facts(one, other)
+        claims = claim_of(one), claim_of(other)
+        if slot_key(claims[0].slot) != slot_key(claims[1].slot):
+            return INDEPENDENT
+        # In the order of their times; those that exclude each other in neither order, as they are given.
+        in_time = claims[::-1] if moment_of(other) < moment_of(one) else claims
+        found = compare(*in_time) if meets(*claims) else INDEPENDENT
+        return found if found.is_conflict else compare(*claims)
     if equal_key(one.content) == equal_key(other.content) and {one.kind, other.kind} == {DEFAULT_KIND}:
         return _SAME
     if reader is None:
@@ -52,16 +58,6 @@ def compare_contents(reader: TextJudge | None, first: Content, second: Content, 
     if relation is None:
         raise LLMError("the model left out the two texts; compare them again")
     return relation
-
-
-def _compare_facts(one: MemoryNode, other: MemoryNode) -> Relation:
-    """Compare two facts in the order of their times; those that exclude each other in neither order, as given."""
-    first, second = claim_of(one), claim_of(other)
-    if slot_key(first.slot) != slot_key(second.slot):
-        return INDEPENDENT
-    in_time = (second, first) if moment_of(other) < moment_of(one) else (first, second)
-    found = compare(*in_time) if meets(first, second) else INDEPENDENT
-    return found if found.is_conflict else compare(first, second)
 
 
 def _node(name: str, content: Content, at: datetime) -> MemoryNode:
