@@ -114,10 +114,7 @@ def cluster_id(sources: Iterable[MemoryNode]) -> str:
 
 
 def agreeing(nodes: Sequence[MemoryNode]) -> list[MemoryNode]:
-    """Return the largest group of nodes that are valid in the same period and belong to the same user and agent.
-
-    Sessions without a user may be those of different persons, so their nodes must belong to the same session.
-    """
+    """Return the largest group of nodes of one owner, see `Scope.owner`, that are valid in the same period."""
     groups = defaultdict[tuple[object, ...], list[MemoryNode]](list)
     for node in nodes:
         groups[node.valid_from, node.valid_to, *node.scope.owner].append(node)

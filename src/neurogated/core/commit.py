@@ -103,10 +103,7 @@ def added_before(reason: str) -> str | None:
 
 
 def undo_of(reason: str, back: int, *, is_whole: bool) -> str:
-    """Return the reason of an undo of the change that is so many entries of the history before it.
-
-    Numbers of changes would be other ones in a copy of the memory.
-    """
+    """Return the reason of an undo of the change so many entries before it; numbers differ in a copy of the memory."""
     return f"undo{'' if is_whole else ' for one user'}, {back} back: {reason}"
 
 

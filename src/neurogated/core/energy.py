@@ -8,6 +8,7 @@ memories by age and use; every memory is in the first layer that fits.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Literal, Protocol, get_args
 
@@ -108,14 +109,12 @@ def layers_of(
     """
     since = now - _EMERGING_DAYS * MICROS_A_DAY
     uses = view.uses.take(rows)
-    low, high = 0, rows.size
-    while low < high:
-        middle = (low + high) // 2
-        added = store.get_nodes([view.ids[int(rows[middle])]], missing_ok=True)
-        if added and to_micros(added[0].created_at) > since:
-            high = middle
-        else:
-            low = middle + 1
+
+    def is_new(place: int) -> bool:
+        added = store.get_nodes([view.ids[int(rows[place])]], missing_ok=True)
+        return bool(added) and to_micros(added[0].created_at) > since
+
+    low = bisect_left(range(rows.size), x=True, key=is_new)
     layers = [
         (np.arange(rows.size) >= low) & (view.energy_at.take(rows) > since),
         (uses > 0) & (view.last_accessed.take(rows) > now - _ACTIVE_DAYS * MICROS_A_DAY),

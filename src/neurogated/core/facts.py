@@ -62,10 +62,7 @@ _TIMES = attrgetter("valid_from", "valid_to", "timestamp", "expires_at")
 
 
 def fact_ids(view: GraphView) -> list[str]:
-    """Return the ids of the facts and claims that a view admits, in the order they were added.
-
-    It also lists memories of kind `fact` without known parts, which `facts_of` leaves out.
-    """
+    """Return the ids of the facts and claims that a view admits, as added, also of facts without known parts."""
     rows = view.admitted_nodes()
     return [view.ids[row] for row in rows[are_of(view, rows, FACTS)].tolist()]
 

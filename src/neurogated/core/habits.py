@@ -102,10 +102,7 @@ def explains_calls(cls: type, how: str = "") -> None:
 
 
 def explains_habits(cls: Class) -> Class:
-    """Let a class also tell the right name when a method of another library is called; see `explains_calls`.
-
-    The error is an AttributeError, as without it.
-    """
+    """Let a class also tell the right name for a method of another library; as without it, it is an AttributeError."""
     explains_calls(cls, "call recall(query), list() or get(id)")
     for name in ("from_config", "from_file", "load"):
         setattr(cls, name, _Builder(cls.__name__, name))

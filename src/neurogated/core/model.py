@@ -202,10 +202,7 @@ class MemoryNode:
 
     @classmethod
     def restored(cls, **fields: Any) -> MemoryNode:  # noqa: ANN401
-        """Return a node from the fields that a store read: all fields by name, valid, and not shared.
-
-        It skips validation, which costs more than reading the node.
-        """
+        """Return a node from all its fields, valid and not shared, as a store read them; it skips validation."""
         return filled(cls, fields)
 
     def changed(self, **fields: Any) -> MemoryNode:  # noqa: ANN401

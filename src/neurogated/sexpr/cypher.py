@@ -91,10 +91,7 @@ _PARAMETER = re.compile(r"\$(\w+)")
 
 
 def explain(call: Call, scope: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the statements of a call, their parameters as JSON values, and what they leave to the program.
-
-    `provided` describes the parameters whose values the program computes.
-    """
+    """Return the statements of a call, their parameters as JSON values, and what the program computes for it."""
     if call.operation.name == "associate":
         plan = _ASSOCIATIONS[EDGE_TYPES.get(str(call.arguments["relation"]), EdgeType.ASSOC)]
     else:

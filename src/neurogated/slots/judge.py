@@ -23,7 +23,7 @@ def slot_key(slot: Slot) -> Slot:
 
 
 def meets(one: Claim, other: Claim) -> bool:
-    """Return whether two claims of one slot are compared: two present values of an attribute with one value at a time.
+    """Return whether two claims of a slot are compared: two present values of an attribute with one value at a time.
 
     A denial and a value of the past meet only the values that they name.
     """

@@ -52,10 +52,7 @@ def checked_text(what: str, text: str) -> str:
 
 
 def composed(text: str) -> str:
-    """Return a text in Unicode's form NFC, in which equal characters have equal bytes.
-
-    Keys and what models read are composed. What was said stays as it was written.
-    """
+    """Return a text in Unicode's form NFC, as keys and what models read are, not what was said."""
     return text if text.isascii() else unicodedata.normalize("NFC", text)
 
 
