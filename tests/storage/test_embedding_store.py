@@ -80,3 +80,27 @@ def test_writes_are_taken_while_the_index_is_made_and_none_is_lost(monkeypatch: 
     store.wait()
     assert store.indexed
     assert found(store, later[3], 200) == brute_force(entries, later[3], 200)
+
+
+@pytest.mark.parametrize("dimension", [6, 65, 300])
+def test_codes_tell_vectors_apart_that_are_all_alike_and_propose_no_hidden_or_removed_one(dimension: int) -> None:
+    vectors = clusters(4_000, dimension) + 3
+    store = small_store(exact_below=900)
+    store.put(np.arange(4_000), vectors)
+    store.wait()
+    hidden, hits = range(0, 4_000, 12), 0
+    store.remove(np.arange(5, 4_000, 12))
+    entries = {key: vector for key, vector in enumerate(vectors) if key % 12 not in {0, 5}}
+    for query in clusters(60, dimension)[:40] + 3:
+        wanted = {key for _, key in brute_force(entries, query, 10)}
+        hits += len(wanted & {key for _, key in found(store, query, 10, hidden)})
+    assert hits >= 0.99 * 10 * 40
+
+
+def test_codes_are_made_of_vectors_that_are_all_equal() -> None:
+    store = small_store(exact_below=900)
+    store.put(np.arange(1_500), np.ones((1_500, 5), dtype=np.float32))
+    store.wait()
+    keys, scores = store.search(np.ones(5, dtype=np.float32), 3)
+    assert keys.size >= 3
+    assert np.allclose(scores, 1)

@@ -64,7 +64,7 @@ class VectorSnapshot(NamedTuple):
             "dimension": matrix.dimension,
             "epoch": state.epoch,
             "blocks": blocks,
-            "codes": None if codes is None else (codes.name, codes.trained_on, codes.end),
+            "two_bits": None if codes is None else (codes.name, codes.trained_on, codes.end),
         }
         write_text(folder / _ABOUT, json.dumps(about, indent=1))
 
@@ -83,9 +83,9 @@ def load_vectors(folder: Path) -> VectorState | None:
         kept = [KeptBlock(name, count) for name, count in about["blocks"]]
         matrix = VectorMatrix.mapped(folder, about["dimension"], kept)
         codes = None
-        if about.get("codes") is not None:  # earlier versions kept another index here
-            name, trained_on, end = about["codes"]
-            codes = Codes(trained_on, end, None, name).read(folder / name, matrix.dimension)
+        if about.get("two_bits") is not None:  # earlier versions kept other codes under another name
+            name, trained_on, end = about["two_bits"]
+            codes = Codes.read(folder / name, matrix.dimension, trained_on, end)
         slots = Slots.of_columns(np.load(folder / _KEYS), np.load(folder / _ALIVE))
         epoch = about["epoch"]
     except (EOFError, KeyError, TypeError) as error:
@@ -100,8 +100,8 @@ Found = tuple[Rows, NDArray[np.float64]]
 
 # Bound on the rounding error of a single-precision cosine of some thousand dimensions.
 _ROUNDING_ERROR = 1e-5
-# How many vectors codes propose at first. They suffice if the k-th best is this many standard errors of the codes above
-# the last proposal; else codes propose so many times as many.
+# Codes propose this many vectors, and five for each wanted one. These suffice if the k-th best is this many standard
+# errors of the codes above the last proposal; else codes propose so many times as many.
 _PROPOSED, _ERRORS, _MORE = 200, 1.5, 8
 # Gathering a vector takes as long as comparing this many consecutive ones.
 _GATHERING = 8
@@ -135,7 +135,7 @@ def nearest(
         admitted = slots.of(np.setdiff1d(among, without) if without.size else among)
         admitted = np.sort(admitted[admitted >= 0])
         count = admitted.size
-        if _SCATTERED * count < slots.size:
+        if 0 < _SCATTERED * count < slots.size:
             return _best_of(state, queries, min(k, count), admitted)
         eligible = np.zeros_like(slots.alive)
         eligible[admitted] = True
@@ -189,26 +189,25 @@ def _approximate(state: VectorState, query: Floats, k: int, eligible: NDArray[np
     # The index omits vectors removed before it was built. If all slots count, searching without a selector is quicker.
     whole = state.slots.living == size and eligible is state.slots.alive
     chosen = None if whole else np.packbits(eligible, bitorder="little")
-    newest = codes.end + np.flatnonzero(eligible[codes.end :])
-    newest_scores = state.matrix.scan(unit, codes.end, size)[0, newest - codes.end]
-    few = _PROPOSED + 2 * k
+    newest = codes.end + eligible[codes.end :].nonzero()[0]
+    few = _PROPOSED + 5 * k
     for count in (few, _MORE * few):
         if _GATHERING * count >= size:
             break
         slots, rough = codes.search(unit[0], count, chosen)
         scores = state.matrix.cosines(unit, slots)[0]
-        error = math.sqrt(float(np.mean(np.square(scores - rough)))) if slots.size else 0.0
-        slots, scores = np.concatenate((slots, newest)), np.concatenate((scores, newest_scores))
-        is_sure = rough.size < count or np.partition(scores, scores.size - k)[-k] >= rough[-1] + _ERRORS * error
-        if is_sure or count > few:
+        errors = scores - rough
+        least = rough[-1] + _ERRORS * math.sqrt(np.vecdot(errors, errors) / count) if slots.size == count else -np.inf
+        if newest.size:
+            slots = np.concatenate((slots, newest))
+            scores = np.concatenate((scores, state.matrix.scan(unit, codes.end, size)[0, newest - codes.end]))
+        if count > few or np.count_nonzero(scores >= least) >= k:
             return _best(state, query, k, np.sort(slots[_promising(scores, k)]))
     return _exact(state, query[None], k, eligible, int(np.count_nonzero(eligible)))[0]
 
 
 def _best_of(state: VectorState, queries: Floats, k: int, slots: Rows) -> list[Found]:
     """Return for each query the `k` best of `slots` and all ties; `slots` has at least `k`."""
-    if k < 1:
-        return [(np.empty(0, dtype=np.int64), np.empty(0))] * len(queries)
     if slots.size <= _FEW * k:
         return [_best(state, query, k, slots) for query in queries]
     scores = state.matrix.cosines(_units(queries), slots)
@@ -242,7 +241,6 @@ def _units(queries: Floats) -> Floats:
 _log = logging.getLogger(__name__)
 EXACT_BELOW = 8000  # up to this many vectors, a search compares all; ADR 52 has the figures
 _TAIL = 2000
-_LEAST_INDEXED = 16  # too few vectors for the codes of a quantiser
 _NOTHING = np.empty(0, dtype=np.int64)
 
 
@@ -258,7 +256,7 @@ class EmbeddingStore:
 
     def __init__(self, *, exact_below: int = EXACT_BELOW, tail: int = _TAIL) -> None:
         """Create an empty index, from which at most `tail` of the newest vectors are left without codes."""
-        self._options = SearchOptions(max(exact_below, _LEAST_INDEXED), tail)
+        self._options = SearchOptions(exact_below, tail)
         # Each change replaces the state; readers take it once and need no lock.
         self._state: VectorState | None = None
         self._writing = threading.Lock()

@@ -20,6 +20,10 @@ from neurogated.storage.index.vectors.matrix import Floats, VectorMatrix
 from neurogated.utils.background import Stopped
 
 _NONE = -1
+# The four values with the least squared error for normally distributed numbers (Max, 1960).
+_LEVELS = -1.510, -0.4528, 0.4528, 1.510
+# Shorter vectors get more numbers by the rotation: the errors of fewer would not average out.
+_LEAST_ROTATED = 256
 
 Flags = NDArray[np.bool_]
 
@@ -139,35 +143,43 @@ Source = Iterable[tuple[Rows, Floats]]
 class Codes(NamedTuple):
     """A short code of each vector; a search compares all codes and proposes the vectors of the best.
 
-    A code has the signs of a vector's numbers after a random rotation (RaBitQ: Gao and Long, 2024); codes are compared
-    in registers (André et al., 2015). Codes never change, so that adding vectors does not disturb readers.
+    A code has two bits for each number of a vector, after the mean is subtracted and a random rotation has made the
+    numbers about normally distributed. Codes are compared in registers (André et al., 2015). They never change, so that
+    adding vectors does not disturb readers.
     """
 
     trained_on: int
-    """Number of vectors when their mean was computed."""
+    """Number of vectors when their mean and spread were computed."""
     end: int
     """One after the last indexed slot."""
     index: Any
-    """FAISS's IndexPreTransform: a rotation, and an IndexIVFRaBitQFastScan with one list."""
+    """FAISS's IndexPreTransform: a rotation, and an IndexIVFPQFastScan with one list."""
+    rotation: Floats
+    """(at least dimension, dimension) the matrix of the rotation."""
     name: str
     """Name of its file, also before it is written."""
 
     @classmethod
     def trained(cls, sample: Floats, trained_on: int) -> Codes:
-        """Return codes of no vectors yet, for vectors whose mean is that of `sample` (m, dimension)."""
+        """Return codes of no vectors yet, for vectors of the mean and spread of `sample` (m, dimension)."""
         faiss = load_faiss()
-        rotation = faiss.RandomRotationMatrix(sample.shape[1], sample.shape[1])
+        size = max(_LEAST_ROTATED, sample.shape[1] + sample.shape[1] % 2)
+        rotation = faiss.RandomRotationMatrix(sample.shape[1], size)
         rotation.init(0)
-        mean = faiss.IndexFlatIP(sample.shape[1])
-        # Of the fast scans, only those with lists can skip vectors.
-        codes = faiss.IndexIVFRaBitQFastScan(mean, sample.shape[1], 1, faiss.METRIC_INNER_PRODUCT)
+        rotated = rotation.apply(sample)
+        mean = faiss.IndexFlatIP(size)
+        mean.add(rotated.mean(axis=0, keepdims=True))
+        # Of the fast scans, only those with lists can skip vectors. Four bits are a choice of levels for two numbers.
+        codes = faiss.IndexIVFPQFastScan(mean, size, 1, size // 2, 4, faiss.METRIC_INNER_PRODUCT)
+        levels = np.array(_LEVELS, dtype=np.float32) * (rotated - rotated.mean(axis=0)).std()
+        faiss.copy_array_to_vector(
+            np.tile(np.stack(np.meshgrid(levels, levels), 2).ravel(), size // 2), codes.pq.centroids
+        )
         index = faiss.IndexPreTransform(rotation, codes)
         for part in (rotation, mean, codes):
             part.this.disown()
-        codes.own_fields = index.own_fields = True
-        codes.cp.min_points_per_centroid = 1
-        index.train(sample)
-        return cls(trained_on, 0, index, "")
+        codes.own_fields = index.own_fields = codes.by_residual = codes.is_trained = index.is_trained = True
+        return cls(trained_on, 0, index, _rotation(index), "")
 
     def extended(self, source: Source, end: int) -> Codes:
         """Return a copy with the vectors of `source` added: all live vectors from the end to `end`."""
@@ -187,9 +199,10 @@ class Codes(NamedTuple):
         faiss = load_faiss()
         parameters = None
         if eligible is not None:
-            within = faiss.SearchParametersIVF(sel=faiss.IDSelectorBitmap(eligible), nprobe=1)
-            parameters = faiss.SearchParametersPreTransform(index_params=within)
-        (scores,), (slots,) = self.index.search(unit[None], count, params=parameters)
+            parameters = faiss.SearchParametersIVF(sel=faiss.IDSelectorBitmap(eligible), nprobe=1)
+        # FAISS would rotate by a product of matrices, whose threads take longer than the scan.
+        rotated, codes = np.vecdot(self.rotation, unit), faiss.downcast_index(self.index.index)
+        (scores,), (slots,) = codes.search(rotated[None], count, params=parameters)
         return slots[slots >= 0], scores[slots >= 0]
 
     def write(self, path: Path) -> None:
@@ -201,12 +214,13 @@ class Codes(NamedTuple):
         try:
             load_faiss().write_index(self.index, str(path))
             # FAISS reports no error if the disk is full when it closes the file, so read the file back.
-            self.read(path, self.index.d)
+            Codes.read(path, self.index.d, self.trained_on, self.end)
         except (RuntimeError, ValueError) as error:  # FAISS raises RuntimeError for all its errors
             raise OSError(f"{path} cannot be written ({error})") from error
 
-    def read(self, path: Path, dimension: int) -> Codes:
-        """Return these codes with the index in a file, for vectors of `dimension` numbers.
+    @classmethod
+    def read(cls, path: Path, dimension: int, trained_on: int, end: int) -> Codes:
+        """Return the codes in a file, for vectors of `dimension` numbers.
 
         Raises:
             ValueError: it cannot be read, or has another format.
@@ -218,7 +232,13 @@ class Codes(NamedTuple):
             raise ValueError(f"{path} cannot be read ({error})") from error
         if not isinstance(index, faiss.IndexPreTransform) or index.d != dimension:
             raise ValueError(f"{path} holds another index")
-        return self._replace(index=index, name=path.name)
+        return cls(trained_on, end, index, _rotation(index), path.name)
+
+
+def _rotation(index: Any) -> Floats:  # noqa: ANN401 - an IndexPreTransform
+    rotation = load_faiss().downcast_VectorTransform(index.chain.at(0))
+    matrix: Floats = load_faiss().vector_to_array(rotation.A).reshape(rotation.d_out, rotation.d_in)
+    return matrix
 
 
 @functools.cache
@@ -232,7 +252,7 @@ def load_faiss() -> Any:  # noqa: ANN401 - its type hints are incomplete and par
     return faiss
 
 
-# The mean of how many vectors is the mean of all.
+# The mean and spread of how many vectors are those of all.
 _SAMPLE = 4096
 # How many vectors go to the index in one batch; some MB.
 _AT_ONCE = 16_384
