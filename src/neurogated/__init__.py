@@ -8,6 +8,7 @@ from neurogated.version import __version__
 
 if TYPE_CHECKING:
     from neurogated.administration import import_memory, migrate, repair_memory, restore_snapshot
+    from neurogated.aio import AsyncNeuroGraphMemory
     from neurogated.analysis import extract_causal_edges, generate_kernel
     from neurogated.components.texts import Page
     from neurogated.config.groups import (
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from neurogated.core.scope import ANY_USER, Scope, ScopeFilter
     from neurogated.core.trace import Feedback, PathStep, Recall, RecalledMemory
     from neurogated.core.view import GraphView
-    from neurogated.coroutines import AsyncNeuroGraphMemory
     from neurogated.errors import NeurogatedError
     from neurogated.ingestion.contents import AddReport, Message
     from neurogated.ingestion.document import Details, Document, Passage
@@ -175,7 +175,7 @@ _NAMES = {
     "core.trace": "Feedback PathStep Recall RecalledMemory",
     "core.view": "GraphView",
     "errors": "NeurogatedError",
-    "coroutines": "AsyncNeuroGraphMemory",
+    "aio": "AsyncNeuroGraphMemory",
     "ingestion.contents": "AddReport Message",
     "ingestion.document": "Details Document Passage",
     "ingestion.ingestion_engine": "IngestionEngine",

@@ -46,7 +46,7 @@ from neurogated.sexpr import check
 from neurogated.text.strings import repaired_text
 
 if TYPE_CHECKING:
-    from neurogated.coroutines import AsyncNeuroGraphMemory
+    from neurogated.aio import AsyncNeuroGraphMemory
 
 
 @explains_habits
@@ -124,7 +124,7 @@ class NeuroGraphMemory:
     @property
     def aio(self) -> AsyncNeuroGraphMemory:
         """This memory with coroutines."""
-        from neurogated.coroutines import AsyncNeuroGraphMemory  # noqa: PLC0415 - it needs this class
+        from neurogated.aio import AsyncNeuroGraphMemory  # noqa: PLC0415 - it needs this class
 
         return AsyncNeuroGraphMemory(memory=self)
 

@@ -9,8 +9,8 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
+from neurogated.aio import awaitable
 from neurogated.core.extras import needs_extra
-from neurogated.coroutines import awaitable
 from neurogated.errors import ConfigError, InputError, UnknownIdError
 from neurogated.ingestion.contents import read_contents
 from neurogated.ingestion.document import Details

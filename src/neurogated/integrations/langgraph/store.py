@@ -27,9 +27,9 @@ from langgraph.store.base import (
 from langgraph.store.base.batch import AsyncBatchedBaseStore
 from typing_extensions import override
 
+from neurogated.aio import in_thread
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.node_kind import ITEM
-from neurogated.coroutines import in_thread
 from neurogated.errors import ConfigError
 from neurogated.ingestion.items import id_of, item_id
 from neurogated.integrations.langgraph.items import (
