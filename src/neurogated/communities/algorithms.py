@@ -47,6 +47,7 @@ class LeidenCommunities:
 
     def find(self, links: CommunityLinks, resolution: float) -> Communities:
         """Return the communities of linked nodes; see `CommunityFinder`."""
+        igraph = import_extra("igraph", "communities")
         first = np.minimum(links.source, links.target).astype(np.int64)
         second = np.maximum(links.source, links.target).astype(np.int64)
         valid = (links.weight > 0) & (first != second) & (links.owner[first] == links.owner[second])
@@ -58,7 +59,6 @@ class LeidenCommunities:
         order = np.argsort(first * labels.size + second)
         linked, ends = np.unique(np.column_stack((first, second))[order], return_inverse=True)
         ends = ends.reshape(-1, 2)
-        igraph = import_extra("igraph", "communities")
         with seeded(igraph):
             found = igraph.Graph(n=linked.size, edges=ends).community_leiden(
                 "CPM", weights=weight[order].tolist(), resolution=resolution, n_iterations=1
