@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.columns import contained
+from neurogated.core.columns import contained, partitioned
 from neurogated.core.view import Rows
 from neurogated.storage.index.text.posting_table import TableView
-from neurogated.storage.index.text.segment import SATURATION, Places, TextSegment, length_norm, spread
+from neurogated.storage.index.text.segment import SATURATION, Places, TextSegment, length_norm
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,7 @@ class Statistics:
 _AT_ONCE = 4096
 # Up to this many (word, text) pairs, scoring all texts is quicker than searching for the best.
 _FEW_PAIRS = 2**18
+_BLOCK = 16  # a maximum of so many scores takes less time than a partition of them
 
 
 class QueryWeights:
@@ -68,9 +69,10 @@ class QueryWeights:
     def _scores_of_all(self, segment: TextSegment) -> NDArray[np.float64]:
         known, at = segment.found(self.words)
         starts, ends = segment.bounds(at)
-        entries = spread(starts, ends - starts)
-        owners, norms = segment.places[entries], length_norm(segment.lengths, self.mean)
-        parts = _part(self.values[known].repeat(ends - starts), segment.counts[entries], norms[owners])
+        lists, columns = list(map(slice, starts.tolist(), ends.tolist())), (segment.places, segment.counts)
+        owners, counts = [np.concatenate([one[:0], *map(one.__getitem__, lists)]) for one in columns]
+        weights, norms = self.values[known].repeat(ends - starts), length_norm(segment.lengths, self.mean).take(owners)
+        parts = _part(weights, counts, norms)
         return np.bincount(owners, parts, minlength=len(segment)).astype(np.float64, copy=False)
 
     def _scores(self, segment: TextSegment, places: Places) -> NDArray[np.float64]:
@@ -84,8 +86,10 @@ class QueryWeights:
 
 
 def _part(weights: NDArray[np.float64], counts: NDArray[Any], norms: NDArray[np.float64]) -> NDArray[np.float64]:
-    part: NDArray[np.float64] = weights * counts / (counts + norms)
-    return part
+    """Return the parts of scores; `weights` and `norms` are overwritten, since new arrays would take twice as long."""
+    weights *= counts
+    weights /= np.add(norms, counts, out=norms)
+    return weights
 
 
 # More candidates than this many times k are narrowed down before they are scored.
@@ -100,7 +104,11 @@ def kth_best(scores: NDArray[np.floating], k: int) -> float:
     """Return the k-th best score, 0 if there are fewer."""
     if scores.size < k:
         return 0
-    return float(np.partition(scores, scores.size - k)[scores.size - k])
+    if (blocks := scores.size // _BLOCK) > k:
+        # In k blocks some score reaches the k-th best of the blocks' best ones, so lower scores do not count.
+        tops = np.maximum.reduce(scores[: blocks * _BLOCK].reshape(_BLOCK, blocks))
+        scores = scores[scores >= partitioned(tops, -k)[-k]]
+    return float(partitioned(scores, -k)[-k])
 
 
 class _Search:
@@ -226,12 +234,11 @@ def search(view: TableView, weights: QueryWeights, k: int, without: Rows) -> Fou
             places = eligible(query.narrowed(*query.met()))
             of_places = weights.scores(part, places)
         else:
-            places = np.flatnonzero(of_all >= max(least, kth_best(of_all, k)))
-            counting = eligible(places)
-            if counting.size < min(places.size, k):
-                # Ineligible texts took places among the `k` best; search again without that bound.
-                counting = eligible(np.flatnonzero(of_all >= least))
-            places, of_places = counting, of_all[counting]
+            places = eligible((of_all >= max(least, kth_best(of_all, k))).nonzero()[0])
+            if places.size < k:
+                # Ineligible texts may have taken places among the `k` best; search again without that bound.
+                places = eligible((of_all >= least).nonzero()[0])
+            of_places = of_all[places]
         keys = np.concatenate((found.keys, part.texts.keys[places]))
         found = FoundTexts(keys, np.concatenate((found.scores, of_places)))
     return best(found, k)
@@ -240,10 +247,7 @@ def search(view: TableView, weights: QueryWeights, k: int, without: Rows) -> Fou
 def _eligible(view: TableView, part: TextSegment, without: Rows, places: Places) -> Places:
     """Return those of the places in a segment whose texts may be results."""
     living = view.living(part, places)
-    if not without.size:
-        return living
-    keys = part.texts.keys[living]
-    shown: Places = living[without.take(np.searchsorted(without, keys), mode="clip") != keys]
+    shown: Places = living[~contained(without, part.texts.keys[living])] if without.size else living
     return shown
 
 
@@ -259,7 +263,6 @@ def scores(view: TableView, weights: QueryWeights, keys: Rows, *, each: bool = F
 def best(found: FoundTexts, k: int) -> FoundTexts:
     """Return the `k` best texts that share a keyword, and all ties, best first, equal scores in order of key."""
     least = max(kth_best(found.scores, k), _LEAST_SCORE) if k > 0 else np.inf
-    good = np.flatnonzero(found.scores >= least)
-    keys, scores = found.keys[good], found.scores[good]
-    order = np.lexsort((keys, -scores))
-    return FoundTexts(keys[order], scores[order])
+    (good,) = (found.scores >= least).nonzero()
+    order = good[np.lexsort((found.keys[good], -found.scores[good]))]
+    return FoundTexts(found.keys[order], found.scores[order])

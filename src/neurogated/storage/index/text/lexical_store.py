@@ -57,12 +57,10 @@ def _intersection(size: int, some: Places, others: Places) -> Places:
 def holding(view: TableView, numbers: Sequence[int], keys: Rows) -> NDArray[np.bool_]:
     """Return (terms, keys) bool: whether the text of each key holds each term."""
     held = np.zeros((len(numbers), keys.size), dtype=np.bool_)
-    known = [term for term, number in enumerate(numbers) if number != UNKNOWN]
-    words = [numbers[term] for term in known]
-    for part, here, at in view.located(keys) if known else ():
+    for part, here, at in view.located(keys) if max(numbers, default=UNKNOWN) != UNKNOWN else ():
         places = at.astype(part.places.dtype)
-        for position, holders in part.postings_of(words):
-            held[known[position], here] = holders.take(holders.searchsorted(places), mode="clip") == places
+        for position, holders in part.postings_of(numbers):
+            held[position, here] = holders.take(holders.searchsorted(places), mode="clip") == places
     return held
 
 
@@ -80,10 +78,9 @@ def pairs_among(view: TableView, numbers: Rows, keys: Rows, limits: NDArray[np.i
         counts = np.bincount(terms, minlength=numbers.size)
         (few,) = (counts <= limits).nonzero()
         beyond = counts[terms] > limits[terms]
-        known = terms[beyond], held[beyond]
-        place, held = _posted(view, numbers[few])
-        inside = contained(keys, held)
-        return np.concatenate((known[0], few[place[inside]])), np.concatenate((known[1], held[inside]))
+        place, found = _posted(view, numbers[few])
+        inside = contained(keys, found)
+        return np.concatenate((terms[beyond], few[place[inside]])), np.concatenate((held[beyond], found[inside]))
     terms, held = _posted(view, numbers)
     inside = contained(keys, held)
     return terms[inside], held[inside]
