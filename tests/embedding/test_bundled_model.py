@@ -49,6 +49,8 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.embedding.registry import build_embedder
 
 with_home = build_embedder(MemoryConfig())
+assert with_home.count_tokens([]) == []
+assert "openvino" not in sys.modules
 print(with_home.embed_documents(["a text"]).shape, with_home.count_tokens(["a text"]))
 """
 

@@ -312,8 +312,8 @@ class LocalEmbedder(ABC, Generic[M]):
         return int(model.dimension)
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
-        model: Any = self.model()
-        return list(model.count_tokens(texts)) if texts else []
+        model: Any = self.model() if texts else None
+        return [] if model is None else list(model.count_tokens(texts))
 
     def model(self) -> M:
         """Return the loaded model; raises ForkedMemoryError in a forked child of the process that loaded it."""
