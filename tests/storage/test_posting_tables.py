@@ -1,5 +1,6 @@
 """Keywords and tags through merges, files and threads match a rebuilt index and a dictionary of sets."""
 
+import json
 import shutil
 import tempfile
 import threading
@@ -17,6 +18,7 @@ from neurogated.core.view import Rows
 from neurogated.storage.index.graph_index import put_texts
 from neurogated.storage.index.text import posting_table
 from neurogated.storage.index.text.lexical_store import LexicalStore
+from neurogated.storage.index.text.segment import ForwardIndex
 from neurogated.text.keywords import search_terms
 
 WORDS = ["heron", "stone", "river", "lyon", "北京大学", "猫", "1970", "the"]
@@ -128,6 +130,25 @@ def some(count: int) -> dict[int, str]:
     return {key: " ".join(chance.choice(WORDS, 6).tolist()) for key in range(count)}
 
 
+def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
+    index, contents = LexicalStore(4), some(30)
+    put(index, contents)
+    index.freeze().write(tmp_path, None)
+    words, state = (json.loads((tmp_path / name).read_text()) for name in ("words.json", "state.json"))
+    others = {"words.json": json.dumps(words[:-1]), "state.json": json.dumps({**state, "format": state["format"] + 1})}
+    for file in sorted(tmp_path.iterdir()):
+        written = file.read_bytes()
+        for content in (b"", written[:-1], others.get(file.name, "").encode()):
+            file.write_bytes(content)
+            with pytest.raises(ValueError):  # noqa: PT011 - numpy and json have words of their own
+                LexicalStore.load(tmp_path)
+        file.unlink()
+        with pytest.raises(OSError, match=file.name):
+            LexicalStore.load(tmp_path)
+        file.write_bytes(written)
+    assert_holds(LexicalStore.load(tmp_path), contents, ["heron stone"])
+
+
 def test_a_long_merge_goes_on_beside_questions_and_writes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(posting_table, "_SHORT_MERGE", 0)
     index, contents = LexicalStore(3), some(39)
@@ -149,3 +170,27 @@ def test_a_long_merge_goes_on_beside_questions_and_writes(monkeypatch: pytest.Mo
     true = {key for key, content in contents.items() if "heron" in content}
     assert all(answer <= true for answer in answers)
     assert_holds(index, contents, ["heron stone", "lyon"])
+
+
+def test_a_merge_without_memory_leaves_everything_as_it_was_and_later_ones_go_on(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(posting_table, "_SHORT_MERGE", 0)
+
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    index, contents = LexicalStore(3), some(39)
+    with monkeypatch.context() as patch:
+        patch.setattr(ForwardIndex, "joined", full)
+        put(index, contents)
+        for key in range(10, 20):
+            put(index, {key: "stone heron"})
+        index.wait()
+    contents.update(dict.fromkeys(range(10, 20), "stone heron"))
+    assert "segments failed" in caplog.text
+    assert_holds(index, contents, ["heron stone"])
+    unmerged = len(index.view().segments)
+    put(index, {20: contents[20]})
+    index.wait()
+    assert len(index.view().segments) < unmerged

@@ -329,6 +329,23 @@ def test_without_a_model_nothing_is_learned_and_pages_are_found(opened: Open) ->
     assert "I live in Lyon." in answer["mid_term_memory"]
 
 
+def test_the_user_corrects_and_erases_the_profile(opened: Open) -> None:
+    memory = opened(llm=plain_chat(), short_term_max_capacity=1, mid_term_heat_threshold=1.5)
+    for text in ("I live in Lyon.", "I am 34 years old.", "Bye"):
+        memory.save_memory("ana", "s", text, "")
+    memory.flush()
+    assert memory.profile("ana")["Age group"]["value"] == "34"
+    memory.set_profile("ana", "Living environment", "Ghent")
+    memory.set_profile("ana", "Age group", "")
+    assert {name: one["value"] for name, one in memory.profile("ana").items()} == {"Living environment": "Ghent"}
+    kept = [one.value for one in memory.search((), limit=999) if one.value.get("dimension") == "Age group"]
+    assert [one["value"] for one in kept] == [""], "what the pages taught is still in the store"
+    memory.save_memory("ana", "s", "I moved to Bern.", "")
+    memory.save_memory("ana", "s", "Bye", "")
+    memory.flush()
+    assert memory.profile("ana")["Living environment"]["value"] == "Ghent"
+
+
 def test_beyond_the_capacity_segments_sleep_and_are_still_found(opened: Open) -> None:
     memory = opened(short_term_max_capacity=1, mid_term_max_capacity=1, mid_term_heat_threshold=50.0)
     keys = {topic: talk(memory, 1, topic=topic) for topic in TOPICS}
