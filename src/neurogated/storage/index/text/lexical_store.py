@@ -58,9 +58,9 @@ def holding(view: TableView, numbers: Sequence[int], keys: Rows) -> NDArray[np.b
     """Return (terms, keys) bool: whether the text of each key holds each term."""
     held = np.zeros((len(numbers), keys.size), dtype=np.bool_)
     for part, here, at in view.located(keys) if max(numbers, default=UNKNOWN) != UNKNOWN else ():
-        places = at.astype(part.places.dtype)
+        places, columns = at.astype(part.places.dtype), ... if here.size == keys.size else here
         for position, holders in part.postings_of(numbers):
-            held[position, here] = holders.take(holders.searchsorted(places), mode="clip") == places
+            held[position, columns] = holders.take(holders.searchsorted(places), mode="clip") == places
     return held
 
 
