@@ -160,6 +160,13 @@ def test_a_malformed_line_is_named(exported: Path, change: Callable[[dict[str, o
     assert f"{exported / JOURNAL}, line 3:" in str(error)
 
 
+def test_a_line_that_is_missing_is_counted(exported: Path) -> None:
+    lines = (exported / JOURNAL).read_bytes().splitlines(keepends=True)
+    (exported / JOURNAL).write_bytes(b"".join(lines[:-1]))
+    _reseal(exported)
+    assert isinstance(_refused(exported), DatasetError)
+
+
 @pytest.mark.parametrize("there", ["folder", "file", "dangling link"])
 def test_an_export_never_replaces_a_file(tmp_path: Path, there: str) -> None:
     target = tmp_path / "out"

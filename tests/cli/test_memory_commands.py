@@ -119,6 +119,12 @@ def test_check_finds_a_sound_memory_sound_and_a_broken_one_broken(
     assert re.search(said, run("check", code=1))
 
 
+@pytest.mark.parametrize("words", [["ask", "pump"], ["index", "--resume"]])
+def test_only_indexing_forgets_old_content(run: Run, filled: list[str], words: list[str]) -> None:
+    run(*words, "--force_index_from_scratch")
+    assert json_of(run, "stats")["nodes"] == len(filled)
+
+
 def test_indexing_from_scratch_drops_a_memory_of_an_old_format(run: Run, filled: list[str], tmp_path: Path) -> None:
     path = tmp_path / "agent" / "sample" / "memory" / "memory.db"
     shutil.copytree(tmp_path / "agent" / "memory", path.parent)

@@ -16,7 +16,9 @@ import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
+from neurogated.errors import StorageError
 from neurogated.llm.structured import StructuredLLM
+from neurogated.runtime import Gathering, Periodic
 from neurogated.testing import ManualClock
 from tests.consolidation.clusters import TEXTS, Scribe, add_cluster
 
@@ -160,3 +162,22 @@ def test_a_worker_in_the_background_consolidates_every_namespace(config: MemoryC
         assert both.wait(WAIT)
         assert len(facts_of(memory)) == len(facts_of(other)) == 1
     assert "neurogated-consolidation" not in [thread.name for thread in threading.enumerate()]
+
+
+@pytest.mark.parametrize("periodic", [True, False])
+def test_a_call_that_fails_is_logged_and_the_next_ones_go_on(
+    caplog: pytest.LogCaptureFixture, *, periodic: bool
+) -> None:
+    errors, done = iter([StorageError("no room")]), threading.Event()
+
+    def work(_: object = None) -> None:
+        for error in errors:
+            raise error
+        done.set()
+
+    thread = Periodic("test", 0.01, work) if periodic else Gathering(1, 0.01, work)
+    if isinstance(thread, Gathering):
+        thread.add(work, 1)
+    assert done.wait(WAIT)
+    thread.close()
+    assert "no room" in caplog.text

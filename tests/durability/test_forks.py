@@ -97,6 +97,15 @@ def test_a_child_is_told_at_once_and_its_parent_goes_on(forked: MemoryConfig) ->
     assert not _is_locked(forked)
 
 
+def test_a_memory_that_was_closed_before_hides_no_open_one_from_the_child(config: MemoryConfig, tmp_path: Path) -> None:
+    with NeuroGraphMemory(config.replace(save_dir=str(tmp_path / "first"))) as closed:
+        closed.add_document("Snow fell.")
+    with NeuroGraphMemory(config) as memory:
+        memory.add_document("Rain fell.")
+        _in_child(lambda: _add(memory))
+        assert closed.store.closed
+
+
 def test_a_child_opens_memories_of_its_own(config: MemoryConfig, tmp_path: Path) -> None:
     def work() -> None:
         with NeuroGraphMemory(config.replace(read_only=True)) as reader:

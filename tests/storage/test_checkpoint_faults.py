@@ -63,6 +63,17 @@ def test_an_erasure_that_cannot_remove_the_checkpoint_erases_nothing(
         }
 
 
+def test_a_state_from_before_the_erasure_of_another_process_is_not_written(path: Path) -> None:
+    # Two stores of one process use the same locks as two processes.
+    with SqliteStore.open(path, config=SELDOM) as store, SqliteStore.open(path, config=SELDOM) as other:
+        _put(store, *range(4))
+        assert (frozen := store.follower.freeze()) is not None
+        other.remove_node("n2")
+        assert other.compact() == 1
+        assert store.engine.checkpoints.write(frozen, store.follower.is_current) is None
+        assert [file for file in path.parent.rglob("*") if file.is_file() and b"word2" in file.read_bytes()] == []
+
+
 def test_a_dropped_namespace_leaves_nothing_and_the_others_their_indexes(
     path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
