@@ -5,6 +5,8 @@ import logging
 import socketserver
 import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +23,7 @@ from neurogated.core.projections import CanvasKey, CanvasStorage
 from neurogated.errors import StorageError
 from neurogated.projections.redis_canvases import RedisCanvases
 from neurogated.testing import ManualClock
-from neurogated.tiers.canvas import CanvasOwner, LocalCanvases
+from neurogated.tiers.canvas import CanvasOwner, LocalCanvases, WorkingCanvas
 
 if TYPE_CHECKING:
     from tests.projections.conftest import Redis
@@ -236,6 +238,34 @@ class _NoRedis(socketserver.StreamRequestHandler):
         answer = self.server.answer  # type: ignore[attr-defined]
         while self.request.recv(4096):
             self.wfile.write(answer)
+
+
+class _Meeting(LocalCanvases):
+    """A server on which each of two calls waits for the other one, once it is told to."""
+
+    place = "a server"
+    meeting: threading.Barrier | None = None
+
+    def enter(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as in the base class
+        super().enter(*args, **kwargs)
+        if self.meeting is not None:
+            self.meeting.wait(10)
+
+    def erase(self) -> None:
+        self.clear()
+
+    def close(self) -> None:
+        pass
+
+
+def test_recalls_of_several_threads_reach_the_server_side_by_side(clock: ManualClock) -> None:
+    config, server = MemoryConfig(storage="memory", embedding_name="hash"), _Meeting(10)
+    parts = replace(build(config, clock), canvas=WorkingCanvas(config.metabolism, server))
+    with NeuroGraphMemory(config, parts=parts) as memory, ThreadPoolExecutor(2) as threads:
+        memory.add("Anna lives in Oslo.", user_id="ana")
+        server.meeting = threading.Barrier(2)
+        found = list(threads.map(lambda _: memory.retrieve("Where does Anna live?", user_id="ana"), range(2)))
+        assert found[0] == found[1] != []
 
 
 NO_ANSWERS = [b"+OK\r\n", b":5\r\n", b"*-5\r\n", b"*1\r\n" * 3000, b"$3\r\nabc\r\n", b"nonsense\r\n"]

@@ -11,6 +11,7 @@ import pytest
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
 from neurogated.core.delta import LATEST, HistoryEntry, JournalEntry
 from neurogated.embedding.registry import HashEmbedder
+from neurogated.operations import OPERATIONS
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.runtime import Parts
 from neurogated.server import create_app
@@ -39,6 +40,14 @@ def ask(memory: NeuroGraphMemory) -> Ask:
 
 def test_health_answers_requests_for_its_head(ask: Ask) -> None:
     assert ask("HEAD", "/health").status_code == 200
+
+
+def test_an_unknown_word_in_an_address_is_answered_with_the_known_ones_in_order(ask: Ask) -> None:
+    (operation,) = (one for one in OPERATIONS.values() if one.route == "GET /memories")
+    told = ask("GET", "/v1/memories?bogus=1").json()["error"]["message"]
+    places = [told.index(f" {one.name}") for one in operation.doors[operation.route] if one.name != "user_id"]
+    assert places == sorted(places)
+    assert len(places) > 3
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def _route(**options: Any) -> Callable[[Handler], Handler]:
         taken |= {one.name: (annotation(one, Query), one.default) for one in arguments}
         old = Query(deprecated=True)
         taken |= {one.was: (Annotated[annotation(one) | None, old], None) for one in arguments if one.was}
-        known = {"user_id", *(one.name for one in arguments)}
+        known = dict.fromkeys(("user_id", *(one.name for one in arguments)))
 
         async def answer(caller: Caller, **given: Any) -> Any:
             body = given.pop("body", None)
@@ -64,7 +64,7 @@ def _route(**options: Any) -> Callable[[Handler], Handler]:
             asked = caller.request.query_params.keys()
             olds = renamings(asked, arguments)
             given |= {new: given.pop(old) for old, new in olds.items()}
-            for name in asked - known - olds.keys():
+            for name in asked - known.keys() - olds.keys():
                 raise HTTPException(422, f"{name!r} is not known in the address; {hint(name, known)}")
             return await caller.run(call, caller, **{name: one for name, one in given.items() if one is not None})
 

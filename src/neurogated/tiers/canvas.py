@@ -39,6 +39,7 @@ _CANVAS_COUNT = 1000
 
 _Answer = TypeVar("_Answer")
 _Values = NDArray[np.float64]
+_Recall = tuple[GraphView, Sequence[CanvasKey], Mapping[str, float], int]
 _TOGETHER = 64  # so many recalls at most wait for a reader; in one step they cost a fraction of single ones
 
 _log = logging.getLogger(__name__)
@@ -73,17 +74,14 @@ class WorkingCanvas:
 
     def __init__(self, settings: MetabolismSettings, shared: SharedCanvases | None = None) -> None:
         """Use the server `shared` if it is given."""
-        self._size = settings.canvas_size
+        self._size, self._law = settings.canvas_size, EnergyLaw(settings)
         self._half_life = CANVAS_HALF_LIFE / timedelta(microseconds=1)
-        self._law = EnergyLaw(settings)
-        self._local = LocalCanvases(_CANVAS_COUNT)
-        self._shared = shared
+        self._shared, self._local = shared, LocalCanvases(_CANVAS_COUNT)
         self.is_read = shared is not None
         """Whether somebody may read a canvas. The first one to read is shown all memories that were added before."""
         # By namespace: the number of a change, and nodes as they are after it.
         self._nodes: dict[str, tuple[int, dict[str, MemoryNode]]] = {}
-        self._waiting: list[tuple[GraphView, Sequence[CanvasKey], Mapping[str, float], int]] = []
-        self._lock = ForkSafeLock()
+        self._lock, self._waiting = ForkSafeLock(), list[_Recall]()
         self._outage = Outage("this process uses a canvas of its own meanwhile")
 
     def enter(
@@ -93,28 +91,32 @@ class WorkingCanvas:
 
         `relevance` is read when a canvas is. `now` is in microseconds since 1970 UTC, here and below.
         """
-        keys = [_key(namespace, one) for one in {owner, owner._replace(session_id=None)}]
+        recall = view, [_key(namespace, one) for one in {owner, owner._replace(session_id=None)}], relevance, now
+        if self._shared is not None:
+            self._put([recall])  # without the lock: threads do not wait for each other's answer of the server
+            return
         with self._lock:
-            if self._waiting and self._waiting[0][0] is not view:
+            if len(self._waiting) == _TOGETHER or (self._waiting and self._waiting[0][0] is not view):
                 self._settle()
-            self._waiting.append((view, keys, relevance, now))
-            if self._shared is not None or len(self._waiting) >= _TOGETHER:
-                self._settle()
+            self._waiting.append(recall)
 
     def _settle(self) -> None:
-        """Put the memories of recalls that wait on their canvases."""
         with self._lock:
             waiting, self._waiting = self._waiting, []
-            scores = defaultdict[CanvasKey, dict[str, float]](dict)
-            of_each = ((view, keys, now, *one) for view, keys, relevance, now in waiting for one in relevance.items())
-            if there := [one for one in of_each if one[0].find(one[3]) is not None]:
-                (view, *_), (_, canvases, times, names, shares) = there[0], zip(*there, strict=True)
-                held = self._held(view, view.rows(names), np.array(shares), np.array(times)).tolist()
-                for each, name, score in zip(canvases, names, held, strict=True):
-                    for key in each:
-                        scores[key][name] = max(score, scores[key].get(name, score))
-            for key, own in scores.items():
-                self._ask(lambda storage, key=key, own=own: storage.enter(key, own, self._size))  # type: ignore[misc]
+            self._put(waiting)
+
+    def _put(self, recalls: Sequence[_Recall]) -> None:
+        """Put the memories of recalls from one view on their canvases."""
+        scores = defaultdict[CanvasKey, dict[str, float]](dict)
+        of_each = ((view, keys, now, *one) for view, keys, relevance, now in recalls for one in relevance.items())
+        if there := [one for one in of_each if one[0].find(one[3]) is not None]:
+            (view, *_), (_, canvases, times, names, shares) = there[0], zip(*there, strict=True)
+            held = self._held(view, view.rows(names), np.array(shares), np.array(times)).tolist()
+            for each, name, score in zip(canvases, names, held, strict=True):
+                for key in each:
+                    scores[key][name] = max(score, scores[key].get(name, score))
+        for key, own in scores.items():
+            self._ask(lambda storage, key=key, own=own: storage.enter(key, own, self._size))  # type: ignore[misc]
 
     def read(
         self,
