@@ -1,17 +1,20 @@
 """Other memories and search libraries beside this one, on the split `test` of `benchmarks/data/said`.
 
-    python -m benchmarks.peers [NAME …] [--folder VENVS]
+    python -m benchmarks.peers [NAME …] [--folder VENVS] [--chats LOCOMO.json BEAM.json …] [--count N]
 
 Each peer runs in an environment of its own, into which exact versions are installed. All get the same messages, one
 at a time, the same questions, and the vectors of our embedder; none asks a language model. Recall is the share of the
 messages with the answer among the first 5 and 10, as a mean over the questions. The cost of a message is the median of
-processor time without embedding. The size is that of the files of all sets, without caches. Never tune on it.
+processor time without embedding, and their mean. The size is that of the files of all sets, without caches. Never tune
+on it. With `--chats`, the messages are the first N of these conversations, one after the other, as of one user, and no
+question is asked.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -19,10 +22,14 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:  # an environment of a peer has no `neurogated`
+    from benchmarks.said import Message
 
 Peer = tuple[Callable[..., object], Callable[[str], Sequence[str]]]
 """Adds a message with an id, a text, a role and a time; returns the ids of ten messages for a question, best first."""
@@ -31,10 +38,12 @@ _PINS = {
     "chroma": ["chromadb==1.5.9"],
     "dory": ["dory-memory==1.2.1"],
     "haystack": ["haystack-ai==3.4.1"],
+    "hebb": ["torch==2.13.0", "hebb-mind==0.3.0"],
     "lancedb": ["lancedb==0.40.0"],
     "langgraph": ["langgraph-checkpoint==4.3.2"],
     "llamaindex": ["llama-index-core==0.14.25", "llama-index-retrievers-bm25==0.8.0"],
     "mem0": ["mem0ai==2.2.1", "faiss-cpu==1.15.1"],
+    "txtai": ["torch==2.13.0", "txtai==9.14.0"],
 }
 _OURS, _WANTED = "neurogated", 10
 _EMBEDDING, _OPEN = [0.0], list[Any]()  # seconds of embedding; what is closed before files are counted
@@ -48,11 +57,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join((_OURS, *_PINS)))
     parser.add_argument("--folder", type=Path, help="keep the environments here; a temporary folder when left out")
+    parser.add_argument("--chats", nargs="+", type=Path, help="files of LoCoMo or BEAM, instead of the split `test`")
+    parser.add_argument("--count", type=int, help="how many messages of the chats; all when left out")
     chosen = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = chosen.folder or Path(temporary)
-        task, vectors = _task(Path(temporary))
-        print("| | recall@5 | recall@10 | processor time of a message | files |\n|---|---:|---:|---:|---:|", flush=True)
+        sets = _chats(chosen.chats)[: chosen.count] if chosen.chats else None
+        task, vectors = _task(Path(temporary), [(sets, [])] if sets else _said())
+        print(
+            "| | recall@5 | recall@10 | processor time of a message | mean | files |\n|---|---:|---:|---:|---:|---:|",
+            flush=True,
+        )
         for name in chosen.names or (_OURS, *_PINS):
             peer = [_environment(folder / name, _PINS[name]), __file__] if name in _PINS else []
             command = [*(peer or [sys.executable, "-m", "benchmarks.peers"]), "--alone", name, task, vectors]
@@ -61,14 +76,35 @@ def main() -> None:
             size = f"{found['size'] / 1e6:.1f} MB" if found["size"] else "none"
             five, ten = (f"{100 * found[key]:.1f}" for key in ("five", "ten"))
             label = ", ".join(_PINS.get(name, [_OURS])).replace("==", " ")
-            print(f"| {label} | {five} | {ten} | {found['cost']:.2f} ms | {size} |", flush=True)
+            print(
+                f"| {label} | {five} | {ten} | {found['cost']:.2f} ms | {found['mean']:.2f} ms | {size} |", flush=True
+            )
 
 
-def _task(folder: Path) -> tuple[Path, Path]:
-    """Write the messages and questions of the split, and the vectors of their texts."""
+def _chats(paths: Sequence[Path]) -> list[Message]:
+    """Return the messages of conversations of LoCoMo and BEAM, one a minute."""
+    from benchmarks.said import Message
+
+    said, start = list[tuple[str, str]](), datetime(2024, 1, 1, 9, tzinfo=UTC)
+    for path in paths:
+        for one in json.loads(path.read_text(encoding="utf-8")):
+            if "messages" in one:
+                said += [(row["content"], row.get("role", "user")) for row in one["messages"]]
+            else:
+                parts = [
+                    part for key, part in one["conversation"].items() if isinstance(part, list) and "_observ" not in key
+                ]
+                said += [(f"{turn['speaker']}: {turn['text']}", "user") for part in parts for turn in part]
+    return [
+        Message(str(number), f"{start + timedelta(minutes=number):%Y-%m-%d %H:%M}", text, role)
+        for number, (text, role) in enumerate(said)
+        if text.strip()
+    ]
+
+
+def _said() -> list[tuple[list[Message], list[dict[str, Any]]]]:
+    """Return the messages and questions of the split."""
     from benchmarks.said import LANGUAGES, changed_messages, data, messages_of
-    from neurogated import MemoryConfig
-    from neurogated.compose import build_text_embedder
 
     said = {name: data(name)["test"] for name in ("everyday", "never_said", "advice")}
     advice = [{"question": row["request"], "evidence": row["needs"]} for row in said["advice"]]
@@ -79,6 +115,14 @@ def _task(folder: Path) -> tuple[Path, Path]:
     for language in LANGUAGES:
         messages, pairs, _ = changed_messages("test", language)
         sets.append((messages, [{"question": row["question"], "evidence": [f"{row['id']} later"]} for row in pairs]))
+    return sets
+
+
+def _task(folder: Path, sets: Sequence[tuple[list[Message], list[dict[str, Any]]]]) -> tuple[Path, Path]:
+    """Write messages and questions, and the vectors of their texts."""
+    from neurogated import MemoryConfig
+    from neurogated.compose import build_text_embedder
+
     task = [
         {
             "messages": [[m.id, m.text, m.role, m.at] for m in sorted(messages, key=lambda one: one.at)],
@@ -89,7 +133,9 @@ def _task(folder: Path) -> tuple[Path, Path]:
     texts = [row[1] for part in task for row in part["messages"]]
     asked = [row[0] for part in task for row in part["questions"]]
     embedder = build_text_embedder(MemoryConfig(save_dir=str(folder)))
-    vectors = np.concatenate((embedder.embed_documents(texts), embedder.embed_queries(asked)))
+    vectors = embedder.embed_documents(texts)
+    if asked:
+        vectors = np.concatenate((vectors, embedder.embed_queries(asked)))
     (folder / "task.json").write_text(json.dumps(task))
     np.save(folder / "vectors.npy", vectors)
     print(f"{len(texts)} messages and {len(asked)} questions in {len(task)} sets", file=sys.stderr)
@@ -127,8 +173,9 @@ def measured(name: str, task: list[dict[str, Any]], vectors: Any) -> dict[str, f
                 _OPEN.pop().close()
             files = (file for file in Path(folder).rglob("*") if "cache" not in file.name)
             size += sum(file.stat().st_size for file in files if file.is_file())
-    means = {"five": statistics.fmean(fives), "ten": statistics.fmean(tens)}
-    return means | {"cost": 1000 * statistics.median(costs), "size": size}
+    means = {"five": statistics.fmean(fives or [math.nan]), "ten": statistics.fmean(tens or [math.nan])}
+    times = {"cost": 1000 * statistics.median(costs), "mean": 1000 * statistics.fmean(costs)}
+    return means | times | {"size": size}
 
 
 # ruff: noqa: PLC0415 - each environment has one peer
@@ -173,6 +220,30 @@ def _haystack(_: Path, vectors: Vectors, __: int) -> Peer:
         return [one.id for one in joiner.run([words, like], top_k=_WANTED)["documents"]]
 
     return lambda name, text, *_: store.write_documents([Document(id=name, content=text, embedding=vectors[text])]), ask
+
+
+def _hebb(folder: Path, vectors: Vectors, _: int) -> Peer:
+    from hebb import HebbMind
+    from hebb.config.settings import Settings
+    from hebb.embedding import factory
+
+    class Table:
+        dimension = len(next(iter(vectors.values())))
+
+        async def embed(self, text: str) -> list[float]:
+            return vectors[text]
+
+    async def made(_: object) -> Table:
+        return Table()
+
+    factory.create_embedder = made
+    memory, names = HebbMind(Settings(home_dir=folder)), dict[str, str]()
+    _OPEN.append(memory)
+
+    def add(name: str, text: str, *_: str) -> None:
+        names[memory.add(text[:10_000]).id] = name  # it takes no longer texts
+
+    return add, lambda question: [names[one.memory.id] for one in memory.search(question, top_k=_WANTED)]
 
 
 def _lancedb(folder: Path, vectors: Vectors, count: int) -> Peer:
@@ -288,6 +359,18 @@ def _neurogated(folder: Path, _: Vectors, __: int) -> Peer:
         ids.update(dict.fromkeys(added, name))
 
     return add, lambda asked: [ids[one.id] for one in memory.recall(asked, user_id=USER, top_n=_WANTED, now=NOW)]
+
+
+def _txtai(_: Path, vectors: Vectors, __: int) -> Peer:
+    from txtai import Embeddings
+
+    memory = Embeddings(
+        method="external", transform=lambda texts: np.array([vectors[one] for one in texts], np.float32), hybrid=True
+    )
+    return (
+        lambda name, text, *_: memory.upsert([(name, text)]),
+        lambda question: [name for name, _ in memory.search(question, _WANTED)],
+    )
 
 
 PEERS = {name: globals()[f"_{name}"] for name in (_OURS, *_PINS)}
