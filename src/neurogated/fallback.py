@@ -94,14 +94,8 @@ def _settle(local: MemoryConfig, config: MemoryConfig, *, takes_over: bool) -> N
                     f"{config.place} is back, but the fallback has changes that it lacks; {error}"
                 ) from error
         for folder in _folders(local):
-            if _TAKEN not in folder.name:
-                continue
-            # The database has taken it over; the record prevented a repetition.
-            if isinstance(target, SupportsCopies):
-                target.record_copy(_mark(folder.name.rpartition(_TAKEN)[2]), exists=False)
-            with contextlib.suppress(FileNotFoundError):
-                # Several processes may delete it at once.
-                shutil.rmtree(folder)
+            if _TAKEN in folder.name:
+                _release(target, folder)
 
 
 def _take_over(source: GraphStorePort, target: GraphStorePort, folder: Path, *, takes_over: bool) -> None:
@@ -128,6 +122,15 @@ def _take_over(source: GraphStorePort, target: GraphStorePort, folder: Path, *, 
 
 def _set_aside(folder: Path, identity: str) -> None:
     folder.rename(f"{folder}{_TAKEN}{identity}")
+
+
+def _release(target: GraphStorePort, folder: Path) -> None:
+    """Delete a file that the database has taken over, and the record that prevented a repetition."""
+    if isinstance(target, SupportsCopies):
+        target.record_copy(_mark(folder.name.rpartition(_TAKEN)[2]), exists=False)
+    with contextlib.suppress(FileNotFoundError):
+        # Several processes may delete it at once.
+        shutil.rmtree(folder)
 
 
 def _mark(identity: str) -> str:
