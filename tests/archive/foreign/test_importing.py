@@ -103,6 +103,14 @@ def test_a_later_agent_file_replaces_no_message_of_an_earlier_one(plain: MemoryC
         assert [one.content for one in turns] == [one["content"] for one in said]
 
 
+def test_thousands_of_faults_are_counted(plain: MemoryConfig, tmp_path: Path) -> None:
+    path = tmp_path / "x.json"
+    path.write_text(json.dumps([chatgpt(_SAID), *range(3000)]), encoding="utf-8")
+    with NeuroGraphMemory(plain) as memory:
+        done = memory.admin.import_from("chatgpt", path)
+    assert (done.added, done.faults, len(done.shown)) == (3, 3000, 100)
+
+
 def test_an_edited_question_ends_the_branch_that_was_seen_before(plain: MemoryConfig, tmp_path: Path) -> None:
     old = chatgpt([("user", "I move to Lisbon."), ("assistant", "Lisbon is lovely.")])
     new = chatgpt([("user", "I move to Lisbon."), ("assistant", "Lisbon is lovely.")])
