@@ -256,7 +256,6 @@ class NeuroRetriever:
         admissions = [admission() for _ in queries]
         known, shared = self._samples, Stopwatch()
         samples = Samples(reader, self._similarity_config, self._formula) if known is None else known.of(reader)
-        self._samples = samples
         spans, keywords = zip(*(times_of(query, day) for query in queries), strict=True)
         searches = samples.few_rows is None
         search = partial(first_phase, reader, self._similarity_config, keywords, depth=depth) if searches else None
@@ -271,6 +270,7 @@ class NeuroRetriever:
             shared.lap("search")
             find = partial(self._find, samples=samples, wanted=wanted, rates=rates)
             found = list(map(find, asked, admissions))
+            self._samples = samples.kept()
             shared.lap("other")
             return asked, found, shared
         finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -120,23 +121,27 @@ class Samples:
 
     def __init__(self, reader: GraphReader, config: MemoryConfig, formula: Formula = FORMULA) -> None:
         self.reader, self.view, self.config, self.formula = reader, reader.view, config, formula
+        self._state = self.view.alive, self.view.weight, self.view.sequence, self.view.among
         self._last: tuple[Rows, NDArray[np.float32]] | None = None
 
     def of(self, reader: GraphReader) -> Samples:
         """Return these samples for a reader that finds the same memories; those of others are computed anew."""
-        found, view, known = Samples(reader, self.config, self.formula), reader.view, self.view
-        is_same = view.alive is known.alive and view.weight is known.weight and view.sequence == known.sequence
-        among, before = view.among, known.among
+        found, view, among = Samples(reader, self.config, self.formula), reader.view, reader.view.among
+        alive, weight, sequence, before = self._state
+        is_same = view.alive is alive and view.weight is weight and view.sequence == sequence
         if is_same and (before is among if before is None or among is None else np.array_equal(before, among)):
             found.__dict__ = {**self.__dict__, "reader": reader, "view": view}
         return found
 
+    def kept(self) -> Samples:
+        """Return these samples without the reader and the view, so that no erased word stays in the process."""
+        kept = copy(self)
+        del kept.reader, kept.view
+        return kept
+
     @cached_property
     def _said(self) -> Rows | None:
-        """The rows that the recall may return, ascending, without claims and conflicts, which no search finds.
-
-        None for all nodes, also removed ones.
-        """
+        """The rows that a recall may return, ascending, without claims and conflicts; None for all, also removed ones."""
         view, rows = self.view, self.view.among
         if rows is not None:  # removed rows would move the samples, and with them scores, until a compaction
             rows = rows[view.alive.take(rows).astype(np.bool_)]
