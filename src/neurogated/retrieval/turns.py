@@ -141,7 +141,7 @@ class Samples:
 
     @cached_property
     def _said(self) -> Rows | None:
-        """The rows that a recall may return, ascending, without claims and conflicts; None for all, also removed ones."""
+        """The rows that a recall may return, ascending, no claims and conflicts; None for all, also removed ones."""
         view, rows = self.view, self.view.among
         if rows is not None:  # removed rows would move the samples, and with them scores, until a compaction
             rows = rows[view.alive.take(rows).astype(np.bool_)]
