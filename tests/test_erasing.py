@@ -179,14 +179,14 @@ def _talk_with(word: str) -> Document:
 
 
 def test_no_text_of_a_deleted_memory_is_left_in_the_process(memory: NeuroGraphMemory) -> None:
-    word, other = new_word(), memory.in_namespace("other")
-    for graph in (memory, other):
+    word, others = new_word(), [memory.in_namespace(name) for name in ("other", "third", "fourth")]
+    for graph in (memory, *others):
         ((_, secret, _),) = graph.add_documents([_talk_with(word)], progress=False)
         graph.recall("Who has the key?")
         graph.delete([secret])
     del graph
     assert texts_with(word) > 0
-    assert memory.admin.compact() == 2
+    assert memory.admin.compact() == 4
     assert texts_with(word) == 0
     assert memory.history.list()[0].changes["nodes put"] == 3
     assert len(memory.recall("Who has the key?", top_n=3)) == 2
