@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.integrations.langgraph import NeuroStore
 
 _ROUNDS, _ITEMS = 3, 1500
+_GIT = shutil.which("git") or "git"
 
 
 def main() -> None:
@@ -34,9 +36,7 @@ def main() -> None:
     found: dict[str, list[dict[str, float]]] = {"before": [], "after": []}
     with tempfile.TemporaryDirectory() as folder:
         before = Path(folder) / "before"
-        subprocess.run(
-            ["/usr/bin/env", "git", "-C", here, "worktree", "add", "-q", "--detach", before, chosen.commit], check=True
-        )
+        subprocess.run([_GIT, "-C", here, "worktree", "add", "-q", "--detach", before, chosen.commit], check=True)
         try:
             for _ in range(_ROUNDS):
                 for name, tree in (("before", before), ("after", here)):
@@ -45,7 +45,7 @@ def main() -> None:
                     told = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=True)
                     found[name].append(json.loads(told.stdout.splitlines()[-1]))
         finally:
-            subprocess.run(["/usr/bin/env", "git", "-C", here, "worktree", "remove", "--force", before], check=True)
+            subprocess.run([_GIT, "-C", here, "worktree", "remove", "--force", before], check=True)
     print(f"| | {chosen.commit} | now | ratio |\n| --- | ---: | ---: | ---: |")
     for act in found["after"][0]:
         old, new = (statistics.median(turn[act] for turn in found[name]) for name in ("before", "after"))

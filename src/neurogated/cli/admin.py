@@ -223,7 +223,7 @@ def migrate(flags: Flags, target: str | None) -> None:
 
 
 def _tell_copied(flags: Flags, what: str, manifest: ExportManifest) -> None:
-    """Print what was copied: the graphs with their counts."""
+    """Print the graphs that were copied, with their counts."""
     namespaces = {one.name: picked(one, "deltas nodes edges") for one in manifest.namespaces}
     names = {"nodes": "nodes", "edges": "edges", "deltas": "changes"}
     counts = [counted(sum(one[name] for one in namespaces.values()), told) for name, told in names.items()]
@@ -245,7 +245,7 @@ _OF_AN_EXTRA = re.compile(r"(?P<package>[\w.-]+).*;.*\bextra == ['\"](?P<extra>[
 _OF_DEVELOPERS = frozenset({"dev", "docs", "testing"})
 
 _Finding = tuple[str, bool, str, str]
-"""A part, whether it works, what was found, and the remedy if there is one."""
+"""The name of a part, whether it works, what was found, and what to do about it, or an empty text."""
 
 
 @command("doctor")

@@ -92,13 +92,13 @@ class _Program(click.Group):
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         if ctx.meta[_BARE]:
-            # What a beginner needs, then the names of the rest.
+            # The commands for beginners, then the names of all others.
             names = ", ".join(name for name in COMMANDS if " " not in name and name not in _FIRST)
             first = "".join(f"  {name:<8}{COMMANDS[name].summary}\n" for name in _FIRST)
             formatter.write(
                 f"{self.help}\nUsage: {_NAME} COMMAND ...   ({_NAME} COMMAND --help explains one)\n\n"
                 f"Begin with:\n{first}\n"
-                f"All others, which {_NAME} --help lists with what they do:\n"
+                f"Other commands ({_NAME} --help explains each):\n"
                 f"{textwrap.indent(textwrap.fill(names, 78), '  ')}\n"
             )
             return

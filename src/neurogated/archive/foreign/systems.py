@@ -144,7 +144,7 @@ def _letta_agent(agent: Mapping[str, Any], place: str, blocks: Mapping[str, Any]
 def _letta_message(
     message: Mapping[str, Any], place: str, *, about: Mapping[str, Any], speaks: bool
 ) -> Incoming | Left:
-    """Return what is said, with the text beside calls of tools if the agent `speaks` there.
+    """Return the words of a message; those beside a call of a tool count only if the agent `speaks` there.
 
     Its time and text identify it, since its id is only its number in the file.
     """
