@@ -199,7 +199,7 @@ class Work:
     def _snapshot(self) -> None:
         target = self._folder / f"{self._chance.randrange(10**9)}.snapshot"
         self._say({"begin": "snapshot"})
-        self._memory.store.snapshot(target)  # type: ignore[attr-defined]
+        self._memory.store.backup(target)  # type: ignore[attr-defined]
 
     def _some(self, most: int) -> list[str]:
         view = self._memory.store.view()

@@ -54,7 +54,7 @@ def _read_header(path: Path) -> None:
 
 def _take_snapshot(path: Path) -> None:
     with SqliteStore.open(path, read_only=True) as store:
-        store.snapshot(path.parent.parent / "snapshot")
+        store.backup(path.parent.parent / "snapshot")
 
 
 def _restore_elsewhere(path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_reader_sees_later_writes_after_other_parts_of_its_process_closed_the_
 def test_a_reader_of_a_snapshot_lets_a_writer_begin_a_log_and_follows_it(path: Path, tmp_path: Path) -> None:
     with SqliteStore.open(path) as store:
         store.add_node(_node("first"))
-        store.snapshot(tmp_path / "snapshot")
+        store.backup(tmp_path / "snapshot")
     restore_snapshot(tmp_path / "snapshot", path, replace=True)
     with SqliteStore.open(path, read_only=True) as reader, SqliteStore.open(path) as store:
         store.add_node(_node("second"))

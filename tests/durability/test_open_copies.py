@@ -44,7 +44,7 @@ def test_a_snapshot_an_export_and_the_folder_of_a_killed_process_with_a_long_log
         assert isinstance(memory.store, SqliteStore)
         _fill(memory.store)
         assert path.with_name("memory.db-wal").stat().st_size > BIGGER_THAN_THE_CACHE
-        memory.store.snapshot(tmp_path / "taken")
+        memory.store.backup(tmp_path / "taken")
         killed = killed_copy(path, tmp_path / "killed" / "memory")
         memory.admin.export(tmp_path / "out", progress=False)
         count = len(memory.store)
@@ -68,5 +68,5 @@ def test_a_damaged_copy_is_never_called_a_snapshot(tmp_path: Path, monkeypatch: 
 
         monkeypatch.setattr(snapshot, "_write_copy", spoiled)
         with pytest.raises(CorruptMemoryError):
-            store.snapshot(tmp_path / "taken")
+            store.backup(tmp_path / "taken")
         assert not list(tmp_path.glob("taken*"))

@@ -123,11 +123,11 @@ def test_a_snapshot_takes_no_name_of_the_memory(killed: Path) -> None:
         before = set(killed.parent.iterdir())
         for name in ("memory.snapshot", "memory.lock.snapshot"):
             with pytest.raises(StorageError):
-                store.snapshot(killed.with_name(name))
+                store.backup(killed.with_name(name))
         assert set(killed.parent.iterdir()) == before
-        store.snapshot(killed.with_name("memory-of-may.snapshot"))
+        store.backup(killed.with_name("memory-of-may.snapshot"))
         (killed.parent / "elsewhere").mkdir()
-        store.snapshot(killed.parent / "elsewhere" / "memory.snapshot")
+        store.backup(killed.parent / "elsewhere" / "memory.snapshot")
 
 
 def test_an_older_snapshot_beside_a_note_that_is_not_its_own(killed: Path) -> None:
@@ -135,7 +135,7 @@ def test_an_older_snapshot_beside_a_note_that_is_not_its_own(killed: Path) -> No
     config = MemoryConfig(save_dir=str(killed.parent.parent), embedding_name="hash")
     snapshot = killed.parent.parent / "older"
     with SqliteStore.open(killed) as store:
-        store.snapshot(snapshot)
+        store.backup(snapshot)
         store.add_node(_node(COUNT))
     shutil.move(snapshot, killed.with_name("memory.snapshot"))
     restore_snapshot(config, killed.with_name("memory.snapshot"), replace=True)

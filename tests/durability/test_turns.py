@@ -115,7 +115,7 @@ def test_a_reader_takes_in_an_older_state_that_went_on_otherwise(path: Path) -> 
     """A restored memory has the identity of the earlier one, and other deltas with the same numbers."""
     with SqliteStore.open(path) as store:
         store.add_node(_node("common"))
-        store.snapshot(path.with_name("snapshot"))
+        store.backup(path.with_name("snapshot"))
         store.add_node(_node("lost"))
         store.add_node(_node("lost too"))
     with SqliteStore.open(path, read_only=True) as reader:

@@ -37,7 +37,7 @@ def main() -> None:
             if number % 20 == 0:
                 store.drop_namespace("brief")
                 store.compact()
-                store.snapshot(path.with_name(f"{number}.snapshot"))
+                store.backup(path.with_name(f"{number}.snapshot"))
 
 
 if __name__ == "__main__":

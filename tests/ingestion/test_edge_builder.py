@@ -34,7 +34,7 @@ def build(nodes: Sequence[MemoryNode], neighbors: int, cuts: Sequence[int]) -> l
     for begin, end in pairwise(borders):
         group = nodes[begin:end]
         new = list(
-            similarity_edges(group, lambda user: UserGraph(store.reader(), user).nearest, neighbors=neighbors, at=AT)
+            similarity_edges(group, lambda user: UserGraph(store.snapshot(), user).nearest, neighbors=neighbors, at=AT)
         )
         store.apply(GraphDelta(nodes=tuple(group), edges=tuple(new), at=AT))
         edges.extend(new)

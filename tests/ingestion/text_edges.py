@@ -92,7 +92,7 @@ class Bench:
     def change(self, nodes: Sequence[MemoryNode], removed: Sequence[str] = ()) -> None:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("neurogated.ingestion.mentions.MAX_MENTIONS", self.limits[1])
-            changes = text_edges(self.store, nodes, NOW, removed, graphs=UserGraphs(self.store.reader()))
+            changes = text_edges(self.store, nodes, NOW, removed, graphs=UserGraphs(self.store.snapshot()))
         delta = GraphDelta(
             nodes=tuple(nodes),
             edges=tuple(changes.put),

@@ -36,7 +36,7 @@ def asked(
     formula: Formula = FORMULA,
 ) -> QuestionSimilarity:
     config = MemoryConfig(retrieval={"keyword_weight": keyword_weight})  # type: ignore[arg-type]
-    samples = Samples(store.reader(), config, replace(formula, keywords_for_like_vectors=False))
+    samples = Samples(store.snapshot(), config, replace(formula, keywords_for_like_vectors=False))
     return QuestionSimilarity(samples, query=query, vector=towards, kernel=kernel or Kernel())
 
 

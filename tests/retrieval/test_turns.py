@@ -35,7 +35,7 @@ def chained(*sessions: Sequence[MemoryNode]) -> GraphStore:
 
 
 def asked(store: GraphStore, query: str = QUERY, formula: Formula = OFF) -> QuestionSimilarity:
-    samples = Samples(store.reader(), MemoryConfig(), formula)
+    samples = Samples(store.snapshot(), MemoryConfig(), formula)
     similarity = QuestionSimilarity(samples, query=query, vector=TOWARDS, kernel=Kernel())
     similarity.propose(100)
     return similarity

@@ -117,7 +117,7 @@ def test_a_reader_follows_everything_another_process_does(path: Path, clock: Man
         view, past = reader.view(), reader.as_of(2)
         rows = view.rows(["b"])
         store.compact()
-        assert reader.reader(view).similarities([1.0, 1.0], rows) == pytest.approx([1.0])
+        assert reader.snapshot(view).similarities([1.0, 1.0], rows) == pytest.approx([1.0])
         assert _ids(past) == []
         assert _ids(reader) == _ids(late) == ["b", "c"]
         assert [entry.sequence for entry in reader.journal()] == [entry.sequence for entry in late.journal()]
@@ -141,7 +141,7 @@ def test_a_reader_opens_the_file_that_replaced_its_own(path: Path, tmp_path: Pat
         rows = view.rows(["old"])
         (tmp_path / "new.db").replace(path)
         assert _ids(reader) == ["new"]
-        assert reader.reader(view).similarities([1.0, 3.0], rows).tolist() == [0.0]
+        assert reader.snapshot(view).similarities([1.0, 3.0], rows).tolist() == [0.0]
         assert reader.keyword_search("old", 1) == []
         path.unlink()
         with pytest.raises(StorageError):

@@ -18,10 +18,10 @@ from neurogated.components.foreign import Branches, Imported, Importing
 from neurogated.components.texts import Texts
 from neurogated.components.vault import Synced, Vault
 from neurogated.core.abilities import (
+    SupportsBackup,
     SupportsCheck,
     SupportsCompaction,
     SupportsNamespaces,
-    SupportsSnapshot,
     SupportsStatistics,
 )
 from neurogated.core.edge_type import EdgeType
@@ -145,10 +145,10 @@ class Admin(Component):
             StorageError: the file cannot be written.
         """
         store = self._session.store
-        if not isinstance(store, SupportsSnapshot):
+        if not isinstance(store, SupportsBackup):
             raise ConfigError(f"a {type(store).__name__} has no file to copy; export it, or back up its database")
         self._session.runtime.accesses.flush()
-        store.snapshot(Path(path))
+        store.backup(Path(path))
 
     def export(self, folder: str | Path, *, progress: bool | None = None) -> ExportManifest:
         """Write the memory, with all its namespaces and its history, to a new folder of plain files.

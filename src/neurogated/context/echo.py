@@ -188,7 +188,7 @@ class EchoLinks:
             return {view.ids[row]: 1 / rows.size for row in rows.tolist()} if rows.size == len(quoted) else {}
         if node.embedding is None or not rows.size:
             return {}
-        likeness = self.store.reader(view).similarities(np.asarray(node.embedding), rows)
+        likeness = self.store.snapshot(view).similarities(np.asarray(node.embedding), rows)
         order = np.argsort(-likeness, kind="stable")[:_ECHO_CANDIDATES]
         nearest = rows[order[likeness[order] >= _ECHO_SIMILARITY]]
         memories = self.store.get_nodes([view.ids[row] for row in nearest.tolist()], missing_ok=True)

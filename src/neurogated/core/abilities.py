@@ -170,10 +170,10 @@ class SupportsCopies(Protocol):
 
 
 @runtime_checkable
-class SupportsSnapshot(Protocol):
+class SupportsBackup(Protocol):
     """Ability of a store: to write the state of all graphs to one file while in use; it raises StorageError."""
 
-    def snapshot(self, path: Path) -> None: ...
+    def backup(self, path: Path) -> None: ...
 
 
 @runtime_checkable

@@ -17,7 +17,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.habits import explains_reading
 from neurogated.core.judgements import RelationKind, Verdict
 from neurogated.core.model import MemoryEdge, MemoryNode, checked_count, checked_unit
-from neurogated.core.ports import GraphReader, GraphStorePort
+from neurogated.core.ports import GraphStorePort, Snapshot
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
@@ -196,7 +196,7 @@ def conflicts_in(view: GraphView, nodes: Iterable[MemoryNode]) -> list[Conflict]
     return valid_conflicts(node for node in found if node.id not in defects)
 
 
-def disputes_about(reader: GraphReader, node_ids: Collection[str]) -> list[Conflict]:
+def disputes_about(reader: Snapshot, node_ids: Collection[str]) -> list[Conflict]:
     """Return the conflicts of which one of the nodes is a side, stored or between values of slots."""
     view, stored = reader.view, conflicts_about(reader.view, node_ids)
     return [*(conflicts_in(view, reader.nodes(view.known_rows(stored))) if stored else ()), *reader.disputes(node_ids)]
@@ -261,7 +261,7 @@ def undisputed(
     With `at`, one counts whose end, which another one sets, comes after that time.
     """
     kept = {node.id: node for node in nodes}
-    for conflict in disputes_about(store.reader(view), kept):
+    for conflict in disputes_about(store.snapshot(view), kept):
         for side in conflict.sides:
             end = kept[side].valid_to if side in kept else None
             still_holds = at is not None and end is not None and end > at and conflict.outcome == "superseded"

@@ -80,14 +80,14 @@ class GraphStorePort(Protocol):
             EmbedderMismatchError: the memory now has vectors of another embedder than the one it was opened with.
         """
 
-    def reader(
+    def snapshot(
         self,
         view: GraphView | None = None,
         *,
         valid_at: datetime | None = None,
         filters: Filter | None = None,
         without: Collection[str] = (),
-    ) -> GraphReader:
+    ) -> Snapshot:
         """Return the present state of the graph, for searches that all read the same; see `view`.
 
         They read a given view of this store, by default a new one, without the nodes `without`, and their edges.
@@ -193,12 +193,12 @@ class GraphStorePort(Protocol):
         """Release all resources; any later use raises MemoryClosedError."""
 
 
-class GraphReader(Protocol):
+class Snapshot(Protocol):
     """A state of a graph with a view of it. Searches find nodes that the view shows and its filter admits."""
 
     view: GraphView
 
-    def restricted(self, filters: Filter | None, without: Collection[str] = ()) -> GraphReader:
+    def restricted(self, filters: Filter | None, without: Collection[str] = ()) -> Snapshot:
         """Return the reader whose searches find only what a filter admits, and without the nodes `without`."""
 
     def nearest(self, queries: Sequence[Vector], k: int) -> list[tuple[Rows, NDArray[np.float64]]]:

@@ -31,7 +31,7 @@ def searched(
 
     The vectors and keywords are those of the memory, so that only the ranking differs.
     """
-    seen = memory.store.reader(filters=filters)
+    seen = memory.store.snapshot(filters=filters)
     rows = seen.view.live_nodes()
     rows = rows[seen.view.admitted(rows)]
     if not rows.size:

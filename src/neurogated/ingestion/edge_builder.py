@@ -19,7 +19,7 @@ from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector
-from neurogated.core.ports import GraphReader, GraphStorePort
+from neurogated.core.ports import GraphStorePort, Snapshot
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.view import GraphView
 from neurogated.utils.vector_utils import exact_cosines
@@ -40,7 +40,7 @@ class UserGraph:
     these words seem common.
     """
 
-    def __init__(self, reader: GraphReader, user_id: str | None) -> None:
+    def __init__(self, reader: Snapshot, user_id: str | None) -> None:
         self._reader = reader.restricted(_texts_of(user_id))
         self.view = self._reader.view
         """The whole graph; searches in it find the user's memories only."""
@@ -74,7 +74,7 @@ class UserGraph:
 class UserGraphs(dict[str | None, UserGraph]):
     """The graphs of users, made when they are asked for."""
 
-    def __init__(self, reader: GraphReader) -> None:
+    def __init__(self, reader: Snapshot) -> None:
         super().__init__()
         self._reader = reader
         self.view = reader.view

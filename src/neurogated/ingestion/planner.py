@@ -212,7 +212,9 @@ class Planner:
         if node.scope.session_id is not None:
             ids = turn_ids(self._store.view(), node.scope.user_id, node.scope.session_id)
         elif node.found.document_id is not None:
-            ids = UserGraph(self._store.reader(), node.scope.user_id).nodes_with([document_tag(node.found.document_id)])
+            ids = UserGraph(self._store.snapshot(), node.scope.user_id).nodes_with(
+                [document_tag(node.found.document_id)]
+            )
         else:
             return ()
         place = ids.index(node.id) if node.id in ids else 0

@@ -23,7 +23,7 @@ from neurogated.core.derivation import common_metadata, derivations, derived_fro
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, same_vector
-from neurogated.core.ports import Embedder, GraphReader, GraphStorePort
+from neurogated.core.ports import Embedder, GraphStorePort, Snapshot
 from neurogated.core.rendering import document_tag
 from neurogated.core.view import GraphView
 from neurogated.errors import UnknownIdError
@@ -68,7 +68,7 @@ class Linker:
         self._config = config
         self._duplicates = duplicates
 
-    def writing(self, analysed: Analysed, reader: GraphReader, *, reason: str) -> GraphDelta:
+    def writing(self, analysed: Analysed, reader: Snapshot, *, reason: str) -> GraphDelta:
         """Return the delta that writes analysed nodes to the graph of `reader`, and removes those that they replace.
 
         It also removes the memories that were derived from removed nodes, or from old versions of changed nodes.
@@ -115,7 +115,7 @@ class Linker:
         Raises:
             UnknownIdError: a node does not exist.
         """
-        given, reader = list(dict.fromkeys(node_ids)), self._store.reader()
+        given, reader = list(dict.fromkeys(node_ids)), self._store.snapshot()
         followers = followers_without(reader.view, self._store.get_nodes(given))
         joined = [MemoryEdge(*pair, EdgeType.SEQ, created_at=at) for pair in followers]
         return self.writing(Analysed([], [], (), (), given, at, sequences=joined), reader, reason=reason)
@@ -269,7 +269,7 @@ class Writer:
             if row < 0
             for source, target in ((first, second), (second, first))
         )
-        mentions = text_edges(self._store, changed, at, graphs=UserGraphs(self._store.reader()))
+        mentions = text_edges(self._store, changed, at, graphs=UserGraphs(self._store.snapshot()))
         return GraphDelta(
             removed_edges=tuple(mentions.removed),
             nodes=changed,
@@ -363,7 +363,7 @@ class Writer:
         self,
         nodes: Sequence[MemoryNode],
         removed: Sequence[str],
-        reader: GraphReader,
+        reader: Snapshot,
         *,
         reason: str,
         derived: Mapping[str, Collection[str]] = MappingProxyType({}),
@@ -488,14 +488,14 @@ class Writer:
                     _log.info("stored %d chunks, %d of them new, in %.2f s", len(nodes), len(accessed.new), took)
                 return {**batch.old, **{node.id: node for node in analysed.nodes}}
 
-    def present(self) -> GraphReader:
+    def present(self) -> Snapshot:
         """Return the present graph, without nodes that have expired; the lock is held."""
-        reader = self._store.reader()
+        reader = self._store.snapshot()
         if reader.view.hidden.size and self.expire(self._clock()):
-            reader = self._store.reader()
+            reader = self._store.snapshot()
         return reader
 
-    def _write(self, analysed: Analysed, reader: GraphReader, reason: str, fresh: Sequence[MemoryNode]) -> None:
+    def _write(self, analysed: Analysed, reader: Snapshot, reason: str, fresh: Sequence[MemoryNode]) -> None:
         """Link nodes with the stored nodes, and write them in one delta; see `Check` for `fresh`."""
         # To ask the embedder for the length of its vectors could load a model, while the lock is held.
         sizes = [len(node.embedding) for node in analysed.nodes if node.embedding is not None]

@@ -161,7 +161,7 @@ class ConflictChecker:
     ) -> Conflict | None:
         """Return a conflict of claims of two memories as a model decides it; None if the user is asked."""
         ours = claims_of(view, [new.id])
-        if not any(one.id == dispute.id and one.status == "open" for one in self.store.reader(view).disputes(ours)):
+        if not any(one.id == dispute.id and one.status == "open" for one in self.store.snapshot(view).disputes(ours)):
             return None
         found = replace(dispute, reason=relation.reason, rule=MODEL)
         if not relation.is_conflict:
@@ -248,7 +248,7 @@ def _between(
     store: GraphStorePort, view: GraphView, ours: Collection[str], theirs: Collection[str]
 ) -> Iterator[Conflict]:
     """Yield the conflicts of some nodes with others."""
-    for one in disputes_about(store.reader(view), ours):
+    for one in disputes_about(store.snapshot(view), ours):
         first, second = one.sides
         if (first in ours and second in theirs) or (second in ours and first in theirs):
             yield one

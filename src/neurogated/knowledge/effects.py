@@ -51,7 +51,7 @@ def effect_of(store: GraphStorePort, conflict: Conflict, keep: str, at: datetime
     sides = {node.id: (node.valid_from, node.valid_to) for node in store.get_nodes(conflict.sides)}
     times = {name: (held, held) for name, held in sides.items()} | dict(foreseen.times)
     gone = {node.id: node.kind == CONFLICT for node in store.get_nodes(delta.removed_nodes, missing_ok=True)}
-    before = {one.id: one for one in disputes_about(store.reader(view), times)}
+    before = {one.id: one for one in disputes_about(store.snapshot(view), times)}
     written = [Conflict.of(node) for node in delta.nodes if node.kind == CONFLICT]
     after = {name: one for name, one in before.items() if name not in foreseen.ended and name not in gone}
     after |= {one.id: one for one in (*foreseen.conflicts, *written)}
@@ -82,7 +82,7 @@ def resolution(
     conflict, opened = replace(conflict, because=because, by_user=True), list[Conflict]()
     if keep in conflict.sides:
         settled = conflict.settled("wrong", conflict.other(keep))
-        about = disputes_about(store.reader(), [keep])
+        about = disputes_about(store.snapshot(), [keep])
         acquitted = (one for one in about if one.id != conflict.id and one.outcome == "wrong" and one.loser == keep)
         opened = [one.opened() for one in acquitted]
     elif keep == "both":

@@ -108,7 +108,7 @@ class CandidateFinder:
     def disputed(self, view: GraphView, node: MemoryNode, is_left_out: Callable[[str], bool]) -> Iterator[TextPair]:
         """Yield the pairs of a memory whose claims seem to exclude each other, because they are in one slot."""
         ours = claims_of(view, [node.id])
-        for conflict in self._store.reader(view).disputes(ours) if ours else ():
+        for conflict in self._store.snapshot(view).disputes(ours) if ours else ():
             theirs = [side for side in conflict.sides if side not in ours]
             sources = (
                 [name for name in sources_of(view, theirs).get(theirs[0], ()) if not is_left_out(name)]
@@ -145,7 +145,7 @@ class CandidateFinder:
     ) -> list[str]:
         """Return the other claims and facts of the owner of a memory in the slots of claims, in order."""
         scope = ScopeFilter(*node.scope.owner, alone=True)
-        shown = self._store.reader(view, filters=Filter(scope=scope, kinds=FACTS)).view
+        shown = self._store.snapshot(view, filters=Filter(scope=scope, kinds=FACTS)).view
         parts = (one.found.statement for one in claims)
         tags = {slot_tag(one.subject, one.attribute) for one in parts if one is not None}
         names = dict.fromkeys(chain.from_iterable(self._store.nodes_with([tag], view=shown) for tag in sorted(tags)))
@@ -160,7 +160,7 @@ class CandidateFinder:
         known = {*self._linked(view, node.id), node.id}
         own = ScopeFilter(*node.scope.owner, alone=True)
         # A memory that was written since waits itself, and only this view is older than the queue.
-        shown = self._store.reader(view, filters=Filter(scope=own, except_kinds=NO_MEMORIES)).view
+        shown = self._store.snapshot(view, filters=Filter(scope=own, except_kinds=NO_MEMORIES)).view
         found = self._store.nearest(node.embedding, _ROUNDS * _READ, shown)
         cosines = {name: cosine for name, cosine in found if name not in known and not is_left_out(name)}
         alike = filter(is_message, self._read(list(cosines)))
@@ -175,7 +175,7 @@ class CandidateFinder:
     def _linked(self, view: GraphView, name: str) -> Iterator[str]:
         """Yield the ids of the memories that say the same as one, or are in conflict with it or with its claims."""
         yield from chain.from_iterable(others_of(view, view.known_rows([name]), anyone))
-        about = disputes_about(self._store.reader(view), [name, *claims_of(view, [name])])
+        about = disputes_about(self._store.snapshot(view), [name, *claims_of(view, [name])])
         sides = {side for one in about for side in one.sides}
         yield from (*sides, *chain.from_iterable(sources_of(view, sides).values()))
 

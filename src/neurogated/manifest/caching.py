@@ -64,7 +64,7 @@ class Router:
         self, query: str, vector: Vector, store: GraphStorePort, view: GraphView, limit: int
     ) -> tuple[Community, ...]:
         """Return the communities of the memories that are nearest to a question, best first."""
-        ((rows, _),) = store.reader(view).nearest([vector], _NEAREST)
+        ((rows, _),) = store.snapshot(view).nearest([vector], _NEAREST)
         found = dict.fromkeys(self._of_node.get(view.ids[row], -1) for row in rows.tolist())
         numbers = [number for number in found if number >= 0]
         numbers += [one.number for one in self.by_words(query, len(self._communities)) if one.number not in found]

@@ -23,7 +23,7 @@ from typing import NamedTuple
 import numpy as np
 
 from neurogated.core.columns import highest
-from neurogated.core.ports import GraphReader
+from neurogated.core.ports import Snapshot
 from neurogated.core.scope import ANY_USER, UserChoice
 from neurogated.core.trace import Recall
 from neurogated.retrieval.similarity import Similarities
@@ -60,7 +60,7 @@ WITHOUT_COSINES = ConfidenceWeights(-1.59, Evidence(0.0, 0.0, 2.79, 3.19))
 """For other embedders."""
 
 
-def evidence_of(reader: GraphReader, query: str, known: Similarities) -> Evidence | None:
+def evidence_of(reader: Snapshot, query: str, known: Similarities) -> Evidence | None:
     """Return the measures of the memories that a recall may return; None without memories."""
     if not (size := known.rows.size):
         return None

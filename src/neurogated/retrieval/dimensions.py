@@ -18,7 +18,7 @@ from neurogated.core.columns import distinct
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import Said
 from neurogated.core.kernel import CAUSE, EFFECT, NEWEST, PLACE, SENTIMENT, SPAN, Kernel
-from neurogated.core.ports import GraphReader
+from neurogated.core.ports import Snapshot
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.view import Rows, best_places
 from neurogated.retrieval.formula import CANDIDATES
@@ -87,7 +87,7 @@ class Dimensions:
 
     def __init__(
         self,
-        reader: GraphReader,
+        reader: Snapshot,
         config: MemoryConfig,
         likeness: QuestionSimilarity,
         *,

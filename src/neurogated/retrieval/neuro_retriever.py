@@ -23,7 +23,7 @@ from neurogated.core.energy import EnergyLaw
 from neurogated.core.filters import FilterOptions, recallable
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryNode
-from neurogated.core.ports import Embedder, GraphReader, GraphStorePort, KernelSource, SupportsKernelBatch
+from neurogated.core.ports import Embedder, GraphStorePort, KernelSource, Snapshot, SupportsKernelBatch
 from neurogated.core.read_only import Deferred
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.trace import Recall, RecalledMemory
@@ -207,7 +207,7 @@ class NeuroRetriever:
         given, sizes = (queries, [1] * len(queries)) if self._classic else each_question(queries)
         left_out = frozenset(checked_names("except_ids", except_ids, exact=True))
         store = self._store if then is None else self._store.as_of(then)
-        reader = store.reader(valid_at=held, filters=wanted_nodes, without=left_out)
+        reader = store.snapshot(valid_at=held, filters=wanted_nodes, without=left_out)
         view = reader.view
         law = self._law if as_of is None and not include_dormant else None
         is_short = as_of is None and not include_duplicates
@@ -218,14 +218,14 @@ class NeuroRetriever:
         shared.lap("rank")
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         recalls = merged(map(self._recall, asked, found, memories, repeat(share)), sizes, wanted)
-        shown = reader if valid_at is None else store.reader(filters=wanted_nodes, without=left_out)
+        shown = reader if valid_at is None else store.snapshot(filters=wanted_nodes, without=left_out)
         recalls = in_present_order(store, view, shown, recalls, wanted, present=day, held=held)
         left, embed = iter(found), self._embedder.embed_documents
         following = [np.concatenate([one.ranking.following for one in islice(left, size)]) for size in sizes]
         recalls = with_later(reader, embed, recalls, following, wanted, present=day)
         return [withheld(recall, surest, filters.get("user_id")) for recall in recalls]
 
-    def scores(self, query: str, reader: GraphReader, *, top_n: int) -> list[tuple[str, float]] | None:
+    def scores(self, query: str, reader: Snapshot, *, top_n: int) -> list[tuple[str, float]] | None:
         """Return the ids and scores of a recall with `include_duplicates` of memories that nobody has said, best first.
 
         It reads no texts. A recall puts what was said later, and what holds, before what it replaces: only if somebody
@@ -242,7 +242,7 @@ class NeuroRetriever:
 
     def _found(
         self,
-        reader: GraphReader,
+        reader: Snapshot,
         given: Sequence[str],
         admission: Callable[[], Admission],
         wanted: int,
@@ -277,7 +277,7 @@ class NeuroRetriever:
             if has_turn:
                 self._turns.release()
 
-    def _worded(self, reader: GraphReader, given: Sequence[str]) -> tuple[list[str], list[str]]:
+    def _worded(self, reader: Snapshot, given: Sequence[str]) -> tuple[list[str], list[str]]:
         """Return the queries without requests, and also with typing errors corrected."""
         existing, rare = reader.existing_tags, partial(rare_words, reader)
 

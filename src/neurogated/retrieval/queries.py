@@ -20,7 +20,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Moment, offset_of
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import checked_count
-from neurogated.core.ports import GraphReader
+from neurogated.core.ports import Snapshot
 from neurogated.errors import InputError
 from neurogated.retrieval.dormancy import NOTHING, Scored
 from neurogated.retrieval.question_kinds import has_interrogative
@@ -41,7 +41,7 @@ def started(search: Callable[[], list[Scored]]) -> Future[list[Scored]]:
     return _threads_of(os.getpid()).submit(search)
 
 
-def first_phase(reader: GraphReader, config: MemoryConfig, queries: Sequence[str], *, depth: int) -> list[Scored]:
+def first_phase(reader: Snapshot, config: MemoryConfig, queries: Sequence[str], *, depth: int) -> list[Scored]:
     """For each query, find up to `depth` memories by keywords: rows with their BM25, best first."""
     if not config.retrieval.keyword_weight:
         return [NOTHING] * len(queries)

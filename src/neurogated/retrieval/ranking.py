@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.columns import distinct
 from neurogated.core.model import EdgeKey
-from neurogated.core.ports import GraphReader
+from neurogated.core.ports import Snapshot
 from neurogated.core.read_only import ReadOnlyDict
 from neurogated.core.rendering import render
 from neurogated.core.same_as import others_of
@@ -101,7 +101,7 @@ class Reranker(Protocol):
         """Return how well the text of each pair answers its question (n,), 0–1. Raises LLMError."""
 
 
-def relevance_of(reranker: Reranker, reader: GraphReader, question: str, rows: Rows) -> Values:
+def relevance_of(reranker: Reranker, reader: Snapshot, question: str, rows: Rows) -> Values:
     """Return how well the nodes at some rows answer a question (n,), 0–1."""
     texts = {node.id: render(node) for node in reader.nodes(np.sort(rows))}
     return reranker.relevance([(question, texts.get(reader.view.ids[row], "")) for row in rows.tolist()])
@@ -156,7 +156,7 @@ class RankedNodes(NamedTuple):
     """See `Recall.confidence`."""
 
 
-def memories_of(reader: GraphReader, found: Sequence[RankedNodes], least: float) -> list[tuple[RecalledMemory, ...]]:
+def memories_of(reader: Snapshot, found: Sequence[RankedNodes], least: float) -> list[tuple[RecalledMemory, ...]]:
     """Return the memories of each question with a score of `least` or more; one call fetches the texts of all."""
     ids = [[reader.view.ids[row] for row in one.ranking.likeness.rows.tolist()] for one in found]
     rows = np.concatenate([one.ranking.likeness.rows for one in found])

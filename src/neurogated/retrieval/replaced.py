@@ -39,7 +39,7 @@ from neurogated.core.facts import Fact, facts_read, is_supported
 from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM, DEFAULT_KIND, FACT, PROFILE, SEGMENT
-from neurogated.core.ports import GraphReader, GraphStorePort
+from neurogated.core.ports import GraphStorePort, Snapshot
 from neurogated.core.rendering import said_by
 from neurogated.core.same_as import anyone, are_echoes, echoed_rows, fronts, has_echoes, has_groups, is_shown, others_of
 from neurogated.core.speakers import same_speaker
@@ -84,7 +84,7 @@ class RecalledClaims(NamedTuple):
 def in_present_order(
     store: GraphStorePort,
     searched: GraphView,
-    every_time: GraphReader,
+    every_time: Snapshot,
     recalls: Sequence[Recall],
     most: int,
     *,
@@ -213,7 +213,7 @@ def _put(store: GraphStorePort, memories: list[RecalledMemory], place: int, name
         place += 1
 
 
-def _recalled_claims(store: GraphStorePort, reader: GraphReader, recall: Recall, present: datetime) -> RecalledClaims:
+def _recalled_claims(store: GraphStorePort, reader: Snapshot, recall: Recall, present: datetime) -> RecalledClaims:
     """Return what the memories of a recall say, with the facts that hold at a time; the reader has all valid times."""
     shown, groups = reader.view, _groups(reader.view, recall.ids)
     members = {*groups}.union(*groups.values())
@@ -314,7 +314,7 @@ Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 
 
 def with_later(
-    reader: GraphReader,
+    reader: Snapshot,
     embed: Embed,
     recalls: Sequence[Recall],
     following: Sequence[Rows],
@@ -344,9 +344,7 @@ def with_later(
     ]
 
 
-def _linked(
-    reader: GraphReader, embed: Embed, recall: Recall, following: Rows, most: int, *, present: datetime
-) -> Recall:
+def _linked(reader: Snapshot, embed: Embed, recall: Recall, following: Rows, most: int, *, present: datetime) -> Recall:
     links = _links(reader, embed, [one.node for one in recall])
     if not (links and (links := _unjudged(reader, recall, links))):
         return recall
@@ -370,7 +368,7 @@ def _linked(
     return replace(recall, memories=tuple(memories[:most]), later=kept)
 
 
-def _unjudged(reader: GraphReader, recall: Recall, links: dict[str, MemoryNode]) -> dict[str, MemoryNode]:
+def _unjudged(reader: Snapshot, recall: Recall, links: dict[str, MemoryNode]) -> dict[str, MemoryNode]:
     """Return the links without those whose later memory a model has read, except between standing values of a slot."""
     claims = claims_of(reader.view, {*links, *(later.id for later in links.values())})
     slots = defaultdict[str, set[Slot]](set)
@@ -393,7 +391,7 @@ def at_score(node: MemoryNode, found: RecalledMemory | None, beside: RecalledMem
     return found if score == found.score else found.moved(score, "replaces")
 
 
-def _links(reader: GraphReader, embed: Embed, nodes: Sequence[MemoryNode]) -> dict[str, MemoryNode]:
+def _links(reader: Snapshot, embed: Embed, nodes: Sequence[MemoryNode]) -> dict[str, MemoryNode]:
     """Return the newest later memory about the same thing, by the ids of those of the nodes that have one."""
     view, said = reader.view, {node.id: node for node in nodes if _is_said(node)}
     if not said:
@@ -452,7 +450,7 @@ def _may_change(earlier: MemoryNode, later: MemoryNode, speakers: set[str], *, i
 
 
 def _without_names(
-    reader: GraphReader,
+    reader: Snapshot,
     embed: Embed,
     names: Sequence[str | None],
     pairs: tuple[Rows, Rows],

@@ -16,7 +16,7 @@ from neurogated.core.columns import contained, distinct
 from neurogated.core.derivation import are_of, is_derived
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import NO_MEMORIES
-from neurogated.core.ports import GraphReader
+from neurogated.core.ports import Snapshot
 from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, call_tag, role_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.retrieval.formula import FORMULA, Formula
@@ -119,12 +119,12 @@ def neighbours(view: GraphView, rows: Rows, reach: int) -> Neighbours:
 class Samples:
     """Means over the samples of a view, which questions share until it changes; each is computed on first use."""
 
-    def __init__(self, reader: GraphReader, config: MemoryConfig, formula: Formula = FORMULA) -> None:
+    def __init__(self, reader: Snapshot, config: MemoryConfig, formula: Formula = FORMULA) -> None:
         self.reader, self.view, self.config, self.formula = reader, reader.view, config, formula
         self._state = self.view.alive, self.view.weight, self.view.sequence, self.view.among
         self._last: tuple[Rows, NDArray[np.float32]] | None = None
 
-    def of(self, reader: GraphReader) -> Samples:
+    def of(self, reader: Snapshot) -> Samples:
         """Return these samples for a reader that finds the same memories; those of others are computed anew."""
         found, view, among = Samples(reader, self.config, self.formula), reader.view, reader.view.among
         alive, weight, sequence, before = self._state
@@ -213,7 +213,7 @@ def _spread(size: int, count: int) -> Rows:
     return places.astype(np.int64)
 
 
-def roles_called(reader: GraphReader, calls: Sequence[str]) -> list[str]:
+def roles_called(reader: Snapshot, calls: Sequence[str]) -> list[str]:
     """Return the roles that a question calls by their names, learned from the conversation.
 
     A name belongs to the assistant if the user addresses the assistant by it, and the assistant hardly ever says it.
@@ -226,7 +226,7 @@ def roles_called(reader: GraphReader, calls: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(role for word in calls if (role := _called(reader, word)) is not None))
 
 
-def _called(reader: GraphReader, word: str) -> str | None:
+def _called(reader: Snapshot, word: str) -> str | None:
     """Return the role that has this name, None if it is no name."""
     for caller, other in (ROLES, ROLES[::-1]):
         calls = reader.rows_with([call_tag(word), role_tag(caller)]).size

@@ -22,7 +22,7 @@ from itertools import chain, islice, pairwise, zip_longest
 from math import inf
 from string import ascii_lowercase
 
-from neurogated.core.ports import GraphReader
+from neurogated.core.ports import Snapshot
 from neurogated.core.read_only import Deferred
 from neurogated.core.rendering import names_in
 from neurogated.core.trace import Recall, RecalledMemory
@@ -182,7 +182,7 @@ _RARE_SHARE, _RARE = 100, 8
 """A rare word is in up to a hundredth of the memories, or in eight."""
 
 
-def rare_words(reader: GraphReader, words: Collection[str]) -> dict[str, list[int]]:
+def rare_words(reader: Snapshot, words: Collection[str]) -> dict[str, list[int]]:
     """Return the memories that have each of `words`, without the words that many memories have."""
     view = reader.view
     size = view.node_count if view.among is None else view.among.size

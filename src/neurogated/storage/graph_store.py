@@ -34,7 +34,7 @@ from neurogated.storage.index.vectors.embedding_store import EXACT_BELOW
 from neurogated.storage.live_graph import Family, LiveGraph
 from neurogated.storage.log.log import Engine
 from neurogated.storage.log.memory_log import MemoryEngine
-from neurogated.storage.reader import Reader, checked_page, in_order, named, only_edge
+from neurogated.storage.snapshot import GraphSnapshot, checked_page, in_order, named, only_edge
 from neurogated.text.strings import checked_text
 
 NodeRef = MemoryNode | str | UUID
@@ -215,16 +215,16 @@ class GraphStore(
         return list(self.graph.latest().pending)
 
     def view(self, *, valid_at: datetime | None = None, filters: Filter | None = None) -> GraphView:
-        return self.reader(valid_at=valid_at, filters=filters).view
+        return self.snapshot(valid_at=valid_at, filters=filters).view
 
-    def reader(
+    def snapshot(
         self,
         view: GraphView | None = None,
         *,
         valid_at: datetime | None = None,
         filters: Filter | None = None,
         without: Collection[str] = (),
-    ) -> Reader:
+    ) -> GraphSnapshot:
         now, moment = to_micros(self._clock()), micros_or_none(valid_at)
 
         def taken(state: GraphState) -> tuple[GraphState, GraphView]:
@@ -233,7 +233,7 @@ class GraphStore(
 
         # The searches of a view do not need later writes of other processes.
         state, seen = self.graph.ask(taken, latest=view is None or self.graph.follower.borrows)
-        found = Reader(self.graph, state, seen, now)
+        found = GraphSnapshot(self.graph, state, seen, now)
         return found if filters is None and not without else found.restricted(filters, without)
 
     def find(
@@ -251,7 +251,7 @@ class GraphStore(
         return EXACT_BELOW
 
     def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
-        seen = self.reader(view)
+        seen = self.snapshot(view)
         return named(seen.view, seen.nearest([query], k)[0])
 
     def vector_search(self, query_vec: Vector, k: int | None = None) -> list[tuple[MemoryNode, float]]:
@@ -262,11 +262,11 @@ class GraphStore(
         return [(nodes[node_id], score) for node_id, score in found if node_id in nodes]
 
     def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
-        seen = self.reader(view)
+        seen = self.snapshot(view)
         return named(seen.view, seen.keyword_search(query, k))
 
     def existing_tags(self, tags: Iterable[str], view: GraphView | None = None) -> frozenset[str]:
-        return self.reader(view).existing_tags(tags)
+        return self.snapshot(view).existing_tags(tags)
 
     def nodes_with(self, terms: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:
         state, texts = self.graph.text_state()

@@ -124,7 +124,7 @@ def consistent_snapshot(store: GraphStorePort, folder: Path) -> Iterator[GraphSt
     from neurogated.storage.sqlite_store import SqliteStore
 
     if isinstance(store, SqliteStore):
-        store.snapshot(folder / _COPY)
+        store.backup(folder / _COPY)
         with SqliteStore.open(folder / _COPY, read_only=True) as copy:
             yield copy
         return

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import cast
 
-from neurogated.core.abilities import EmbeddedVersion, SupportsSnapshot, SupportsStatistics, VersionKey
+from neurogated.core.abilities import EmbeddedVersion, SupportsBackup, SupportsStatistics, VersionKey
 from neurogated.core.model import Vector
 from neurogated.storage.durable_store import DurableStore
 from neurogated.storage.log.sqlite.connection import fetch
@@ -17,7 +17,7 @@ from neurogated.storage.log.sqlite.snapshot import take_snapshot
 from neurogated.storage.log.sqlite.sqlite_log import SqliteEngine, SqliteLog
 
 
-class SqliteStore(DurableStore[SqliteEngine], SupportsSnapshot, SupportsStatistics):
+class SqliteStore(DurableStore[SqliteEngine], SupportsBackup, SupportsStatistics):
     """A `DurableStore` whose engine is a memory file: texts, vectors and journal are on disk.
 
     When `apply` returns, the change is on disk and survives `kill -9`.
@@ -43,7 +43,7 @@ class SqliteStore(DurableStore[SqliteEngine], SupportsSnapshot, SupportsStatisti
         """Return the faults of the memory and of its file, one per line; none if it is sound."""
         return self.engine.problems() + super().check()
 
-    def snapshot(self, path: Path) -> None:
+    def backup(self, path: Path) -> None:
         """Write the present state of all graphs to one file while writes continue.
 
         Raises:

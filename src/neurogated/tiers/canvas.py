@@ -155,10 +155,10 @@ class WorkingCanvas:
         if vector is None:
             score = np.exp2(np.minimum(0.0, log_scores - now / self._half_life))
             if task is not None:
-                score *= (1.0 + np.maximum(0.0, store.reader(view).similarities(task, rows))) / 2.0
+                score *= (1.0 + np.maximum(0.0, store.snapshot(view).similarities(task, rows))) / 2.0
             parts["relevance"] = np.minimum(1.0, score / np.maximum(energy, np.finfo(np.float64).tiny))
         else:
-            parts["relevance"] = np.maximum(0.0, store.reader(view).similarities(vector, rows))
+            parts["relevance"] = np.maximum(0.0, store.snapshot(view).similarities(vector, rows))
             score = energy * parts["relevance"]
         names = [view.ids[row] for row in rows.tolist()]
         best = sorted(range(len(names)), key=lambda place: (-score[place], -log_scores[place], names[place]))[:top_k]

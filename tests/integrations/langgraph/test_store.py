@@ -16,7 +16,7 @@ from langgraph.store.base import GetOp, Op, PutOp, SearchOp, TTLConfig
 
 from neurogated import MemoryConfig, NeuroGraphMemory, compose
 from neurogated.core.node_kind import ITEM
-from neurogated.core.ports import GraphReader
+from neurogated.core.ports import Snapshot
 from neurogated.core.scope import ANY_USER
 from neurogated.errors import InputError
 from neurogated.integrations.langgraph import AsyncNeuroStore, NeuroStore
@@ -46,7 +46,7 @@ def test_a_search_that_finds_all_items_recalls_once(store: NeuroStore, monkeypat
     store.batch([PutOp(NOTES, str(number), {"text": f"tea {number}"}) for number in range(3)])
     sizes, scores = list[object](), store.memory.session.retriever.scores
 
-    def counted(query: str, reader: GraphReader, *, top_n: int) -> list[tuple[str, float]] | None:
+    def counted(query: str, reader: Snapshot, *, top_n: int) -> list[tuple[str, float]] | None:
         sizes.append(top_n)
         return scores(query, reader, top_n=top_n)
 

@@ -16,7 +16,7 @@ from neurogated.core.contexts import forgets
 from neurogated.core.delta import Access, GraphDelta
 from neurogated.core.filters import Filter, FilterOptions
 from neurogated.core.node_kind import ITEM
-from neurogated.core.ports import GraphReader, GraphStorePort
+from neurogated.core.ports import GraphStorePort, Snapshot
 from neurogated.core.scope import ANY_USER, ScopeFilter
 from neurogated.core.view import GraphView
 from neurogated.ingestion.items import item_id, node_ids
@@ -197,7 +197,7 @@ def ranked(
     """
     given: FilterOptions = {"user_id": ANY_USER, "path": prefix, "kinds": (ITEM,), "only_ids": only_ids}
     wanted = Filter((ITEM,), scope=ScopeFilter(ANY_USER, path=prefix), only_ids=only_ids)
-    reader = session.store.reader(filters=wanted)
+    reader = session.store.snapshot(filters=wanted)
     steps = [_by_cosine(session, query, reader, most)]
     if order == "activation":
         steps = [_recalled(session, query, reader, given, sorted({min(most, CANDIDATES), CANDIDATES})), *steps]
@@ -212,7 +212,7 @@ def ranked(
 
 
 def _recalled(
-    session: Session, query: str, reader: GraphReader, given: FilterOptions, sizes: Sequence[int]
+    session: Session, query: str, reader: Snapshot, given: FilterOptions, sizes: Sequence[int]
 ) -> Iterator[list[Scored]]:
     """Yield the nodes of recalls of these sizes. A larger recall begins with the memories of a smaller one."""
     for size in sizes:
@@ -225,7 +225,7 @@ def _recalled(
             return
 
 
-def _by_cosine(session: Session, query: str, reader: GraphReader, most: int) -> Iterator[list[Scored]]:
+def _by_cosine(session: Session, query: str, reader: Snapshot, most: int) -> Iterator[list[Scored]]:
     (vector,) = session.parts.embedder.embed_queries([query])
     read, count = 0, most
     while True:

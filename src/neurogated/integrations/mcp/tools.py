@@ -187,7 +187,7 @@ class Tools:
 
     def _by_keywords(self, query: str, limit: int) -> MemoryList:
         view = self._memory.view(**self.owner._asdict())
-        rows, scores = self._memory.store.reader(view).keyword_search(query, limit)
+        rows, scores = self._memory.store.snapshot(view).keyword_search(query, limit)
         scored = zip(self._memory.store.get_nodes([view.ids[row] for row in rows]), scores, strict=True)
         found = [MemoryEntry(**_shown(node), score=round(float(score), 3)) for node, score in scored]
         return {"memories": found, "notes": [_BY_KEYWORDS, *([] if found else [NOTHING_FOUND])]}

@@ -65,7 +65,7 @@ def assert_searches_agree(store: GraphStorePort, query: Sequence[float], view: G
     assert everything == sorted(everything, key=lambda pair: (-pair[1], pair[0]))
     if nodes:
         by_row = dict(
-            zip([shown.ids[row] for row in rows.tolist()], store.reader(shown).similarities(query, rows), strict=True)
+            zip([shown.ids[row] for row in rows.tolist()], store.snapshot(shown).similarities(query, rows), strict=True)
         )
         expected = {one.id: cosines.get(one.id, 0.0) for one in nodes}
         assert {one.id: by_row[one.id] for one in nodes} == pytest.approx(expected, abs=SCORE_TOLERANCE)
@@ -84,7 +84,7 @@ def keyword_scores(store: GraphStorePort, query: str, view: GraphView | None = N
     assert dict(everything).keys() == sharing
     assert all(score > 0 for _, score in everything)
     assert everything == sorted(everything, key=lambda pair: (-pair[1], pair[0]))
-    by_row = dict(zip(names, store.reader(shown).keyword_scores(query, rows).tolist(), strict=True))
+    by_row = dict(zip(names, store.snapshot(shown).keyword_scores(query, rows).tolist(), strict=True))
     assert {name: score for name, score in by_row.items() if score} == pytest.approx(dict(everything))
     for k in (0, 1, 2):
         assert store.keyword_search(query, k, view) == everything[:k]
@@ -94,10 +94,10 @@ def keyword_scores(store: GraphStorePort, query: str, view: GraphView | None = N
 def _tagged(store: GraphStorePort, wanted: Sequence[str]) -> set[str]:
     view = store.view()
     rows = view.live_nodes()
-    found = {view.ids[row] for row in rows[store.reader(view).has_tags(wanted, rows).any(axis=0)].tolist()}
+    found = {view.ids[row] for row in rows[store.snapshot(view).has_tags(wanted, rows).any(axis=0)].tolist()}
     assert found == {one.id for one in store.all_nodes() if tags(one) & set(wanted)}
-    held = np.unpackbits(store.reader(view).marks(wanted, rows)[:, None], axis=1, bitorder="little")[:, : len(wanted)]
-    assert np.array_equal(held.T, store.reader(view).has_tags(wanted, rows))
+    held = np.unpackbits(store.snapshot(view).marks(wanted, rows)[:, None], axis=1, bitorder="little")[:, : len(wanted)]
+    assert np.array_equal(held.T, store.snapshot(view).has_tags(wanted, rows))
     return found
 
 
@@ -233,9 +233,9 @@ class ReadingContract(ContractBase):
         view, rows = store.view(), store.view().rows(["a"])
         apply(store, clock, removed_nodes=("a",))
         assert keyword_scores(store, "heron").keys() == {"b"}
-        assert store.reader(view).keyword_scores("heron", rows).tolist() == [0.0]
-        assert store.reader(view).similarities([1.0, 0.0], rows).tolist() == [0.0]
-        assert store.reader(view).has_tags([subject_tag("lyon")], rows).tolist() == [[False]]
+        assert store.snapshot(view).keyword_scores("heron", rows).tolist() == [0.0]
+        assert store.snapshot(view).similarities([1.0, 0.0], rows).tolist() == [0.0]
+        assert store.snapshot(view).has_tags([subject_tag("lyon")], rows).tolist() == [[False]]
         assert store.existing_tags([subject_tag("lyon")]) == frozenset()
         apply(store, clock, nodes=(heron,))
         assert keyword_scores(store, "heron").keys() == {"a", "b"}
@@ -260,7 +260,7 @@ class ReadingContract(ContractBase):
         assert store.nodes_with(["grey", "unknown"]) == store.nodes_with(["unknown"]) == store.nodes_with([]) == []
         assert store.nodes_with(["grey"], 0) == []
         view = store.view()
-        assert [view.ids[row] for row in store.reader(view).rows_with(["grey"]).tolist()] == ["b", "a", "c"]
+        assert [view.ids[row] for row in store.snapshot(view).rows_with(["grey"]).tolist()] == ["b", "a", "c"]
 
     def test_tags_and_keywords_follow_what_is_replaced_and_removed(
         self, store: GraphStorePort, clock: ManualClock

@@ -235,8 +235,8 @@ def _assert_alike(store: GraphStorePort, alone: GraphStorePort, which: Filter, a
         for query in QUERIES:
             assert _near(store.keyword_search(query, k, view)) == _near(alone.keyword_search(query, k))
     for query in QUERIES:
-        scores = alone.reader(theirs).keyword_scores(query, their_rows).tolist()
-        assert store.reader(view).keyword_scores(query, rows).tolist() == pytest.approx(scores, abs=_SCORE)
+        scores = alone.snapshot(theirs).keyword_scores(query, their_rows).tolist()
+        assert store.snapshot(view).keyword_scores(query, rows).tolist() == pytest.approx(scores, abs=_SCORE)
     asked = ["heron", "stone", "lyon", "unknown"]
     subjects = list(map(subject_tag, asked))
     assert store.existing_tags(subjects, view) == alone.existing_tags(subjects)

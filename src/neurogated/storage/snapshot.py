@@ -1,4 +1,4 @@
-"""`Reader`: one state of a graph with a view of it; searches are its methods and return rows of the view."""
+"""`GraphSnapshot`: one state of a graph with a view of it; searches are its methods and return rows of the view."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Condition, Filter
 from neurogated.core.found import Said
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector, checked_count
-from neurogated.core.ports import GraphReader
+from neurogated.core.ports import Snapshot
 from neurogated.core.rendering import own_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
@@ -34,7 +34,7 @@ Found = tuple[Rows, NDArray[np.float64]]
 """The rows or keys that a search found and their scores, both (n,), best first."""
 
 
-class Reader(GraphReader):
+class GraphSnapshot(Snapshot):
     """A state of the graph, taken once, and a view of it or of an earlier state.
 
     Indexes may be ahead of the state by what was written since. Rows of these writes are never results.
@@ -47,7 +47,7 @@ class Reader(GraphReader):
         self.view = view
         self._bound_texts: LexicalStore | None = state.texts
 
-    def restricted(self, filters: Filter | None, without: Collection[str] = ()) -> Reader:
+    def restricted(self, filters: Filter | None, without: Collection[str] = ()) -> GraphSnapshot:
         """Return the reader whose searches find only what a filter admits, and without the nodes `without`."""
         hidden = self.view.known_rows(without) if without else _NO_ROWS
         view = self.view if filters is None else self._filtered(filters)
@@ -133,8 +133,8 @@ class Reader(GraphReader):
             self._state, self._bound_texts = self._graph.text_state()
         return self._bound_texts
 
-    def _of(self, view: GraphView) -> Reader:
-        return self if view is self.view else Reader(self._graph, self._state, view, self._now)
+    def _of(self, view: GraphView) -> GraphSnapshot:
+        return self if view is self.view else GraphSnapshot(self._graph, self._state, view, self._now)
 
     def _shown(self, rows: Rows) -> Rows:
         """Return the rows of the state that the view shows, as rows of the view."""
