@@ -15,14 +15,8 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.errors import InputError
 from neurogated.ingestion.contents import read_contents
 from neurogated.text.strings import repaired
-from tests.ingestion.compound import COMPOUND
 from tests.ingestion.shapes import SHAPES, Expected
 
-CASES = [
-    pytest.param(message, wanted, id=f"{shape}: {column}")
-    for shape, columns in (SHAPES | COMPOUND).items()
-    for column, (message, wanted) in columns.items()
-]
 HALF, HERON = "\ud83d", "My heron is called Ada."
 ANSWERED = [{"role": "assistant", "content": HERON}]
 
@@ -34,7 +28,7 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[NeuroGraphMemory]
         yield memory
 
 
-@pytest.mark.parametrize(("message", "wanted"), CASES)
+@pytest.mark.parametrize(("message", "wanted"), SHAPES.values(), ids=SHAPES)
 def test_a_message_of_each_format_has_the_right_role_and_text(
     kept: NeuroGraphMemory,
     message: Any,  # noqa: ANN401

@@ -17,7 +17,6 @@ from neurogated.ingestion.contents import COMPLETIONS, HELD_IN, read_contents
 from neurogated.ingestion.formats import SYSTEM
 from neurogated.server import create_app
 from neurogated.server.routes import _without_ids
-from tests.ingestion.compound import COMPOUND
 from tests.ingestion.shapes import SHAPES, Expected
 
 Post = Callable[[str, bytes], httpx.Response]
@@ -116,15 +115,10 @@ def _sent(message: object) -> bytes | None:
     return body.encode() if json.loads(body)["content"] == message else None
 
 
-@pytest.mark.parametrize(
-    ("body", "wanted"),
-    [
-        pytest.param(body, wanted, id=f"{shape}: {column}")
-        for shape, columns in (SHAPES | COMPOUND).items()
-        for column, (message, wanted) in columns.items()
-        if (body := _sent(message))
-    ],
-)
+SENT = {name: (body, wanted) for name, (message, wanted) in SHAPES.items() if (body := _sent(message))}
+
+
+@pytest.mark.parametrize(("body", "wanted"), SENT.values(), ids=SENT)
 def test_messages_of_each_format_are_taken_as_add_takes_them(
     memory: NeuroGraphMemory, post: Post, body: bytes, wanted: Expected | list[Expected]
 ) -> None:
