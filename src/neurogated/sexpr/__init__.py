@@ -2,7 +2,7 @@
 
 from neurogated.operations import EXPRESSIONS as OPERATIONS
 from neurogated.operations import Operation
-from neurogated.sexpr.check import Call, check, layout
+from neurogated.sexpr.check import Call, check
 from neurogated.sexpr.reader import Atom, Form, Symbol, read, write
 
-__all__ = ["OPERATIONS", "Atom", "Call", "Form", "Operation", "Symbol", "check", "layout", "read", "write"]
+__all__ = ["OPERATIONS", "Atom", "Call", "Form", "Operation", "Symbol", "check", "read", "write"]

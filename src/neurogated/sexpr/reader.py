@@ -65,7 +65,7 @@ def read(text: str) -> Expression:
         raise ExpressionError(f"an expression has more than {LONGEST} characters", text, LONGEST)
     found: list[Expression] = []
     opened: list[tuple[list[Expression], int, bool]] = []
-    for kind, at, _, value in _tokens(text):
+    for kind, at, value in _tokens(text):
         if found and not opened:
             raise ExpressionError("there is a second expression; give one", text, at)
         if kind == "open":
@@ -88,13 +88,8 @@ def read(text: str) -> Expression:
     return found[0]
 
 
-def spans(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the kinds (`open`, `close`, `text` or `word`), begins and ends of the tokens of a text."""
-    return ((kind, begin, end) for kind, begin, end, _ in _tokens(text))
-
-
-def _tokens(text: str) -> Iterator[tuple[str, int, int, Value]]:
-    """Yield the tokens with their kinds, begins, ends, and the values of texts and words."""
+def _tokens(text: str) -> Iterator[tuple[str, int, Value]]:
+    """Yield the kinds (`open`, `close`, `text` or `word`) and places of the tokens, and the values of the last two."""
     position = count = 0
     while (kind := (token := _token(text, position)).lastgroup) is not None:
         at, position = token.start(kind), token.end()
@@ -106,7 +101,7 @@ def _tokens(text: str) -> Iterator[tuple[str, int, int, Value]]:
             value, position = _text(text, at)
         elif kind == "word":
             value = _word(text, token["word"], at)
-        yield kind, at, position, value
+        yield kind, at, value
 
 
 def _token(text: str, position: int) -> re.Match[str]:
