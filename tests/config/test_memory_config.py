@@ -186,10 +186,6 @@ def test_a_fault_of_another_source_does_not_name_a_variable() -> None:
         load_config(environ={"NEUROGATED_TOP_K_ANCHORS": "9"}, overrides={"MAX_HOPS": -1})
 
 
-def test_the_token_of_a_server_is_no_setting() -> None:
-    assert load_config(environ={"NEUROGATED_MCP_TOKEN": "secret"}) == MemoryConfig()
-
-
 @pytest.mark.parametrize("given", ["ana:cret@host/db", "ana:c%40cret@host/db", "host/db?password=cret&user=ana"])
 def test_the_password_of_a_database_is_not_shown(given: str) -> None:
     config = MemoryConfig(storage=f"postgresql://{given}").replace(metabolism={"facts_url": f"postgresql://{given}"})

@@ -14,14 +14,14 @@ import mcp.server.mcpserver
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.cli.listening import serve
-from neurogated.integrations.mcp.http import secured
-from neurogated.integrations.mcp.server import build
+from neurogated.integrations.mcp import server as mcp_server
+from neurogated.server import create_app
 
 
 def main(folder: str, source: str, port: str) -> None:
     """Serve until the process is told to end."""
     with NeuroGraphMemory(MemoryConfig(save_dir=folder)) as memory:
-        server: Any = build(memory)
+        server: Any = mcp_server.build(memory)
         # The module adds its fixtures to the server that it makes.
         mcp.server.mcpserver.MCPServer = lambda **_: server  # type: ignore[assignment, misc]
         sys.path.insert(0, source)
@@ -30,7 +30,8 @@ def main(folder: str, source: str, port: str) -> None:
         server.streamable_http_app = functools.partial(
             server.streamable_http_app, event_store=fixtures.event_store, retry_interval=100
         )
-        serve(secured(server, host="127.0.0.1", token=None), "127.0.0.1", int(port))
+        mcp_server.build = lambda *_, **__: server
+        serve(create_app(memory), "127.0.0.1", int(port))
 
 
 if __name__ == "__main__":

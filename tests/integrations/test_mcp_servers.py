@@ -7,25 +7,18 @@ import json
 import random
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import anyio
 import httpx
-import httpx2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from mcp import ClientSession
-from mcp.client.streamable_http import streamable_http_client
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
-from starlette.applications import Starlette
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.cli import main
-from neurogated.errors import ConfigError
-from neurogated.integrations.mcp.http import http_app
 from neurogated.integrations.mcp.server import build
 from neurogated.integrations.mcp.stdio import HANDSHAKE_VERSIONS, STATELESS_VERSIONS, answer_to, readable
 from neurogated.integrations.mcp.tools import ServedOwner
@@ -252,7 +245,11 @@ def test_files_of_the_memory_tool_belong_to_a_user_and_to_no_machine(tmp_path: P
                 await refused(client, "memory_files", command="create", **file)
 
         anyio.run(write)
-    assert main(["mcp", "--save_dir", str(tmp_path), "--project", "x", "--memory_tool", "--http"]) != 0
+
+
+def test_the_flag_of_a_port_names_the_command_that_has_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["mcp", "--http", "--port", "8750"]) == 2
+    assert "serve" in capsys.readouterr().err
 
 
 def test_the_first_answer_comes_before_anything_large_is_loaded() -> None:
@@ -305,50 +302,6 @@ def test_what_one_server_stored_is_found_by_the_next_recall_of_another(count: in
         assert {node.id for number in range(2) for node in memory.find(user_id=f"user {number}")} == set(stored)
 
 
-@pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Return the address that the server prints."""
-    folder = tmp_path_factory.mktemp("memory")
-    words = ["-m", "neurogated", "mcp", "--http", "--port", "0", "--save_dir", str(folder), "--token", "secret"]
-    with subprocess.Popen([sys.executable, *words], stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        yield server.stdout.readline().strip()
-        server.terminate()
-
-
-def test_a_client_with_the_token_remembers_and_recalls(address: str) -> None:
-    async def talk() -> None:
-        headers = {"Authorization": "Bearer secret"}
-        async with (
-            httpx2.AsyncClient(headers=headers, timeout=60) as http,
-            streamable_http_client(address, http_client=http) as streams,
-            ClientSession(streams[0], streams[1]) as client,
-        ):
-            await client.initialize()
-            (one,) = (await call(client, "remember", text="Ana lives in Lyon."))["ids"]
-            found = await call(client, "recall", query="Where does Ana live?")
-            assert found["memories"][0]["id"] == one
-
-    anyio.run(talk)
-
-
-@pytest.mark.parametrize(
-    ("headers", "status"),
-    [
-        ({}, 401),
-        ({"Authorization": "Bearer other"}, 401),
-        ({"Authorization": "Bearer secret", "Origin": "http://evil.example"}, 403),
-        ({"Authorization": "Bearer secret", "Host": "evil.example"}, 421),
-        ({"Authorization": "Bearer secret", "Origin": "http://localhost:3000"}, 200),
-    ],
-)
-def test_a_request_without_the_token_or_from_a_foreign_page_is_refused(
-    address: str, headers: dict[str, str], status: int
-) -> None:
-    answer = httpx2.post(address, json=INITIALIZE, headers=ACCEPTED | headers, timeout=60)
-    assert answer.status_code == status
-
-
 def tool_call(arguments: bytes) -> bytes:
     params = b'{"name": "remember", "arguments": ' + arguments + b"}"
     return b'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": ' + params + b"}"
@@ -358,8 +311,7 @@ def ping(identity: bytes) -> bytes:
     return b'{"jsonrpc": "2.0", "id": ' + identity + b', "method": "ping"}'
 
 
-@pytest.mark.parametrize("app_of", [http_app, create_app], ids=["alone", "beside REST"])
-def test_every_body_is_answered_within_bounds(app_of: Callable[[NeuroGraphMemory], Starlette]) -> None:
+def test_every_body_is_answered_within_bounds() -> None:
     bodies: list[tuple[bytes, int, int | None, str]] = [
         (tool_call(rb'{"text": "Half \ud83d, whole \ud83d\ude00."}'), 200, 7, "ids"),
         (tool_call(b'{"text": "caf\xe9"}'), 400, 7, "-32700"),
@@ -378,7 +330,7 @@ def test_every_body_is_answered_within_bounds(app_of: Callable[[NeuroGraphMemory
     ]
 
     async def talk(memory: NeuroGraphMemory) -> None:
-        app, sent = app_of(memory), ACCEPTED | {"Content-Type": "application/json"}
+        app, sent = create_app(memory), ACCEPTED | {"Content-Type": "application/json"}
         transport = httpx.ASGITransport(app)
         async with (
             app.router.lifespan_context(app),
@@ -397,8 +349,3 @@ def test_every_body_is_answered_within_bounds(app_of: Callable[[NeuroGraphMemory
     with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
         anyio.run(talk, memory)
         assert {one.content for one in memory.list()} == {"Half \ufffd, whole \U0001f600."}
-
-
-def test_a_host_beyond_this_machine_needs_a_token(tmp_path: Path) -> None:
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory, pytest.raises(ConfigError, match="token"):
-        http_app(memory, host="0.0.0.0")  # noqa: S104 - the address that must be refused

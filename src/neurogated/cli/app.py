@@ -153,8 +153,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _first_answer(words: Sequence[str]) -> object:
     """Return the relay of `mcp` on standard input; it has answered the client, whatever the rest takes to load."""
-    if words[:1] != ["mcp"] or {"install", "--http", "-h", "--help"}.intersection(words):
+    if words[:1] != ["mcp"] or {"install", "-h", "--help"}.intersection(words):
         return None
+    if "--http" in words:
+        raise click.UsageError("'neurogated serve' answers MCP over HTTP, at /mcp beside REST")
     if importlib.util.find_spec("mcp") is None:
         return None  # the command says what to install
     return importlib.import_module("neurogated.integrations.mcp.stdio").Relay(words)

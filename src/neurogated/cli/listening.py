@@ -23,7 +23,7 @@ from neurogated.errors import ConfigError
 if sys.platform != "win32":
     import resource
 
-with needs_extra("mcp"):
+with needs_extra("serve"):
     import uvicorn
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -39,10 +39,10 @@ _SAME, _PERIOD = 10, 60.0
 """Most lines that one statement logs in so many seconds."""
 
 
-def serve(app: Callable[..., Any], host: str, port: int, *, path: str = "", patience: float = 30.0) -> None:
+def serve(app: Callable[..., Any], host: str, port: int, *, patience: float = 30.0) -> None:
     """Serve an ASGI app over HTTP until the process is interrupted or terminated, after the answers to its requests.
 
-    Print the address with `path`. Port 0 is any free one. Within `patience` seconds the headers of a request must
+    Print the address. Port 0 is any free one. Within `patience` seconds the headers of a request must
     arrive, and a client must read on.
 
     Raises:
@@ -74,7 +74,7 @@ def serve(app: Callable[..., Any], host: str, port: int, *, path: str = "", pati
     for name in ("uvicorn.error", "asyncio", "neurogated.server.errors"):
         logging.getLogger(name).addFilter(_Sparing())
     name = f"[{host}]" if ":" in host else host
-    print(f"http://{name}:{opened.getsockname()[1]}{path}", flush=True)
+    print(f"http://{name}:{opened.getsockname()[1]}", flush=True)
     print("stop with Ctrl-C", file=sys.stderr)
     # After it has stopped, uvicorn raises the signal again. The memory must still be closed then.
     signal.signal(signal.SIGTERM, signal.default_int_handler)

@@ -15,7 +15,6 @@ from neurogated.errors import ConfigError
 from neurogated.integrations.mcp.clients import CLIENTS, install
 from neurogated.integrations.mcp.stdio import Relay
 
-_PORT = 8750
 _APART = {"save_dir", "read_only", "force_index_from_scratch"}
 """Settings with words of their own in the installed command, and one that deletes."""
 _LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -28,36 +27,13 @@ _memory_tool = click.option("--memory_tool", is_flag=True, help="serve Anthropic
 @_user
 @_project
 @_memory_tool
-@click.option("--http", is_flag=True, help="listen on a port, not on standard input")
-@click.option("--host", default="127.0.0.1", metavar="NAME", help="address of --http (default: 127.0.0.1)")
-@click.option(
-    "--port", type=click.IntRange(0, 65535), default=_PORT, metavar="N", help=f"port of --http (default: {_PORT})"
-)
-@click.option("--token", envvar="NEUROGATED_MCP_TOKEN", metavar="TEXT", help="what clients of --http must send")
 @click.pass_context
-def mcp(
-    context: click.Context,
-    flags: Flags,
-    *,
-    project: tuple[str, ...],
-    memory_tool: bool,
-    http: bool,
-    host: str,
-    port: int,
-    token: str | None,
-) -> None:
-    tools = import_extra("neurogated.integrations.mcp.tools", "mcp")
-    server_of = import_extra("neurogated.integrations.mcp.server", "mcp").build
-    owner, read_only = tools.ServedOwner(flags.owner["user_id"], project), flags.memory_config().read_only
-    with flags.open(create=True, serves=http) as memory:
-        if http:
-            app = import_extra("neurogated.integrations.mcp.http", "mcp").http_app(
-                memory, owner=owner, read_only=read_only, memory_tool=memory_tool, host=host, token=token
-            )
-            import_extra("neurogated.cli.listening", "mcp").serve(app, host, port, path="/mcp")
-            return
+def mcp(context: click.Context, flags: Flags, *, project: tuple[str, ...], memory_tool: bool) -> None:
+    owner = import_extra("neurogated.integrations.mcp.tools", "mcp").ServedOwner(flags.owner["user_id"], project)
+    build = import_extra("neurogated.integrations.mcp.server", "mcp").build
+    with flags.open(create=True) as memory:
         relay: Relay = context.find_root().obj or Relay()
-        server = server_of(memory, owner, read_only=read_only, memory_tool=memory_tool, saved=relay.saved)
+        server = build(memory, owner, read_only=memory.config.read_only, memory_tool=memory_tool, saved=relay.saved)
         relay.start()
         server.run()
         relay.finish()

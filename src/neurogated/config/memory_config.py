@@ -36,8 +36,6 @@ FOREIGN_VARIABLES = {
     "NEO4J_URI": "storage",
 }
 """Variables of the specification that name settings; those with our prefix win."""
-_OF_COMMANDS = frozenset({"NEUROGATED_MCP_TOKEN"})
-"""Variables of commands, which are no settings."""
 _PRESET = "preset"
 _INSIDE = "__"
 """In the name of an environment variable, this replaces the dot: `NEUROGATED_RETRIEVAL__KEYWORD_WEIGHT`."""
@@ -229,7 +227,7 @@ class MemoryConfig:
         found = {name: environ[variable] for variable, name in FOREIGN_VARIABLES.items() if variable in environ}
         by_upper |= {spec.name.upper(): spec.name for spec in dataclasses.fields(cls)} | {_PRESET.upper(): _PRESET}
         for variable, text in environ.items():
-            if variable.startswith(ENVIRONMENT_PREFIX) and variable not in _OF_COMMANDS:
+            if variable.startswith(ENVIRONMENT_PREFIX):
                 name = variable.removeprefix(ENVIRONMENT_PREFIX).replace(_INSIDE, ".")
                 found[by_upper.get(name.upper(), name)] = text
         return found

@@ -12,6 +12,7 @@ import anyio
 from anyio.abc import TaskStatus
 
 from neurogated.core.extras import import_extra, needs_extra
+from neurogated.integrations.mcp.bodies import Messages
 from neurogated.server.callers import Caller, caller_of, grant_in
 from neurogated.server.errors import handle_errors
 from neurogated.server.keys import Grant
@@ -102,7 +103,6 @@ class McpServers:
             # The guard has checked hosts and origins already; the hosts of a server with keys are unknown here.
             transport_security=security.TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )
-        # The guard bounds the bodies.
-        app.add_middleware(import_extra("neurogated.integrations.mcp.bodies", "mcp").Messages, most=None)
+        app.add_middleware(Messages)
         handle_errors(app)
         return app

@@ -22,7 +22,7 @@ _MOST_VALUES, _MOST_GROUPS = 50_000, 20_000
 _STRING = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
 
 
-def bounded(receive: Receive, most: int = MOST_BYTES, patience: float = PATIENCE) -> Receive:
+def bounded(receive: Receive, most: int, patience: float) -> Receive:
     """Return `receive` that gives the body as a whole, and raises HTTPException for too many bytes, seconds or values.
 
     A mark of its byte order, or a character that its client has cut in two, would make all of a body unreadable.
@@ -59,18 +59,17 @@ def bounded(receive: Receive, most: int = MOST_BYTES, patience: float = PATIENCE
 class Messages:
     """An ASGI app around MCP. A body that is refused, or that is no message of JSON-RPC, is answered with its error."""
 
-    def __init__(self, app: ASGIApp, most: int | None = MOST_BYTES) -> None:
-        """Take the app, and the most bytes of a body; None if its bodies are bounded already."""
-        self._app, self._most = app, most
+    def __init__(self, app: ASGIApp) -> None:
+        """Take the app; `bounded` gives the bodies of its requests."""
+        self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it on."""
         if scope["type"] != "http" or scope["method"] != "POST":
             await self._app(scope, receive, send)
             return
-        whole = receive if self._most is None else bounded(receive, self._most)
         try:
-            message = await whole()
+            message = await receive()
         except HTTPException as error:
             answer = {"jsonrpc": "2.0", "id": None, "error": {"code": NO_MESSAGE, "message": error.detail}}
             await JSONResponse(answer, error.status_code)(scope, receive, send)
@@ -81,7 +80,7 @@ class Messages:
         unread = [message]
 
         async def receive_rest() -> Message:
-            return unread.pop() if unread else await whole()
+            return unread.pop() if unread else await receive()
 
         await self._app(scope, receive_rest, send)
 
