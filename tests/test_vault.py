@@ -1,17 +1,13 @@
 """A memory keeps in step with a folder of notes."""
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.calls import calls_of
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
-from neurogated.components.texts import Texts
-from neurogated.components.vault import Vault
 from neurogated.errors import DatasetError
 
 
@@ -80,7 +76,7 @@ def test_a_visit_that_was_killed_before_its_links_is_finished_by_the_next(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Vault, "_connect", killed)
+        patch.setattr("neurogated.components.vault._connect", killed)
         with pytest.raises(KeyboardInterrupt):
             memory.admin.sync(vault, user_id="ana")
     assert _links(memory) == set()
@@ -89,20 +85,6 @@ def test_a_visit_that_was_killed_before_its_links_is_finished_by_the_next(
     before = memory.store.view().sequence
     assert memory.admin.sync(vault, user_id="ana").linked == 0
     assert memory.store.view().sequence == before
-
-
-def test_the_work_for_a_changed_note_hardly_grows_with_the_vault(memory: NeuroGraphMemory, tmp_path: Path) -> None:
-    calls = []
-    for size in (100, 400):
-        folder = tmp_path / str(size)
-        for number in range(size):
-            _write(folder / f"{number}.md", f"Note {number}. See [[{number * 7 % size}]] and [[{number * 13 % size}]].")
-        vault = Vault(memory.session, Texts(memory.session), folder, "ana")
-        vault.sync()
-        _write(folder / "5.md", "Changed. See [[9]].")
-        calls.append(calls_of(partial(vault.sync, [folder / "5.md"])))
-        assert "Changed. See [[9]]." in _texts(memory).values()
-    assert calls[1] < 2 * calls[0]
 
 
 def test_vaults_and_users_do_not_mix(memory: NeuroGraphMemory, vault: Path, tmp_path: Path) -> None:

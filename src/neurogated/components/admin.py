@@ -15,8 +15,7 @@ from neurogated.archive.export import user_lines
 from neurogated.archive.foreign import EXPORTS, detect, read_file
 from neurogated.archive.manifest import ExportManifest
 from neurogated.components.foreign import Branches, Imported, Importing
-from neurogated.components.texts import Texts
-from neurogated.components.vault import Synced, Vault
+from neurogated.components.vault import Synced, sync_folder
 from neurogated.core.abilities import (
     SupportsBackup,
     SupportsCheck,
@@ -25,6 +24,7 @@ from neurogated.core.abilities import (
     SupportsStatistics,
 )
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.extras import import_extra
 from neurogated.core.filters import memories_among
 from neurogated.core.scope import ANY_USER
 from neurogated.core.view import GraphView
@@ -239,7 +239,7 @@ class Admin(Component):
         Raises:
             DatasetError: there is no such folder.
         """
-        return Vault(self._session, Texts(self._session), Path(folder), user_id).sync()
+        return sync_folder(self._session, Path(folder), user_id)
 
     def watch(self, folder: str | Path, *, user_id: str | None = None) -> Iterator[Synced]:
         """Do as `sync`, and then again whenever something in the folder changes; yield what changed each time.
@@ -248,7 +248,10 @@ class Admin(Component):
             DatasetError: there is no such folder.
             MissingExtraError: `watchfiles` is not installed.
         """
-        return Vault(self._session, Texts(self._session), Path(folder), user_id).watch()
+        watchfiles = import_extra("watchfiles", "vault", use="to watch a folder")
+        yield self.sync(folder, user_id=user_id)
+        for _ in watchfiles.watch(folder, yield_on_timeout=False):
+            yield self.sync(folder, user_id=user_id)
 
     def export_to(self, target: str, file: str | Path, *, user_id: str | None = None) -> int:
         """Write the memories of one user, or all, in this graph to a new file in the format of another system.

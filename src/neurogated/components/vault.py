@@ -1,12 +1,12 @@
-"""`Vault`: a folder of Markdown notes that a memory keeps in step with."""
+"""A folder of Markdown notes that a memory keeps in step with: each is a document whose id follows from its path."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from neurogated.archive.foreign.incoming import Incoming
 from neurogated.archive.foreign.notes import NOTES, front_title, read_note
@@ -14,7 +14,6 @@ from neurogated.archive.foreign.values import digest
 from neurogated.components.texts import Texts
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.extras import import_extra
 from neurogated.core.model import EdgeKey, MemoryEdge
 from neurogated.core.scope import Scope
 from neurogated.errors import DatasetError, InputError
@@ -44,164 +43,109 @@ class Synced:
 
 class _Note(NamedTuple):
     id: str
+    path: str
     digest: str
-    names: tuple[str, ...]
-    """Its path, the name of its file and its title, as links write them."""
-    targets: tuple[tuple[str, str], ...]
-    """Its links, as paths from its own folder and as written."""
-
-    @classmethod
-    def of(cls, note_id: str, path: str, found: str, links: Iterable[str], title: str) -> _Note:
-        """Return a note whose text has the digest `found`."""
-        whole, folder = PurePosixPath(path).with_suffix(""), str(PurePosixPath(path).parent)
-        targets = [(os.path.normpath(f"{folder}/{link}").casefold(), link.casefold()) for link in links]
-        names = tuple(name.casefold() for name in (str(whole), whole.name, title))
-        return cls(note_id, found, names, tuple(targets))
+    links: Sequence[str]
+    title: str
 
 
-class Vault:
-    """Keeps the notes of a folder in a memory: each note is a document whose id follows from its path."""
-
-    def __init__(self, session: Session, texts: Texts, folder: Path, user_id: str | None) -> None:
-        self._session, self._texts, self._folder = session, texts, folder.resolve()
-        self._user_id = session.of_user(user_id)
-        if not folder.is_dir():
-            raise DatasetError(f"{folder} is no folder")
-        view = session.store.view()
-        ids = [
-            name for name in view.ids if name.startswith("vault-") and "#" not in name and view.find(name) is not None
-        ]
-        self._known: dict[str, _Note] = {}
-        for node in session.store.get_nodes(ids):
-            about = node.metadata
-            if about.get("vault") == self._folder.name and node.scope.user_id == self._user_id:
-                path, title = about["path"], node.title or ""
-                self._known[path] = _Note.of(node.id, path, about["digest"], about.get("links", ()), title)
-        self._pairs: set[tuple[str, str]] | None = None
-        """The links that have edges; None before the first look, since a visit that was killed may have made none."""
-
-    def sync(self, paths: Iterable[Path] | None = None) -> Synced:
-        """Store the notes that are new or changed, and delete those that are gone.
-
-        Args:
-            paths: where something changed; None looks at the whole folder.
-        """
-        done, found, changed = Synced(), dict[str, _Note](), list[Document]()
-        looked_at = self._all() if paths is None else self._among(paths)
-        for path in looked_at:
-            text = self._text(path)
-            known = self._known.get(path)
-            if known is not None and known.digest == digest(text):
-                found[path] = known
-                done.unchanged += 1
-                continue
-            try:
-                document = self._document(path, text)
-            except InputError as error:
-                done.faults.append(f"{path}: {error}")
-                continue
-            if document is not None:
-                changed.append(document)
-                links, title = document.metadata.get("links", ()), document.title or front_title(text)
-                found[path] = _Note.of(str(document.id), path, digest(text), links, title)
-                done.changed += known is not None
-                done.added += known is None
-        gone = {path: self._known[path] for path in looked_at if path in self._known and path not in found}
-        gone |= {path: note for path, note in self._known.items() if paths is None and path not in found}
-        self._write(changed, found, gone, done)
-        return done
-
-    def watch(self) -> Iterator[Synced]:
-        """Yield what changed, now and whenever files of the folder change."""
-        watchfiles = import_extra("watchfiles", "vault", use="to watch a folder")
-        yield self.sync()
-        for changes in watchfiles.watch(self._folder, yield_on_timeout=False):
-            places = [Path(place) for _, place in changes]
-            # A folder that moves tells of itself only.
-            is_small = all(place.suffix.casefold() in NOTES for place in places)
-            yield self.sync(places if is_small else None)
-
-    def _write(self, changed: list[Document], found: dict[str, _Note], gone: Mapping[str, _Note], done: Synced) -> None:
-        was = self._known
-        for begin in range(0, len(changed), _AT_ONCE):
-            self._texts.store(changed[begin : begin + _AT_ONCE])
-        if gone:
-            self._texts.delete([note.id for note in gone.values()], {})
-        new = {note.digest for path, note in found.items() if path not in was}
-        done.removed, done.renamed = len(gone), sum(note.digest in new for note in gone.values())
-        self._known = {path: note for path, note in (was | found).items() if path not in gone}
-        if not (changed or gone or self._pairs is None):
-            return
-        before, after = self._links(was) if self._pairs is None else self._pairs, self._links(self._known)
-        stored = {str(document.id) for document in changed}
-        wanted = {pair for pair in after if self._pairs is None or pair not in before or not stored.isdisjoint(pair)}
-        done.linked = self._connect(wanted, before - after)
-        self._pairs = after
-
-    def _all(self) -> list[str]:
-        found = []
-        for folder, folders, names in os.walk(self._folder):
-            folders[:] = [name for name in folders if not name.startswith(".")]
-            inside = Path(folder).relative_to(self._folder)
-            found += [(inside / name).as_posix() for name in names if Path(name).suffix.casefold() in NOTES]
-        return sorted(found)
-
-    def _among(self, paths: Iterable[Path]) -> list[str]:
-        inside = {path.relative_to(self._folder) for path in paths if path.is_relative_to(self._folder)}
-        return sorted(path.as_posix() for path in inside if not any(part.startswith(".") for part in path.parts))
-
-    def _text(self, path: str) -> str:
+def sync_folder(session: Session, folder: Path, user_id: str | None) -> Synced:
+    """Bring the memory in step with a folder; see `memory.admin.sync`."""
+    folder, user_id, texts = folder.resolve(), session.of_user(user_id), Texts(session)
+    if not folder.is_dir():
+        raise DatasetError(f"{folder} is no folder")
+    done, found, changed = Synced(), dict[str, _Note](), list[Document]()
+    known = {one.path: one for one in _stored(session, folder.name, user_id)}
+    for path in _paths(folder):
         try:
-            return (self._folder / path).read_text(encoding="utf-8-sig", errors="replace")
+            text = (folder / path).read_text(encoding="utf-8-sig", errors="replace")
         except OSError:
-            # Gone since it was listed.
-            return ""
-
-    def _document(self, path: str, text: str) -> Document | None:
-        """Return a note as a document; None if it is empty or gone."""
-        note = read_note(path, text)
-        if not isinstance(note, Incoming):
-            return None
+            continue  # gone since it was listed
+        if path in known and known[path].digest == digest(text):
+            found[path] = known[path]
+            done.unchanged += 1
+            continue
+        if not isinstance(note := read_note(path, text), Incoming):
+            continue
+        about = {**note.details["metadata"], "vault": folder.name, "digest": digest(text)}
+        name = compute_mdhash_id("\0".join((user_id or "", folder.name, path)), prefix="vault-")
+        title, scope = note.details.get("title"), Scope(user_id)
         if len(text) > MOST_CHARS:
-            raise InputError(f"it has more than {MOST_CHARS:,} characters")
-        about = {**note.details["metadata"], "vault": self._folder.name, "digest": digest(text)}
-        node_id = compute_mdhash_id("\0".join((self._user_id or "", self._folder.name, path)), prefix="vault-")
-        details: dict[str, Any] = {"title": note.details.get("title"), "metadata": about, "markdown": True}
-        return Document((Passage(text),), scope=Scope(user_id=self._user_id), id=node_id, **details)
+            done.faults.append(f"{path}: it has more than {MOST_CHARS:,} characters")
+            continue
+        try:
+            changed.append(Document((Passage(text),), title=title, metadata=about, scope=scope, id=name, markdown=True))
+        except InputError as error:
+            done.faults.append(f"{path}: {error}")
+            continue
+        found[path] = _Note(name, path, digest(text), about.get("links", ()), title or front_title(text))
+        done.changed += path in known
+        done.added += path not in known
+    for begin in range(0, len(changed), _AT_ONCE):
+        texts.store(changed[begin : begin + _AT_ONCE])
+    if gone := [one for path, one in known.items() if path not in found]:
+        texts.delete([one.id for one in gone], {})
+    new = {one.digest for path, one in found.items() if path not in known}
+    done.removed, done.renamed = len(gone), sum(one.digest in new for one in gone)
+    wanted = _links(found.values())
+    done.linked = _connect(session, wanted, _links(known.values()) - wanted)
+    return done
 
-    def _links(self, notes: Mapping[str, _Note]) -> set[tuple[str, str]]:
-        """Return the pairs of notes of which one links to the other, by path, file name or title."""
-        by_name: dict[str, str] = {}
-        for note in notes.values():
-            for name in note.names:
-                by_name.setdefault(name, note.id)
-        targets = (
-            (note.id, by_name.get(beside) or by_name.get(link))
-            for note in notes.values()
-            for beside, link in note.targets
-        )
-        return {(source, target) for source, target in targets if target and target != source}
 
-    def _connect(self, wanted: set[tuple[str, str]], ended: set[tuple[str, str]]) -> int:
-        """Add the edges that are missing, and remove those of links that ended; return how many were added."""
-        session, made = self._session, list[MemoryEdge]()
+def _stored(session: Session, vault: str, user_id: str | None) -> list[_Note]:
+    view = session.store.view()
+    names = [one for one in view.ids if one.startswith("vault-") and "#" not in one and view.find(one) is not None]
+    return [
+        _Note(one.id, about["path"], about["digest"], about.get("links", ()), one.title or "")
+        for one in session.store.get_nodes(names)
+        if (about := one.metadata).get("vault") == vault and one.scope.user_id == user_id
+    ]
 
-        def plan() -> GraphDelta:
-            now = session.clock()
-            missing = [pair for pair, row in self._rows(wanted).items() if row < 0]
-            made[:] = [MemoryEdge(*pair, EdgeType.ASSOC, _WEIGHT, now, relation=_RELATION) for pair in missing]
-            old = tuple(EdgeKey(*pair, EdgeType.ASSOC) for pair, row in self._rows(ended).items() if row >= 0)
-            return GraphDelta(removed_edges=old, edges=tuple(made), reason="links of notes", at=now)
 
-        if -1 in self._rows(wanted).values() or any(row >= 0 for row in self._rows(ended).values()):
-            session.commit(plan, lambda _: Notice("changed"))
-        return len(made)
+def _paths(root: Path) -> list[str]:
+    found = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        inside = Path(folder).relative_to(root)
+        found += [(inside / name).as_posix() for name in names if Path(name).suffix.casefold() in NOTES]
+    return sorted(found)
 
-    def _rows(self, pairs: set[tuple[str, str]]) -> dict[tuple[str, str], int]:
-        """Return the row of the edge of each pair whose notes are both there, -1 if there is no edge."""
-        view = self._session.store.view()
-        there = sorted(pair for pair in pairs if all(view.find(name) is not None for name in pair))
-        if not there:
-            return {}
-        sources, targets = (view.rows([pair[end] for pair in there]) for end in (0, 1))
-        return dict(zip(there, view.edge_rows(sources, targets, EdgeType.ASSOC).tolist(), strict=True))
+
+def _links(notes: Iterable[_Note]) -> set[tuple[str, str]]:
+    """Return the pairs of notes of which one links to the other: by a path, also from its own folder, or by a name."""
+    by_name, pairs, notes = dict[str, str](), set[tuple[str, str]](), list(notes)
+    for note in notes:
+        whole = PurePosixPath(note.path).with_suffix("")
+        for name in (str(whole), whole.name, note.title):
+            by_name.setdefault(name.casefold(), note.id)
+    for note in notes:
+        for link in note.links:
+            beside = os.path.normpath(PurePosixPath(note.path).parent / link).casefold()
+            if (target := by_name.get(beside) or by_name.get(link.casefold())) and target != note.id:
+                pairs.add((note.id, target))
+    return pairs
+
+
+def _connect(session: Session, wanted: set[tuple[str, str]], ended: set[tuple[str, str]]) -> int:
+    """Add the edges that are missing, and remove those of links that ended; return how many were added."""
+    made = list[MemoryEdge]()
+
+    def plan() -> GraphDelta:
+        now, missing = session.clock(), [pair for pair, row in _rows(session, wanted).items() if row < 0]
+        made[:] = [MemoryEdge(*pair, EdgeType.ASSOC, _WEIGHT, now, relation=_RELATION) for pair in missing]
+        old = tuple(EdgeKey(*pair, EdgeType.ASSOC) for pair, row in _rows(session, ended).items() if row >= 0)
+        return GraphDelta(removed_edges=old, edges=tuple(made), reason="links of notes", at=now)
+
+    if -1 in _rows(session, wanted).values() or any(row >= 0 for row in _rows(session, ended).values()):
+        session.commit(plan, lambda _: Notice("changed"))
+    return len(made)
+
+
+def _rows(session: Session, pairs: set[tuple[str, str]]) -> dict[tuple[str, str], int]:
+    """Return the row of the edge of each pair whose notes are both there, -1 if there is no edge."""
+    view = session.store.view()
+    there = sorted(pair for pair in pairs if all(view.find(name) is not None for name in pair))
+    if not there:
+        return {}
+    sources, targets = (view.rows([pair[end] for pair in there]) for end in (0, 1))
+    return dict(zip(there, view.edge_rows(sources, targets, EdgeType.ASSOC).tolist(), strict=True))
