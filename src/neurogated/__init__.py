@@ -4,153 +4,89 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from neurogated.core.defaults import Models, set_default_models
-from neurogated.version import __version__
+from neurogated.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from neurogated.administration import import_memory, migrate, repair_memory, restore_snapshot
-    from neurogated.aio import AsyncNeuroGraphMemory
-    from neurogated.analysis import extract_causal_edges, generate_kernel
-    from neurogated.components.texts import Page
-    from neurogated.config.groups import (
-        EmbeddingSettings,
-        IndexingSettings,
-        LearningSettings,
-        LLMSettings,
-        MetabolismSettings,
-        RetrievalSettings,
-        RuntimeSettings,
-    )
-    from neurogated.config.memory_config import MemoryConfig
-    from neurogated.context.model import Answer, Choice, Context
-    from neurogated.core.conflicts import Conflict
-    from neurogated.core.delta import (
-        Access,
-        Charge,
-        Decay,
-        GraphDelta,
-        HistoryEntry,
-        NodeChange,
-        NodeVersion,
-        WeightChange,
-    )
-    from neurogated.core.edge_type import EdgeType
-    from neurogated.core.facts import Fact
-    from neurogated.core.filters import Condition, Filter, FilterOptions, field
-    from neurogated.core.found import Statement
-    from neurogated.core.judgements import Relation, RelationKind
-    from neurogated.core.kernel import Kernel
-    from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Neighbor
-    from neurogated.core.node_kind import register_kind
-    from neurogated.core.scope import ANY_USER, Scope, ScopeFilter
-    from neurogated.core.trace import Feedback, PathStep, Recall, RecalledMemory
-    from neurogated.core.view import GraphView
-    from neurogated.errors import NeurogatedError
-    from neurogated.ingestion.contents import AddReport, Message
-    from neurogated.ingestion.document import Details, Document, Passage
-    from neurogated.ingestion.drafts import Changes
-    from neurogated.ingestion.ingestion_engine import IngestionEngine
-    from neurogated.knowledge.effects import Effect
-    from neurogated.llm.anthropic_llm import AnthropicLLM
-    from neurogated.llm.base import BaseLLM
-    from neurogated.llm.factory import get_llm
-    from neurogated.llm.local_llm import LocalLLM
-    from neurogated.llm.openai_llm import OpenAILLM
-    from neurogated.memory import NeuroGraphMemory
-    from neurogated.plasticity.energy import EnergyPoint
-    from neurogated.plasticity.plasticity_engine import PlasticityEngine
-    from neurogated.prompts.prompt_manager import PromptTemplateManager
-    from neurogated.retrieval.kernel_generator import KernelGenerator
-    from neurogated.retrieval.neuro_retriever import NeuroRetriever, RecallOptions
-    from neurogated.retrieval.spreading_activation import SpreadingActivation, spreading_activation
-    from neurogated.storage.graph_store import GraphStore
-    from neurogated.tiers.canvas import Canvas
-    from neurogated.tiers.facts import Tiers
-    from neurogated.utils.hash_utils import compute_mdhash_id
-    from neurogated.utils.vector_utils import cosine_similarity, retrieve_knn
-
-__all__ = [
-    "ANY_USER",
-    "Access",
-    "AddReport",
-    "Answer",
-    "AnthropicLLM",
-    "AsyncNeuroGraphMemory",
-    "BaseLLM",
-    "Canvas",
-    "Changes",
-    "Charge",
-    "Choice",
-    "Condition",
-    "Conflict",
-    "Context",
-    "Decay",
-    "Details",
-    "Document",
-    "EdgeKey",
-    "EdgeType",
-    "Effect",
-    "EmbeddingSettings",
-    "EnergyPoint",
-    "Fact",
-    "Feedback",
-    "Filter",
-    "FilterOptions",
-    "GraphDelta",
-    "GraphStore",
-    "GraphView",
-    "HistoryEntry",
-    "IndexingSettings",
-    "IngestionEngine",
-    "Kernel",
-    "KernelGenerator",
-    "LLMSettings",
-    "LearningSettings",
-    "LocalLLM",
-    "MemoryConfig",
-    "MemoryEdge",
-    "MemoryNode",
-    "Message",
-    "MetabolismSettings",
-    "Neighbor",
-    "NeuroGraphMemory",
-    "NeuroRetriever",
-    "NeurogatedError",
-    "NodeChange",
-    "NodeVersion",
-    "OpenAILLM",
-    "Page",
-    "Passage",
-    "PathStep",
-    "PlasticityEngine",
-    "PromptTemplateManager",
-    "Recall",
-    "RecallOptions",
-    "RecalledMemory",
-    "Relation",
-    "RelationKind",
-    "RetrievalSettings",
-    "RuntimeSettings",
-    "Scope",
-    "ScopeFilter",
-    "SpreadingActivation",
-    "Statement",
-    "Tiers",
-    "WeightChange",
-    "__version__",
-    "compute_mdhash_id",
-    "cosine_similarity",
-    "extract_causal_edges",
-    "field",
-    "generate_kernel",
-    "get_llm",
-    "import_memory",
-    "migrate",
-    "register_kind",
-    "repair_memory",
-    "restore_snapshot",
-    "retrieve_knn",
-    "spreading_activation",
-]
+    from neurogated.administration import import_memory as import_memory
+    from neurogated.administration import migrate as migrate
+    from neurogated.administration import repair_memory as repair_memory
+    from neurogated.administration import restore_snapshot as restore_snapshot
+    from neurogated.aio import AsyncNeuroGraphMemory as AsyncNeuroGraphMemory
+    from neurogated.analysis import extract_causal_edges as extract_causal_edges
+    from neurogated.analysis import generate_kernel as generate_kernel
+    from neurogated.components.texts import Page as Page
+    from neurogated.config.groups import EmbeddingSettings as EmbeddingSettings
+    from neurogated.config.groups import IndexingSettings as IndexingSettings
+    from neurogated.config.groups import LearningSettings as LearningSettings
+    from neurogated.config.groups import LLMSettings as LLMSettings
+    from neurogated.config.groups import MetabolismSettings as MetabolismSettings
+    from neurogated.config.groups import RetrievalSettings as RetrievalSettings
+    from neurogated.config.groups import RuntimeSettings as RuntimeSettings
+    from neurogated.config.memory_config import MemoryConfig as MemoryConfig
+    from neurogated.context.model import Answer as Answer
+    from neurogated.context.model import Choice as Choice
+    from neurogated.context.model import Context as Context
+    from neurogated.core.conflicts import Conflict as Conflict
+    from neurogated.core.delta import Access as Access
+    from neurogated.core.delta import Charge as Charge
+    from neurogated.core.delta import Decay as Decay
+    from neurogated.core.delta import GraphDelta as GraphDelta
+    from neurogated.core.delta import HistoryEntry as HistoryEntry
+    from neurogated.core.delta import NodeChange as NodeChange
+    from neurogated.core.delta import NodeVersion as NodeVersion
+    from neurogated.core.delta import WeightChange as WeightChange
+    from neurogated.core.edge_type import EdgeType as EdgeType
+    from neurogated.core.facts import Fact as Fact
+    from neurogated.core.filters import Condition as Condition
+    from neurogated.core.filters import Filter as Filter
+    from neurogated.core.filters import FilterOptions as FilterOptions
+    from neurogated.core.filters import field as field
+    from neurogated.core.found import Statement as Statement
+    from neurogated.core.judgements import Relation as Relation
+    from neurogated.core.judgements import RelationKind as RelationKind
+    from neurogated.core.kernel import Kernel as Kernel
+    from neurogated.core.model import EdgeKey as EdgeKey
+    from neurogated.core.model import MemoryEdge as MemoryEdge
+    from neurogated.core.model import MemoryNode as MemoryNode
+    from neurogated.core.model import Neighbor as Neighbor
+    from neurogated.core.node_kind import register_kind as register_kind
+    from neurogated.core.scope import ANY_USER as ANY_USER
+    from neurogated.core.scope import Scope as Scope
+    from neurogated.core.scope import ScopeFilter as ScopeFilter
+    from neurogated.core.trace import Feedback as Feedback
+    from neurogated.core.trace import PathStep as PathStep
+    from neurogated.core.trace import Recall as Recall
+    from neurogated.core.trace import RecalledMemory as RecalledMemory
+    from neurogated.core.view import GraphView as GraphView
+    from neurogated.errors import NeurogatedError as NeurogatedError
+    from neurogated.ingestion.contents import AddReport as AddReport
+    from neurogated.ingestion.contents import Message as Message
+    from neurogated.ingestion.document import Details as Details
+    from neurogated.ingestion.document import Document as Document
+    from neurogated.ingestion.document import Passage as Passage
+    from neurogated.ingestion.drafts import Changes as Changes
+    from neurogated.ingestion.ingestion_engine import IngestionEngine as IngestionEngine
+    from neurogated.knowledge.effects import Effect as Effect
+    from neurogated.llm.anthropic_llm import AnthropicLLM as AnthropicLLM
+    from neurogated.llm.base import BaseLLM as BaseLLM
+    from neurogated.llm.factory import get_llm as get_llm
+    from neurogated.llm.local_llm import LocalLLM as LocalLLM
+    from neurogated.llm.openai_llm import OpenAILLM as OpenAILLM
+    from neurogated.memory import NeuroGraphMemory as NeuroGraphMemory
+    from neurogated.plasticity.energy import EnergyPoint as EnergyPoint
+    from neurogated.plasticity.plasticity_engine import PlasticityEngine as PlasticityEngine
+    from neurogated.prompts.prompt_manager import PromptTemplateManager as PromptTemplateManager
+    from neurogated.retrieval.kernel_generator import KernelGenerator as KernelGenerator
+    from neurogated.retrieval.neuro_retriever import NeuroRetriever as NeuroRetriever
+    from neurogated.retrieval.neuro_retriever import RecallOptions as RecallOptions
+    from neurogated.retrieval.spreading_activation import SpreadingActivation as SpreadingActivation
+    from neurogated.retrieval.spreading_activation import spreading_activation as spreading_activation
+    from neurogated.storage.graph_store import GraphStore as GraphStore
+    from neurogated.tiers.canvas import Canvas as Canvas
+    from neurogated.tiers.facts import Tiers as Tiers
+    from neurogated.utils.hash_utils import compute_mdhash_id as compute_mdhash_id
+    from neurogated.utils.vector_utils import cosine_similarity as cosine_similarity
+    from neurogated.utils.vector_utils import retrieve_knn as retrieve_knn
 
 # Loaded on first use, so that `import neurogated` is fast and imports no model.
 _NAMES = {
@@ -200,6 +136,7 @@ _NAMES = {
     "utils.vector_utils": "cosine_similarity retrieve_knn",
 }
 _HOMES = {name: home for home, names in _NAMES.items() for name in names.split()}
+__all__ = sorted(("__version__", *_HOMES))  # noqa: PLE0605 - the names of the table above
 
 # Logs nothing until the application sets up logging.
 logging.getLogger(__name__).addHandler(logging.NullHandler())
@@ -219,7 +156,7 @@ def __getattr__(name: str) -> Any:  # noqa: ANN401
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return __all__
 
 
 def _default_models(config: Any) -> Models:  # noqa: ANN401 - a MemoryConfig or None

@@ -66,8 +66,7 @@ from neurogated.version import __version__
 def erase_copies(graphs: Mapping[str, GraphStorePort], parts: Parts, config: MemoryConfig) -> None:
     """Erase what is in none of the graphs of a memory, which are given by name, from all places and caches.
 
-    Raises:
-        StorageError: a place did not confirm it. The message names each such place; the others are erased.
+    Raises StorageError if a place did not confirm it. The message names each such place; the others are erased.
     """
     failed = []
     for place, erase in _places(graphs, parts, config):
@@ -86,8 +85,7 @@ def erase_copies(graphs: Mapping[str, GraphStorePort], parts: Parts, config: Mem
 def forget_copies(store: GraphStorePort, parts: Parts, places: Collection[str]) -> None:
     """Remove the records of places that no longer exist.
 
-    Raises:
-        InputError: a place is not recorded, or the settings name it.
+    Raises InputError if a place is not recorded, or the settings name it.
     """
     known = store.copies() if isinstance(store, SupportsCopies) else []
     for place in places:
@@ -332,8 +330,9 @@ def re_embed(
 ) -> int:
     """Give every namespace of a store the vectors of another embedder, and the SIM edges that follow from them.
 
-    The new SIM edges are those of indexing the present nodes again in their order. Other edges, weights and times
-    stay. In the past that `as_of` shows, nodes have new vectors and edges are unchanged.
+    The new SIM edges are those of indexing the present nodes again in their order. Other edges, weights and times stay.
+    In the past that `as_of` shows, nodes have new vectors and edges are unchanged. Raises ConfigError if the store does
+    not support it.
 
     Args:
         store: any graph of the memory.
@@ -344,9 +343,6 @@ def re_embed(
 
     Returns:
         How many texts have a new vector; 0 if the embedder is the recorded one.
-
-    Raises:
-        ConfigError: the store does not support it.
     """
     if not (
         isinstance(store, SupportsNamespaces)

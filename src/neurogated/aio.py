@@ -33,8 +33,7 @@ def awaitable(call: Callable[Concatenate[M, P], T]) -> Callable[Concatenate[Any,
 async def in_thread(session: Session, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
     """Run a call in a thread of the memory, which runs 64 calls at once.
 
-    Raises:
-        MemoryClosedError: the memory is closed. Other errors are those of the call.
+    Raises MemoryClosedError if the memory is closed. Other errors are those of the call.
     """
     if session.store.closed:
         session.store.view()  # raises the error that says why

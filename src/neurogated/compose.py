@@ -127,9 +127,7 @@ def open_session(
     """Return the session of the graph that `config` names, over `parts`, or else over the parts that it names.
 
     `followers` are notified after all other subscribers. `llm` takes the place of the language model that it names.
-
-    Raises:
-        ConfigError: a setting does not fit. Other errors are those of `build`.
+    Raises ConfigError if a setting does not fit. Other errors are those of `build`.
     """
     if parts is None:
         config = reachable(config)
@@ -210,13 +208,10 @@ def canvases_of(url: str, store: GraphStorePort) -> SharedCanvases:
 def default_models(config: MemoryConfig | None = None) -> Models:
     """Return the models that `config` names, for parts that are built without them; they write nothing to disk.
 
-    The models of the last settings stay loaded.
+    The models of the last settings stay loaded. Raises ConfigError if a chosen model lacks a setting.
 
     Args:
         config: settings; from the environment and the defaults when left out.
-
-    Raises:
-        ConfigError: a chosen model lacks a setting.
     """
     return _shared_models(load_config() if config is None else config)
 
@@ -298,15 +293,13 @@ def load_config(
 ) -> MemoryConfig:
     """Gather settings from a YAML or JSON file, then the environment, then `overrides`; the later wins.
 
-    An `llm_name` among them asks for this model, as with `llm="auto"`, unless `llm` says otherwise.
+    An `llm_name` among them asks for this model, as with `llm="auto"`, unless `llm` says otherwise. Raises ConfigError
+    if the file cannot be read, or a setting is unknown or out of range.
 
     Args:
         path: settings file; its keys are the names of `MemoryConfig`.
         environ: variables named `NEUROGATED_<SETTING>`; those of the process when left out.
         overrides: settings by name.
-
-    Raises:
-        ConfigError: the file cannot be read, or a setting is unknown or out of range.
     """
     values = _read_settings(Path(path)) if path is not None else {}
     environ = os.environ if environ is None else environ

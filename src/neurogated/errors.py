@@ -1,26 +1,4 @@
-"""Every error that neurogated raises on purpose.
-
-NeurogatedError
-├── ConfigError (ValueError)             a setting is unknown or out of its range
-├── InputError (ValueError)              a text, vector, node, edge or delta cannot be stored
-│   ├── DatasetError                     a data file does not match its format
-│   └── ExpressionError                  an expression cannot be read; has its line and column
-├── UnknownIdError (KeyError)            an id is not in the memory
-├── AmbiguousEdgeError (LookupError)     several edges connect the pair; name the type
-├── StorageError (OSError)               the memory on disk cannot be opened, read or written
-│   ├── FormatVersionError               another version of the file format wrote it
-│   ├── CorruptMemoryError               it is damaged, or not a memory
-│   ├── MemoryLockedError                another process is writing to it or has it open
-│   ├── UnreachableError                 its database cannot be reached
-│   └── EmbedderMismatchError            another embedder or dimension built it
-├── EmbeddingError (RuntimeError)        the embedding model failed or returned unusable vectors
-├── LLMError (RuntimeError)              the language model failed or its answer is unusable
-│   ├── UnusableAnswerError              it answered, and the answer is of no use
-│   └── BudgetExceededError              the budget of calls or tokens is used up
-├── MemoryClosedError (RuntimeError)     the memory was used after `close()`
-├── ForkedMemoryError (RuntimeError)     the memory was opened before the process was forked
-└── MissingExtraError (ImportError)      an optional package is not installed; names the pip command
-"""
+"""Every error that neurogated raises on purpose. Each is an exception of Python, too."""
 
 _SHOWN = 1_000
 """Characters at the begin and at the end of a message. What a caller gave may be longer than anyone reads."""

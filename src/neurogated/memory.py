@@ -179,10 +179,8 @@ class NeuroGraphMemory:
         """Return the memories that `query` recalls, with scores, their parts, and the paths of the activation.
 
         With `user_id` a recall finds the memories of this user and those without an owner. Without it, a recall finds
-        only memories without an owner. Recalls with `as_of` or `valid_at` do not count as accesses.
-
-        Raises:
-            InputError: the query is blank, or an option of `RecallOptions` is invalid.
+        only memories without an owner. Recalls with `as_of` or `valid_at` do not count as accesses. Raises InputError
+        if the query is blank, or an option of `RecallOptions` is invalid.
         """
         (recall,) = self._recalls.answer([query], options)
         return recall
@@ -255,7 +253,8 @@ class NeuroGraphMemory:
         """Delete memories with their edges and with all data derived from their texts; all or none.
 
         Deleted memories stay in the history until `admin.compact`. Filters such as `user_id` also empty the caches. A
-        filter by user never admits memories without an owner.
+        filter by user never admits memories without an owner. Raises UnknownIdError if an id never was in the memory,
+        or a compaction erased it. Nothing is deleted.
 
         Args:
             ids: one id or several; ids deleted before are skipped and logged. The id you gave to a long text names all
@@ -263,21 +262,17 @@ class NeuroGraphMemory:
             **filters: delete the memories that they admit instead; see `FilterOptions`.
 
         Returns how many memories were deleted.
-
-        Raises:
-            UnknownIdError: an id never was in the memory, or a compaction erased it. Nothing is deleted.
         """
         return self._texts.delete(ids, filters)
 
     def delete_document(self, document_id: str | UUID) -> int:
         """Delete all memories of a text; return their number.
 
+        Raises UnknownIdError if there never was such a text.
+
         Args:
             document_id: your own id of it, `found.document_id` of its memories, or the id of any of them. If these
                 memories were deleted before, the number is 0.
-
-        Raises:
-            UnknownIdError: there never was such a text.
         """
         return self._texts.delete_document(str(document_id))
 
@@ -285,7 +280,8 @@ class NeuroGraphMemory:
         """Learn from an outcome: success strengthens the edges among these memories (LTP), failure weakens them.
 
         Their energy and importance change likewise. After success, each memory gets ASSOC edges to the next ones. A
-        frozen memory learns nothing.
+        frozen memory learns nothing. Raises UnknownIdError if an id never was in the memory, or a compaction erased it.
+        Nothing is changed.
 
         Args:
             relevant_node_ids: a `Recall`, one or several memories, nodes or ids.
@@ -293,9 +289,6 @@ class NeuroGraphMemory:
 
         Returns:
             How many edges were strengthened, weakened or added, and the ids that were skipped because they are gone.
-
-        Raises:
-            UnknownIdError: an id never was in the memory, or a compaction erased it. Nothing is changed.
         """
         return self.learning.feedback(relevant_node_ids, outcome)
 
@@ -338,16 +331,14 @@ class NeuroGraphMemory:
         """Store a decision or an action of the agent with its outcome, in one change.
 
         The memory has the kind `event` and the outcome in `found.outcome`. ASSOC edges with the relation `used` lead to
-        the memories that it used, of the same user or of none. The outcome changes them as `feedback` does.
+        the memories that it used, of the same user or of none. The outcome changes them as `feedback` does. Raises
+        UnknownIdError if a used id never was in the memory. Nothing is stored.
 
         Args:
             event: a text or a message. Each call stores a new event, unless you give an `id`.
             outcome: `success`, `fail`, or a number from 1 to -1; nothing is learned without one.
             used: the memories that it used: a `Context`, a `Recall`, or one or several memories or ids.
             **details: its owner, title, times and more; see `Details`.
-
-        Raises:
-            UnknownIdError: a used id never was in the memory. Nothing is stored.
         """
         return self.context.record(event, details, outcome=outcome, used=used)
 
@@ -429,11 +420,13 @@ class NeuroGraphMemory:
     def undo(self, to: int | None = None, *, user_id: UserChoice = None) -> HistoryEntry | None:
         """Take back the last thing that was done, or every change after the delta number `to`.
 
-        The last thing may be a feedback, an association, an outcome of a conflict, a signal, and any call that
-        writes. The memory itself does `maintenance`, ticks, judgements of models and background consolidation: these
-        stay, except what was computed from a memory that an undo takes back, or what a policy did because it was
-        added. A second `undo` takes back the change before it, not the undo. Judgements that were pending before
-        a change do not become pending again.
+        The last thing may be a feedback, an association, an outcome of a conflict, a signal, and any call that writes.
+        The memory itself does `maintenance`, ticks, judgements of models and background consolidation: these stay,
+        except what was computed from a memory that an undo takes back, or what a policy did because it was added. A
+        second `undo` takes back the change before it, not the undo. Judgements that were pending before a change do not
+        become pending again. Raises InputError if the delta does not exist, a compaction erased history that the undo
+        needs, the last thing cannot be taken back for this user alone, because it also changed memories without an
+        owner, or the user did nothing in the last 10,000 changes.
 
         Args:
             to: a `sequence` of `history.list`, or 0 for the empty memory; weights return to the last bit. The number
@@ -442,11 +435,6 @@ class NeuroGraphMemory:
                 it, these are the memories without an owner, as for a recall, or all if no memory ever had an owner.
 
         Returns the change that the undo made, with the `memories` that it wrote or deleted; None if nothing changed.
-
-        Raises:
-            InputError: the delta does not exist, a compaction erased history that the undo needs, the last thing
-                cannot be taken back for this user alone, because it also changed memories without an owner, or the
-                user did nothing in the last 10,000 changes.
         """
         return self.history.undo(to, user_id=user_id)
 

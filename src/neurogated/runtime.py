@@ -80,10 +80,8 @@ Spans = Callable[[str], AbstractContextManager[object]]
 def spans(*, enabled: bool) -> Spans:
     """Return a function that opens spans and records the duration and outcome of each block.
 
-    Spans and metrics go to the providers that the application has set up.
-
-    Raises:
-        MissingExtraError: they are enabled and OpenTelemetry is not installed.
+    Spans and metrics go to the providers that the application has set up. Raises MissingExtraError if they are enabled
+    and OpenTelemetry is not installed.
     """
     if not enabled:
         return nullcontext
@@ -301,8 +299,7 @@ class Runtime:
     def register(self, event: Event, callback: Callable[..., None]) -> Callable[[], None]:
         """Call `callback` after each event of this name; return a function that unregisters it.
 
-        Raises:
-            InputError: the event does not exist.
+        Raises InputError if the event does not exist.
         """
         if event not in get_args(Event):
             raise InputError(f"unknown event {event!r}; known are {', '.join(get_args(Event))}")

@@ -257,8 +257,7 @@ class Session(Uncopied):
     def of_user(self, user_id: T) -> T:
         """Return the user of a call, composed.
 
-        Raises:
-            InputError: there is none, and the setting `require_user` asks for one; or it is no name.
+        Raises InputError if there is none, and the setting `require_user` asks for one; or it is no name.
         """
         if user_id is None and self.config.require_user:
             raise InputError(

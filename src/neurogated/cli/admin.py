@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 
@@ -244,27 +244,29 @@ _OF_AN_EXTRA = re.compile(r"(?P<package>[\w.-]+).*;.*\bextra == ['\"](?P<extra>[
 """A package that an extra needs, in the metadata of the program."""
 _OF_DEVELOPERS = frozenset({"dev", "docs", "testing"})
 
-_Finding = tuple[str, bool, str, str]
-"""The name of a part, whether it works, what was found, and what to do about it, or an empty text."""
+
+class _Finding(NamedTuple):
+    part: str
+    detail: str
+    remedy: str = ""
+    works: bool = True
 
 
 @command("doctor")
 def doctor(flags: Flags) -> int:
-    config = flags.memory_config()
-    findings: list[dict[str, object]] = []
+    config, findings, lines = flags.memory_config(), list[_Finding](), list[str]()
     for part, check in _CHECKS.items():
         try:
-            found = list(check(config))
+            findings += check(config)
         except NeurogatedError as error:
-            found = [(part, False, str(error), "")]
-        findings += [dict(zip(("part", "works", "detail", "remedy"), one, strict=True)) for one in found]
-    lines = list[str]()
+            findings.append(_Finding(part, str(error), works=False))
     for one in findings:
-        lines.append(f"{'ok ' if one['works'] else 'BAD'}  {one['part']:<15} {one['detail']}")
-        lines += [f"{'':21}remedy: {one['remedy']}"] if one["remedy"] else []
-    broken = sum(not one["works"] for one in findings)
+        lines.append(f"{'ok ' if one.works else 'BAD'}  {one.part:<15} {one.detail}")
+        lines += [f"{'':21}remedy: {one.remedy}"] if one.remedy else []
+    broken = sum(not one.works for one in findings)
     verdict = f"{broken} of {len(findings)} do not work" if broken else "everything works"
-    flags.emit({"works": not broken, "findings": findings}, "\n".join((*lines, "", verdict)))
+    shown = {"works": not broken, "findings": [one._asdict() for one in findings]}
+    flags.emit(shown, "\n".join((*lines, "", verdict)))
     return 1 if broken else 0
 
 
@@ -273,35 +275,31 @@ def _embedding(config: MemoryConfig) -> Iterator[_Finding]:
     embedder = build_text_embedder(config)
     (vector,) = embedder.embed_queries(["Does the model run?"])
     took = f"{time.perf_counter() - begin:.1f} s"
-    yield "embedding model", True, f"{embedder.name}: {vector.size} dimensions, first text after {took}", ""
+    yield _Finding("embedding model", f"{embedder.name}: {vector.size} dimensions, first text after {took}")
 
 
 def _installation(_: MemoryConfig) -> Iterator[_Finding]:
     """Tell the versions, the extras that need a package which is not installed, and whether torch sees a GPU."""
-    yield (
-        "program",
-        True,
-        f"neurogated {neurogated.__version__}, Python {platform.python_version()}, {sys.platform}",
-        "",
-    )
-    missing: set[str] = set()
+    about = f"neurogated {neurogated.__version__}, Python {platform.python_version()}, {sys.platform}"
+    yield _Finding("program", about)
+    missing = set[str]()
     for line in metadata.requires("neurogated") or ():
         found = _OF_AN_EXTRA.match(line)
         if found and found["extra"] not in _OF_DEVELOPERS and not any(metadata.distributions(name=found["package"])):
             missing.add(found["extra"])
     told = f"not installed: {', '.join(sorted(missing))}" if missing else "all are installed"
-    yield "extras", True, told, "for the one that you need: pip install 'neurogated[NAME]'" if missing else ""
+    yield _Finding("extras", told, "for the one that you need: pip install 'neurogated[NAME]'" if missing else "")
     if importlib.util.find_spec("torch") is None:
         told = "torch is not installed; models run on the CPU. For a GPU: pip install 'neurogated[gpu]'"
     else:
         told = "torch sees a GPU" if has_accelerator() else "torch sees no GPU; models run on the CPU"
-    yield "GPU", True, told, ""
+    yield _Finding("GPU", told)
 
 
 def _disk(config: MemoryConfig) -> Iterator[_Finding]:
     """Write and read a memory in a temporary folder beside the real one, on the same file system."""
     if config.storage == "memory":
-        yield "disk", True, "the memory is kept in the process; nothing is written", ""
+        yield _Finding("disk", "the memory is kept in the process; nothing is written")
         return
     folder = Path(config.save_dir).absolute()
     beside = next(parent for parent in (folder, *folder.parents) if parent.is_dir())
@@ -313,45 +311,45 @@ def _disk(config: MemoryConfig) -> Iterator[_Finding]:
             with NeuroGraphMemory(plain) as memory:
                 found = memory.retrieve("Who was here?")
     except OSError as error:
-        yield "disk", False, f"{beside} cannot be written ({error})", "choose another folder with --save_dir"
+        remedy = "choose another folder with --save_dir"
+        yield _Finding("disk", f"{beside} cannot be written ({error})", remedy, works=False)
         return
-    yield "disk", bool(found), f"a memory was written and read in {beside}", ""
+    yield _Finding("disk", f"a memory was written and read in {beside}", works=bool(found))
     free = shutil.disk_usage(beside).free / _GIB
-    enough = free >= _LEAST_FREE_GIB
-    yield "disk", enough, f"{free:.1f} GiB free", "" if enough else "free some space, or choose another --save_dir"
+    remedy = "" if free >= _LEAST_FREE_GIB else "free some space, or choose another --save_dir"
+    yield _Finding("disk", f"{free:.1f} GiB free", remedy, works=not remedy)
 
 
 def _memory(config: MemoryConfig) -> Iterator[_Finding]:
     if config.storage == "memory" or not memory_exists(config):
-        yield "memory", True, f"none yet in {config.place}", ""
+        yield _Finding("memory", f"none yet in {config.place}")
         return
     # The language model has a check of its own.
     plain = config.replace(read_only=True, force_index_from_scratch=False, llm={"use": "off"})
     with NeuroGraphMemory(plain) as memory:
         count = counted(int(memory.admin.stats()["memories"]), "memories")
         latest = memory.find(user_id=ANY_USER, order_by="-created_at", limit=_LATEST)
-    yield "memory", True, f"{count} in {config.place}; `neurogated check` examines them", ""
+    yield _Finding("memory", f"{count} in {config.place}; `neurogated check` examines them")
     if config.embedding_name in BUNDLED_NAMES and (found := finding_of([one.content for one in latest])):
         folder = f"--save_dir {shlex.quote(config.save_dir)} " if config.storage == "sqlite" else ""
-        steps = (
-            f"neurogated migrate {folder}--embedding_name multilingual; name this model in your settings from then on"
-        )
-        yield "memory", True, f"{found} with {BUNDLED_MODEL}", f"pip install 'neurogated[multilingual]'; {steps}"
+        steps = f"pip install 'neurogated[multilingual]'; neurogated migrate {folder}--embedding_name multilingual"
+        remedy = f"{steps}; name this model in your settings from then on"
+        yield _Finding("memory", f"{found} with {BUNDLED_MODEL}", remedy)
 
 
 def _language_model(config: MemoryConfig) -> Iterator[_Finding]:
     model = build_language_model(config)
     if model is None:
         extra = "" if importlib.util.find_spec("openai") else f". {_OPENAI}"
-        yield "language model", True, f"none configured; questions, causes and names are judged offline{extra}", ""
+        yield _Finding("language model", f"none configured; questions, causes and names are judged offline{extra}")
         return
     try:
         answer, _ = model.infer([{"role": "user", "content": "Reply with the word: ready"}])
     except NeurogatedError as error:
         remedy = "start the server, or correct --llm_base_url, --llm_name or the key"
-        yield "language model", False, f"{model.name}: {error}", remedy
+        yield _Finding("language model", f"{model.name}: {error}", remedy, works=False)
     else:
-        yield "language model", True, f"{model.name} answered: {answer.strip()[:40]}", ""
+        yield _Finding("language model", f"{model.name} answered: {answer.strip()[:40]}")
     finally:
         model.close()
 

@@ -6,7 +6,6 @@ import asyncio
 import contextlib
 import functools
 import gc
-import json
 import logging
 import signal
 import socket
@@ -27,6 +26,8 @@ with needs_extra("serve"):
     import uvicorn
     from uvicorn.protocols.http.h11_impl import H11Protocol
 
+    from neurogated.server.errors import error_response
+
 _GRACE = 10
 """Seconds that a stopping server gives the requests that it is answering."""
 _IDLE = 60
@@ -42,11 +43,8 @@ _SAME, _PERIOD = 10, 60.0
 def serve(app: Callable[..., Any], host: str, port: int, *, patience: float = 30.0) -> None:
     """Serve an ASGI app over HTTP until the process is interrupted or terminated, after the answers to its requests.
 
-    Print the address. Port 0 is any free one. Within `patience` seconds the headers of a request must
-    arrive, and a client must read on.
-
-    Raises:
-        ConfigError: the port is in use, or the address is not one of this computer.
+    Print the address. Port 0 is any free one. Within `patience` seconds the headers of a request must arrive, and a
+    client must read on. Raises ConfigError if the port is in use, or the address is not one of this computer.
     """
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -156,15 +154,10 @@ class _Connection(H11Protocol):
 
     def _refuse(self, status: HTTPStatus) -> None:
         if not self.transport.is_closing():
-            body = _told(status, status.description)
+            body = bytes(error_response("", status, status.description).body)
             head = f"HTTP/1.1 {status} {status.phrase}\r\nconnection: close\r\ncontent-type: application/json\r\n"
-            self.transport.write(f"{head}content-length: {len(body)}\r\n\r\n{body}".encode())
+            self.transport.write(f"{head}content-length: {len(body)}\r\n\r\n".encode() + body)
             self.transport.close()
-
-
-def _told(status: HTTPStatus, message: str) -> str:
-    kind = status.phrase.lower().replace(" ", "_")
-    return json.dumps({"error": {"type": kind, "message": message, "request_id": ""}})
 
 
 class _Stopping:
@@ -187,10 +180,8 @@ class _Stopping:
             if scope["type"] != "http":
                 raise
             if not begun:
-                status = HTTPStatus.SERVICE_UNAVAILABLE
-                headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
-                await send({"type": "http.response.start", "status": status, "headers": headers})
-                await send({"type": "http.response.body", "body": _told(status, "the server stops").encode()})
+                status, headers = HTTPStatus.SERVICE_UNAVAILABLE, {"connection": "close"}
+                await error_response("", status, "the server stops", headers=headers)(scope, receive, send)
 
 
 class _Sparing(logging.Filter):

@@ -118,10 +118,8 @@ class Flags:
     def open_sample(self, *, in_memory: bool = False) -> Iterator[NeuroGraphMemory]:
         """Open the memory of the sample, in a folder of its own whatever database or server the settings name.
 
-        With `in_memory`, it writes no files.
-
-        Raises:
-            StorageError: it cannot be opened, or another embedding model built it.
+        With `in_memory`, it writes no files. Raises StorageError if it cannot be opened, or another embedding model
+        built it.
         """
         config, plain = self.config(), MemoryConfig()
         folder = Path(config.save_dir) / BUNDLED
@@ -146,10 +144,8 @@ class Flags:
         """Open the memory; see `memory_config`.
 
         A command that `serves` people elsewhere has days in UTC unless the settings name a zone. Only a command with
-        `from_scratch` obeys `force_index_from_scratch`; no other command may delete the memory.
-
-        Raises:
-            StorageError: there is no memory or no such namespace, and `create` is not set.
+        `from_scratch` obeys `force_index_from_scratch`; no other command may delete the memory. Raises StorageError if
+        there is no memory or no such namespace, and `create` is not set.
         """
         config = self.memory_config()
         if not from_scratch:

@@ -17,7 +17,6 @@ from neurogated.integrations.mcp.stdio import Relay
 
 _APART = {"save_dir", "read_only", "force_index_from_scratch"}
 """Settings with words of their own in the installed command, and one that deletes."""
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _user = user("whose memories it shows")
 _project = click.option("--project", metavar="NAME", multiple=True, help="show only the memories of this project")
 _memory_tool = click.option("--memory_tool", is_flag=True, help="serve Anthropic's memory tool as well")
@@ -90,7 +89,7 @@ def serve(flags: Flags, keys: str | None, hosts: Sequence[str], *, new_key: bool
         key = known.create(file, server.Grant(config.namespace, flags.owner["user_id"]))
         flags.emit({"key": key, "file": str(file)}, key)
         return
-    if not known.grants and about["host"] not in _LOOPBACK:
+    if not known.grants and about["host"] not in server.LOOPBACK:
         raise ConfigError(f"a server on {about['host']} needs keys; make one with 'neurogated serve --new_key'")
     with flags.open(create=True, serves=True) as memory:
         limits = server.Limits(*(about[name] for name in ("body", "rate", "patience", "concurrency")))

@@ -154,14 +154,12 @@ class Admin(Component):
         """Write the memory, with all its namespaces and its history, to a new folder of plain files.
 
         The export is consistent: it holds the memory at one moment. The memory may be in use, also by other processes.
-        A memory on disk is copied first, so the disk needs room for the copy. In another store, writers wait.
+        A memory on disk is copied first, so the disk needs room for the copy. In another store, writers wait. Raises
+        StorageError if the folder exists or cannot be written.
 
         Args:
             folder: must not exist; `archive.manifest` describes its files.
             progress: show a progress bar; None shows it if the output is a terminal.
-
-        Raises:
-            StorageError: the folder exists or cannot be written.
         """
         self._session.runtime.accesses.flush()
         return administration.export_memory(
@@ -234,10 +232,8 @@ class Admin(Component):
         """Bring the memory in step with a folder of Markdown notes, such as a vault of Obsidian; return what changed.
 
         A note is a document whose id follows from its path. A note that has changed gets a new version, and one that is
-        gone is deleted. Links between notes are ASSOC edges with the words `links to`.
-
-        Raises:
-            DatasetError: there is no such folder.
+        gone is deleted. Links between notes are ASSOC edges with the words `links to`. Raises DatasetError if there is
+        no such folder.
         """
         return sync_folder(self._session, Path(folder), user_id)
 

@@ -29,8 +29,7 @@ class Duplicates(Component):
     def of(self, node_id: str | UUID) -> list[str]:
         """Return the ids of the memories that say the same as a memory.
 
-        Raises:
-            UnknownIdError: the id is not in the memory.
+        Raises UnknownIdError if the id is not in the memory.
         """
         view = self._session.store.view()
         (others,) = others_of(view, view.rows([str(node_id)]))
@@ -39,13 +38,11 @@ class Duplicates(Component):
     def separate(self, node_id: str | UUID) -> bool:
         """Separate a memory from those that say the same, for good; another memory comes in front of these.
 
-        An echo becomes a memory like others. `undo` takes it back.
+        An echo becomes a memory like others. `undo` takes it back. Raises UnknownIdError if the id is not in the
+        memory.
 
         Returns:
             Whether it was linked to others.
-
-        Raises:
-            UnknownIdError: the id is not in the memory.
         """
         name, session = str(node_id), self._session
 
@@ -99,14 +96,13 @@ class Conflicts(Component):
     ) -> builtins.list[Conflict]:
         """Return the conflicts between memories, the latest first.
 
+        Raises InputError if the status is unknown, or the limit is negative.
+
         Args:
             status: `open` or `resolved`; both when it is None.
             user_id: the user whose conflicts are found, with those of memories without an owner; without one, only the
                 latter.
             limit: return at most this many.
-
-        Raises:
-            InputError: the status is unknown, or the limit is negative.
         """
         if status not in _STATUSES:
             raise InputError(f"the status is {status!r}, but must be 'open', 'resolved' or None for both")
@@ -154,11 +150,10 @@ class Conflicts(Component):
     def effects(self, conflict_id: str) -> builtins.list[Effect]:
         """Return the changes that each answer to a conflict would make; nothing is written.
 
+        Raises UnknownIdError if there is no such conflict, or one of its memories is gone.
+
         Returns:
             The effects of keeping the first memory, the second one, `both`, and of `supersede`.
-
-        Raises:
-            UnknownIdError: there is no such conflict, or one of its memories is gone.
         """
         conflict, now = self._conflict(conflict_id), self._session.clock()
         answers = dict.fromkeys((*conflict.sides, *_ANSWERS))

@@ -30,12 +30,11 @@ class Energy(Component):
     def of(self, node_id: str | UUID, now: datetime | None = None) -> float:
         """Return the energy of a memory, 0–1: it halves with every half-life and grows with every use.
 
+        Raises UnknownIdError if the id is not in the memory.
+
         Args:
             node_id: the memory.
             now: the time; the clock's when left out.
-
-        Raises:
-            UnknownIdError: the id is not in the memory.
         """
         self._session.runtime.accesses.flush_if_free()
         return self._controller.energy(self._session.store.view(), str(node_id), self._session.moment(now))
@@ -46,10 +45,8 @@ class Energy(Component):
         """Return the energy of a memory at `steps` times before `now`, at `now`, and at `steps` times after it.
 
         The forecast assumes no further use. The past has the changes of the journal. The journal has no uses, so the
-        energy that uses have added counts from the time of the last use.
-
-        Raises:
-            UnknownIdError: the id is not in the memory.
+        energy that uses have added counts from the time of the last use. Raises UnknownIdError if the id is not in the
+        memory.
         """
         now = self._session.moment(now)
         self._session.runtime.accesses.flush_if_free()
@@ -104,9 +101,10 @@ class Energy(Component):
     ) -> Canvas:
         """Return the memories that matter to a session now: those with the most energy and relevance.
 
-        Memories enter the canvas when a recall with this user and session returns them, and when they are added to
-        the session. Those of the present task rank higher; see `focus`. Dormant memories are not on it. Reading it does
-        not search the graph and does not count as an access.
+        Memories enter the canvas when a recall with this user and session returns them, and when they are added to the
+        session. Those of the present task rank higher; see `focus`. Dormant memories are not on it. Reading it does not
+        search the graph and does not count as an access. Raises InputError if the query is blank, or `top_k` is less
+        than 1.
 
         Args:
             query: rank the memories of the canvas by their similarity to this text, multiplied by their energy.
@@ -117,9 +115,6 @@ class Energy(Component):
         Returns:
             The memories with the parts `energy` and `relevance` of their scores, best first. `note` says if the server
             of the canvas is away.
-
-        Raises:
-            InputError: the query is blank, or `top_k` is less than 1.
         """
         if top_k is not None and not checked_count("top_k", top_k):
             raise InputError(f"top_k is {top_k}, but must be at least 1")
@@ -137,15 +132,13 @@ class Energy(Component):
         """Set the present task of the agent.
 
         Memories about it rank higher on the canvas, and new ones start with more energy. The task is not stored. It
-        applies to the memories of the session, or else of the user, or else to all.
+        applies to the memories of the session, or else of the user, or else to all. Raises InputError if the task is
+        blank or not a text.
 
         Args:
             task: the present work of the agent, in words; None clears the task.
             session_id: the session of the task; all sessions of the user when left out.
             user_id: the user of the task; all users when left out.
-
-        Raises:
-            InputError: the task is blank or not a text.
         """
         if task is not None and not checked_text("the task", task).strip():
             raise InputError(f"the task is {task!r}, but must be words, or None to clear it")

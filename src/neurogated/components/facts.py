@@ -45,7 +45,8 @@ class Facts(Component):
         """State a fact: a memory of kind `fact`, which recalls find and `list` lists.
 
         The same fact stated again is the same memory, with the new times and metadata. Another value for the same
-        attribute, or another `valid_from`, is another memory.
+        attribute, or another `valid_from`, is another memory. Raises InputError if a part is blank, or a time is
+        invalid.
 
         Args:
             subject: the person or thing that it is about, such as `Ana`.
@@ -59,9 +60,6 @@ class Facts(Component):
 
         Returns:
             The id of the memory.
-
-        Raises:
-            InputError: a part is blank, or a time is invalid.
         """
         if not isinstance(value, str | int | float):
             raise InputError(f"the value of a fact is {value!r}, but must be a text, a number or a truth value")
@@ -95,7 +93,7 @@ class Facts(Component):
     ) -> builtins.list[Fact]:
         """Return the facts of the graph, stated or read from memories, in the order they were added.
 
-        Facts that hold no longer have a `valid_to`.
+        Facts that hold no longer have a `valid_to`. Raises InputError if a filter, a number or a time is invalid.
 
         Args:
             subject: only facts about it; upper and lower case are the same, and so are both forms of "é".
@@ -105,9 +103,6 @@ class Facts(Component):
             offset: leave out this many first ones.
             **filters: which memories; see `FilterOptions`. With `user_id`, the facts of this user and those without an
                 owner.
-
-        Raises:
-            InputError: a filter, a number or a time is invalid.
         """
         self._session.of_user(filters.get("user_id"))
         for name, wanted in (("subject", subject), ("attribute", attribute)):

@@ -44,8 +44,7 @@ class Step(NamedTuple):
 def admitted_rows(view: GraphView, ids: Sequence[str]) -> Rows:
     """Return the rows of memories that a view admits; others are unknown ids to the caller.
 
-    Raises:
-        UnknownIdError: the view does not admit such a memory.
+    Raises UnknownIdError if the view does not admit such a memory.
     """
     rows = view.rows(ids)
     hidden = rows[~view.admitted(rows)]
@@ -115,10 +114,7 @@ class Graph(Component):
     def trace(self, start: str, depth: int = 3, **filters: Unpack[FilterOptions]) -> builtins.list[Step]:
         """Return a step to each memory within `depth` edges of `start`, nearest first, by the strongest edge.
 
-        Edges are walked both ways.
-
-        Raises:
-            UnknownIdError: the filters admit no such memory.
+        Edges are walked both ways. Raises UnknownIdError if the filters admit no such memory.
         """
         return list(self._steps(start, depth, filters))
 
@@ -160,7 +156,7 @@ class Graph(Component):
         """Return the activation of the memories that it reaches from `seeds`, strongest first; at most 1.
 
         Each seed starts with 1. A memory passes its activation, times the weight of the edge, times `decay`, to each
-        neighbour, whose arrivals are added.
+        neighbour, whose arrivals are added. Raises UnknownIdError if the filters admit no such memory.
 
         Args:
             seeds: ids.
@@ -168,9 +164,6 @@ class Graph(Component):
             decay: 0–1.
             threshold: leave out memories with less activation.
             **filters: where activation may go; see `FilterOptions`.
-
-        Raises:
-            UnknownIdError: the filters admit no such memory.
         """
         config = self._session.config.replace(
             MAX_HOPS=steps,

@@ -27,12 +27,11 @@ class History(Component):
     def list(self, *, user_id: UserChoice = None, last: int | None = None) -> builtins.list[HistoryEntry]:
         """Return the changes with their times, reasons and memories, oldest first; accesses are left out.
 
+        Raises InputError if the setting `require_user` asks for a user, the user is no name, or `last` is negative.
+
         Args:
             user_id: only the changes of this user's memories and of their edges; of all users when left out.
             last: at most so many, the newest ones. Without it, this reads all texts that the memory ever had.
-
-        Raises:
-            InputError: the setting `require_user` asks for a user, the user is no name, or `last` is negative.
         """
         checked_count("last", last or 0)
         user_id = self._session.of_user(user_id)

@@ -39,7 +39,8 @@ class Learning(Component):
         together becomes a memory of the kind `fact` that the language model writes, or else a `segment` with a title
         and days. They have DERIVED_FROM edges to their sources. One delta stores all, so `undo` takes them back. A
         second call makes no more of the same sources. If a source changes or goes, they are removed. A frozen memory
-        makes none. Claims that earlier versions read by rules, without a model, are removed.
+        makes none. Claims that earlier versions read by rules, without a model, are removed. Raises InputError if `now`
+        is not a time, `max_clusters` is less than 1, or `require_user` asks for a user.
 
         Args:
             now: the present time; the clock's when left out.
@@ -49,9 +50,6 @@ class Learning(Component):
 
         Returns:
             The ids of the new memories.
-
-        Raises:
-            InputError: `now` is not a time, `max_clusters` is less than 1, or `require_user` asks for a user.
         """
         session, at = self._session, self._session.moment(now)
         user_id = session.of_user(user_id)

@@ -44,14 +44,11 @@ class Manifest(Component):
         """Return the manifest as lines, the useful first, in at most 2,048 characters.
 
         Recalls do not change it. It changes with the first memory, after `manifest.update_threshold` new ones, and
-        after a memory was deleted or rewritten.
+        after a memory was deleted or rewritten. Raises InputError if the budget is not a number from 1 on.
 
         Args:
             token_budget: at most this many tokens.
             **owners: whose memories; see `Owners`.
-
-        Raises:
-            InputError: the budget is not a number from 1 on.
         """
         if not checked_count("token_budget", token_budget):
             raise InputError("the budget is 0 tokens, but must be at least 1")
@@ -63,15 +60,14 @@ class Manifest(Component):
     ) -> tuple[Community, ...]:
         """Return the communities that may answer a question, best first.
 
+        Raises InputError if the query is blank, or `by` is unknown.
+
         Args:
             query: the question.
             limit: at most this many.
             by: `meaning` compares the vectors of memories; `words` reads only the keywords of the manifest, so it needs
                 no model.
             **owners: whose memories; see `Owners`.
-
-        Raises:
-            InputError: the query is blank, or `by` is unknown.
         """
         query = checked_query(query)
         session, wanted = self._session, self._filter(owners)

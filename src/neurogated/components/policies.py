@@ -57,14 +57,13 @@ class Policies(Component):
     def add(self, expression: str, when: str = REMEMBER, **scope: Any) -> str:  # noqa: ANN401 - the fields of Scope
         """Store a policy and return its id; `delete` removes it.
 
+        Raises ExpressionError if the expression is no policy.
+
         Args:
             expression: a call of `remember`, `associate`, `feedback` or `decay!`. After `remember`, the symbol `it` is
                 the id of the new memory, and `(when CONDITION CALL)` tests its metadata.
             when: `remember`; `tick`, for `energy.tick()`; or the name of a signal.
             **scope: `user_id`, `agent_id`, `session_id` and `path`.
-
-        Raises:
-            ExpressionError: the expression is no policy.
         """
         # The id with which a policy of an event is checked.
         probe = "it" if checked_text("the event of a policy", when) == REMEMBER else None
@@ -86,12 +85,11 @@ class Policies(Component):
     def dry_run(self, policy_id: str, it: str | None = None) -> dict[str, Any] | None:
         """Return what a policy would run, as `(explain …)` does; None if its condition does not hold.
 
+        Raises UnknownIdError if there is no such policy, or its owner has no such memory.
+
         Args:
             policy_id: the policy.
             it: the id of the memory that it would run for.
-
-        Raises:
-            UnknownIdError: there is no such policy, or its owner has no such memory.
         """
         found = self._session.store.get_nodes([policy_id], missing_ok=True)
         if not found or found[0].kind != _KIND or not _is_checked(found[0]):
@@ -105,8 +103,7 @@ class Policies(Component):
     def signal(self, name: str, *, user_id: str | None = None) -> builtins.list[Run]:
         """Run the policies of a user for a signal, and return their runs.
 
-        Raises:
-            InputError: the name is that of an event, or policies are not allowed.
+        Raises InputError if the name is that of an event, or policies are not allowed.
         """
         if name in {REMEMBER, TICK}:
             raise InputError(f"{name!r} is an event of the memory itself; name a signal otherwise")

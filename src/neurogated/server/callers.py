@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import hmac
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from operator import xor
 from typing import Annotated, ParamSpec, TypeVar
 
 from neurogated.core.extras import needs_extra
@@ -21,8 +24,9 @@ with needs_extra("serve"):
     from fastapi import Depends, HTTPException, Query, Request
     from fastapi.security import HTTPBearer
 
-# Ids of texts are hashes of them. A server that took any id as a cursor would say whether another user has a text.
-_SECRET = secrets.token_bytes(32)
+# Whoever could make a cursor would learn whether another user has a text, since ids are hashes of texts; and numbers of
+# changes would tell how much others write.
+_SECRET, _SALT = secrets.token_bytes(32), 16
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -75,17 +79,23 @@ class Caller:
         gone = self.memory.store.view().scope_of_removed(node_id)
         return node_id if gone is not None and gone.user_id == self.user_id else self.changeable(node_id).id
 
-    def signed(self, cursor: str) -> str:
-        """Return a cursor for this caller only, until the server ends."""
-        owner = f"{self.memory.config.namespace}\0{self.user_id}\0{cursor}"
-        return f"{hmac.digest(_SECRET, owner.encode(), 'sha256').hex()[:32]}.{cursor}"
+    def sealed(self, cursor: str) -> str:
+        """Return a cursor that only this caller can use, and only until the server ends."""
+        seal, words = self._seal(cursor), cursor.encode()
+        return (seal + bytes(map(xor, words, hashlib.shake_256(_SECRET + seal).digest(len(words))))).hex()
 
-    def checked(self, signed: str) -> str:
-        """Return the cursor that was signed for this caller; raises InputError."""
-        cursor = signed.partition(".")[2]
-        if not hmac.compare_digest(self.signed(cursor).encode(), signed.encode()):
-            raise InputError("the cursor belongs to no page of yours since the server started; list from the beginning")
-        return cursor
+    def opened(self, sealed: str) -> str:
+        """Return the cursor that was sealed for this caller; raises InputError."""
+        with contextlib.suppress(ValueError):
+            seal, words = (held := bytes.fromhex(sealed))[:_SALT], held[_SALT:]
+            cursor = bytes(map(xor, words, hashlib.shake_256(_SECRET + seal).digest(len(words)))).decode()
+            if hmac.compare_digest(self._seal(cursor), seal):
+                return cursor
+        raise InputError("the cursor belongs to no page of yours since the server started; list from the beginning")
+
+    def _seal(self, cursor: str) -> bytes:
+        owner = f"{self.memory.config.namespace}\0{self.user_id}\0{cursor}"
+        return hmac.digest(_SECRET, owner.encode(), "sha256")[:_SALT]
 
 
 async def grant_in(request: Request) -> Grant:

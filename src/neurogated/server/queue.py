@@ -86,15 +86,14 @@ class CallQueue:
     ) -> T:
         """Await a call when it is its turn. One that runs keeps its place until it ends, also if it is cancelled.
 
+        Raises ClientDisconnect if nobody waits any more, so it was not called.
+
         Args:
             key: that of the client.
             kind: what is asked. The call is expected to take as long as earlier ones of its kind.
             call: the call.
             is_gone: whether nobody waits for the result any more. It is asked after a wait.
             user: who asks, if several users are behind the key.
-
-        Raises:
-            ClientDisconnect: nobody waits any more, so it was not called.
         """
         this = _Call(key, user, kind)
         has_waited = await self._turn(this)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hmac
 import inspect
 import re
-import secrets
 from collections.abc import Callable
 from dataclasses import fields, replace
 from itertools import islice
@@ -32,7 +30,6 @@ with needs_extra("serve"):
 
 router = APIRouter()
 Handler = TypeVar("Handler", bound=Callable[..., Any])
-_SECRET, _BYTES = secrets.token_bytes(32), 8
 _EMPTY: Any = inspect.Parameter.empty
 
 
@@ -102,10 +99,10 @@ def _without_ids(content: Any) -> Any:
 
 @_route()
 def list_memories(caller: Caller, limit: int, cursor: str | None = None, **about: Any) -> models.MemoryPage:
-    after = None if cursor is None else caller.checked(cursor)
+    after = None if cursor is None else caller.opened(cursor)
     newest, about["user_id"] = about.pop("newest"), caller.user_id
     found = page_of(caller.memory.session, limit, after, cast("FilterOptions", about), newest=newest)
-    following = None if found.cursor is None else caller.signed(found.cursor)
+    following = None if found.cursor is None else caller.sealed(found.cursor)
     return models.MemoryPage(memories=[models.Memory.model_validate(node) for node in found], cursor=following)
 
 
@@ -200,26 +197,11 @@ def execute(caller: Caller, expression: str, *, read_only: bool) -> models.Resul
 
 @_route()
 def history(caller: Caller, limit: int, cursor: str | None = None) -> models.ChangePage:
-    before = LATEST if cursor is None else _opened(caller.checked(cursor))
+    before = LATEST if cursor is None else int(caller.opened(cursor))
     found = list(islice(latest_of(caller.memory.store, caller.user_id, before), limit))
-    following = caller.signed(_sealed(found[-1].sequence)) if len(found) == limit else None
+    following = caller.sealed(str(found[-1].sequence)) if len(found) == limit else None
     changes = [models.MemoryChange.model_validate(one) for one in found]
     if caller.user_id is not None:
         # Numbers and reasons of changes would tell how much other users write.
         changes = [one.model_copy(update={"sequence": None, "reason": None}) for one in changes]
     return models.ChangePage(changes=changes, cursor=following)
-
-
-def _sealed(number: int) -> str:
-    """Return the number of a change as a text in which only this server can read it."""
-    salt = secrets.token_bytes(_BYTES)
-    return salt.hex() + (number ^ _pad(salt)).to_bytes(_BYTES).hex()
-
-
-def _opened(sealed: str) -> int:
-    salt, number = bytes.fromhex(sealed)[:_BYTES], bytes.fromhex(sealed)[_BYTES:]
-    return int.from_bytes(number) ^ _pad(salt)
-
-
-def _pad(salt: bytes) -> int:
-    return int.from_bytes(hmac.digest(_SECRET, salt, "sha256")[:_BYTES])

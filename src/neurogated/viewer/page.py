@@ -343,8 +343,7 @@ def explain(memory: NeuroGraphMemory, recall: Recall, store: GraphStorePort | No
 def write_page(page: str, path: str | os.PathLike[str]) -> Path:
     """Write a page to a file atomically, and return its absolute path; an existing file is replaced.
 
-    Raises:
-        InputError: the file cannot be written.
+    Raises InputError if the file cannot be written.
     """
     remedy = "choose another file for the page"
     try:

@@ -24,15 +24,13 @@ def install(client: str, arguments: Sequence[str], *, write: bool) -> str:
     """Return the lines that change in the configuration of a client with this server, which may be written.
 
     The other entries of the file stay, and so do other values of this server's entry, such as its `env`. A file that
-    changes is copied beside it, to `….backup`, then `….backup1`, ….
+    changes is copied beside it, to `….backup`, then `….backup1`, …. Raises ConfigError if the file has no configuration
+    that can be read, or its other entries would change.
 
     Args:
         client: one of `CLIENTS`.
         arguments: the words after `neurogated`, with which the client starts the server.
         write: change the file.
-
-    Raises:
-        ConfigError: the file has no configuration that can be read, or its other entries would change.
     """
     find, key = CLIENTS[client]
     file = find().resolve()
