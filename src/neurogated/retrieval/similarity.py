@@ -29,56 +29,30 @@ _ROLES = frozenset(map(role_tag, ROLES))
 
 
 class Similarities(NamedTuple):
-    """The similarity of some nodes, with its parts."""
+    """The similarity of some nodes, with its parts; (n,) each."""
 
     rows: Rows
-    """(n,) ascending."""
-    columns: Values
-    """(2 + parts, n): the similarity, its `PARTS`, and the share of its activation that counts for each node."""
-
-    @property
-    def similarity(self) -> Values:
-        """Weighted sum of the parts, divided by the highest sum that the best match could have (n,), -1–1."""
-        return self.columns[0, :]
-
-    @property
-    def cosine(self) -> Values:
-        """Cosine of the vectors (n,), -1–1."""
-        return self.columns[1, :]
-
-    @property
-    def keywords(self) -> Values:
-        """BM25 divided by the best BM25 of all nodes (n,), 0–1."""
-        return self.columns[2, :]
-
-    @property
-    def neighbours(self) -> Values:
-        """Term of the turns around a turn (n,); 0 outside conversations."""
-        return self.columns[3, :]
-
-    @property
-    def message(self) -> Values:
-        """Term of the length, position and role of a message, and cost of a fact (n,); 0 for other memories."""
-        return self.columns[4, :]
-
-    @property
-    def subject(self) -> Values:
-        """1 if the question names the subject or the speaker of the node, else 0 (n,)."""
-        return self.columns[5, :]
-
-    @property
-    def tags(self) -> Values:
-        """Highest share in the kernel of a tag that the node has (n,), 0–1."""
-        return self.columns[6, :]
-
-    @property
-    def shares(self) -> Values:
-        """Share of its activation that counts for the score of each node (n,), 0–1: less for long messages."""
-        return self.columns[-1, :]
+    """Ascending."""
+    similarity: Values
+    """Weighted sum of the parts, divided by the highest sum that the best match could have, -1–1."""
+    cosine: Values
+    """Cosine of the vectors, -1–1."""
+    keywords: Values
+    """BM25 divided by the best BM25 of all nodes, 0–1."""
+    neighbours: Values
+    """Term of the turns around a turn; 0 outside conversations."""
+    message: Values
+    """Term of the length, position and role of a message, and cost of a fact; 0 for other memories."""
+    subject: Values
+    """1 if the question names the subject or the speaker of the node, else 0."""
+    tags: Values
+    """Highest share in the kernel of a tag that the node has, 0–1."""
+    shares: Values
+    """Share of its activation that counts for the score of each node, 0–1: less for long messages."""
 
     def at(self, places: Sequence[int] | NDArray[np.bool_]) -> Similarities:
         """Return the similarities at some places, in their order."""
-        return Similarities(self.rows[places], self.columns[:, places])
+        return Similarities._make([column[places] for column in self])
 
 
 class QuestionSimilarity:
@@ -179,7 +153,7 @@ class QuestionSimilarity:
         """The candidates, and the nodes that were asked for."""
         if self._known is None:
             rows = np.sort(self._rows)
-            self._known = Similarities(rows, self._table[:-1, self._place[rows]])
+            self._known = Similarities(rows, *self._table[:-1, self._place[rows]])
         return self._known
 
     @property
@@ -201,7 +175,7 @@ class QuestionSimilarity:
         if unknown.size or not np.logical_and.reduce(table[-1]):
             self._know(rows)
             table = self._table[:, self._place[rows]]
-        return Similarities(rows, table[:-1])
+        return Similarities(rows, *table[:-1])
 
     def _know(self, rows: Rows) -> None:
         fresh = rows[self._table[-1, self._place[rows]] == 0.0]

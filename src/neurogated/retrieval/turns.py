@@ -78,19 +78,6 @@ class Neighbours(NamedTuple):
     """Whether this is the turn directly before it."""
 
 
-class _Around(NamedTuple):
-    """Turns with those around them."""
-
-    rows: Rows
-    own: Values
-    """Of the turns: weighted sum of cosine and keywords."""
-    near: Neighbours
-    similarity: Values
-    """Of the turns around: this sum."""
-    asks: NDArray[np.bool_]
-    """Whether they ask."""
-
-
 class TurnParts(NamedTuple):
     """Terms that add to the similarity of nodes, (n,) each; 0 for nodes that are no turns."""
 
@@ -116,6 +103,50 @@ def neighbours(view: GraphView, rows: Rows, reach: int) -> Neighbours:
     return Neighbours(*(np.concatenate(column) for column in zip(*steps, strict=True)))
 
 
+class Conversation:
+    """The turns among some nodes with those around them: what all questions share."""
+
+    def __init__(self, reader: GraphReader, rows: Rows, reach: int) -> None:
+        """Read the turns among the nodes at `rows`, ascending, and those up to `reach` steps before and after them."""
+        view = reader.view
+        (self.places,) = (view.position.take(rows) >= 0).nonzero()
+        """(t,) positions of the turns in `rows`."""
+        if not self.places.size:
+            return
+        self.rows = here = rows[self.places]
+        near = neighbours(view, here, reach)
+        self.owner, self.near = near.owner, near.row
+        self.every = distinct(np.concatenate((near.row, here)))
+        """The turns and those around them, ascending."""
+        self.near_at = self.every.searchsorted(near.row)
+        marks = reader.marks(_MARKS, self.every)
+        self.marks = marks[self.every.searchsorted(here)]
+        self.length = self.marks & _LENGTH
+        self.shares = _SHARES[self.length]
+        self.around = np.bincount(near.owner, minlength=here.size)
+        """(t,) how many turns are around each."""
+        asked = near.before & ((marks & _ASKS) != 0)[self.near_at]
+        self.asked = near.owner[asked], self.near_at[asked]
+        """Turns that follow a question, and the places of these questions in `every`."""
+        self._repeats: NDArray[np.bool_] | None = None
+        self._likeness: Values | None = None
+
+    def repeats(self, view: GraphView) -> NDArray[np.bool_]:
+        """Return for each pair of a turn and one near it whether a rare word is in both."""
+        if self._repeats is None:
+            terms, size = view.term_arcs(self.rows), view.node_count
+            joined = terms.origin * size + terms.target
+            joined.sort()
+            self._repeats = contained(joined, self.owner * size + self.near)
+        return self._repeats
+
+    def likeness(self, reader: GraphReader, mean: NDArray[np.float32]) -> Values:
+        """Return the mean cosine (t,) of the turns to those with this mean vector."""
+        if self._likeness is None:
+            self._likeness = np.sqrt(mean @ mean) * reader.similarities(mean, self.rows)
+        return self._likeness
+
+
 class Samples:
     """Means over the samples of a view, which questions share until it changes; each is computed on first use."""
 
@@ -123,6 +154,7 @@ class Samples:
         self.reader, self.view, self.config, self.formula = reader, reader.view, config, formula
         self._state = self.view.alive, self.view.weight, self.view.sequence, self.view.among
         self._last: tuple[Rows, NDArray[np.float32]] | None = None
+        self._few: Conversation | None = None
 
     def of(self, reader: Snapshot) -> Samples:
         """Return these samples for a reader that finds the same memories; those of others are computed anew."""
@@ -138,6 +170,15 @@ class Samples:
         kept = copy(self)
         del kept.reader, kept.view
         return kept
+
+    def conversation(self, rows: Rows) -> Conversation:
+        """Return the turns among some nodes; those among `few_rows` are read once."""
+        reach = _REACH if self.formula.has_turns else 0
+        if rows is not self.few_rows:
+            return Conversation(self.reader, rows, reach)
+        if self._few is None:
+            self._few = Conversation(self.reader, rows, reach)
+        return self._few
 
     @cached_property
     def _said(self) -> Rows | None:
@@ -259,7 +300,6 @@ class Turns:
         self._samples, self._reader, self._view = samples, samples.reader, samples.view
         self._formula = samples.formula
         self._folded = folded
-        self._counts = self._formula.has_turns
         self._centre: tuple[float, float] | None = None
         self._usual: float | None = None
         self._share = 1.0
@@ -273,58 +313,58 @@ class Turns:
             measure: returns this sum for other nodes, whose rows ascend.
             candidates: those of the nodes whose means centre the terms, in the first call; all if omitted.
         """
-        parts = TurnParts(np.zeros(rows.size), np.zeros(rows.size), np.ones(rows.size))
-        (turns,) = (self._view.position.take(rows) >= 0).nonzero()
-        if not turns.size:
+        parts, turns = (
+            TurnParts(np.zeros(rows.size), np.zeros(rows.size), np.ones(rows.size)),
+            self._samples.conversation(rows),
+        )
+        places = turns.places
+        if not places.size:
             return parts
-        here = rows[turns]
-        near = neighbours(self._view, here, _REACH if self._counts else 0)
-        every = distinct(np.concatenate((near.row, here)))
-        marks = self._reader.marks(_MARKS, every)
-        at = every.searchsorted(here)
-        length = marks[at] & _LENGTH
-        parts.shares[turns] = shares = _SHARES[length]
-        if self._counts:
-            chosen = np.ones(here.size, dtype=np.bool_) if candidates is None else contained(candidates, here)
-            values, asks = measure(every), (marks & _ASKS) != 0
-            near_at = every.searchsorted(near.row)
-            around = self._around(_Around(here, own[turns], near, values[near_at], asks[near_at]), chosen)
+        parts.shares[places] = turns.shares
+        if self._formula.has_turns:
+            chosen = None if candidates is None else contained(candidates, turns.rows)
+            if chosen is None or not np.logical_or.reduce(chosen):
+                chosen = np.ones(places.size, dtype=np.bool_)
+            around = self._around(turns, own[places], measure(turns.every), chosen)
             cost = _QUESTION_COST * self._formula.answer_weight
-            parts.neighbours[turns] = (around - cost * asks[at]) * shares
-            parts.message[turns] = self._of_message(here, marks[at], length, chosen)
+            parts.neighbours[places] = (around - cost * ((turns.marks & _ASKS) != 0)) * turns.shares
+            parts.message[places] = self._of_message(turns, chosen)
         return parts
 
-    def _around(self, turns: _Around, chosen: NDArray[np.bool_]) -> Values:
-        (rows, own, near, similarity, asks), formula = turns, self._formula
-        size = rows.size
-        count = np.bincount(near.owner, minlength=size)
-        mean = np.bincount(near.owner, similarity, size) / np.maximum(count, 1)
+    def _around(self, turns: Conversation, own: Values, values: Values, chosen: NDArray[np.bool_]) -> Values:
+        """Return the gain (t,) of turns with `own` sums by the sums `values` of all turns; `chosen` centre it."""
+        formula, owner, similarity, size = self._formula, turns.owner, values[turns.near_at], own.size
+        mean = np.bincount(owner, similarity, size) / np.maximum(turns.around, 1)
         best = np.empty(size)
         best.fill(-np.inf)
-        np.maximum.at(best, near.owner, similarity)
-        there = count > 0
+        np.maximum.at(best, owner, similarity)
+        there = turns.around > 0
         mean += _BEST_SHARE * np.where(there, best - mean, 0.0)
-        asked = near.before & asks
-        answered = np.bincount(near.owner[asked], similarity[asked], size)
-        answers = np.bincount(near.owner[asked], minlength=size) > 0
+        follows, questions = turns.asked
+        answered, answers = np.bincount(follows, values[questions], size), np.zeros(size, dtype=np.bool_)
+        answers[follows] = True
         if self._centre is None:
-            chosen = chosen if np.logical_or.reduce(chosen) else ~chosen
-            counted = there & chosen
-            self._centre = _mean(mean[counted]), _mean(own[chosen])
-            self._share = self._share_of_context(rows, near, chosen)
+            self._centre = _mean(mean[there & chosen]), _mean(own[chosen])
+            here = chosen[owner]
+            if np.logical_or.reduce(here) and formula.notes_need_no_context:
+                repeats = _mean(turns.repeats(self._view)[here])
+                self._share = min(1.0, max(0.0, (_MOST_REPEAT - repeats) / (_MOST_REPEAT - _FEW_REPEAT)))
         gain: Values = formula.neighbour_weight * self._share * np.where(there, mean - self._centre[0], 0.0)
         gain += formula.answer_weight * np.where(answers, answered - self._centre[1], 0.0)
         return gain
 
-    def _of_message(
-        self, rows: Rows, marks: NDArray[np.uint8], length: NDArray[np.signedinteger], chosen: NDArray[np.bool_]
-    ) -> Values:
-        formula = self._formula
+    def _of_message(self, turns: Conversation, chosen: NDArray[np.bool_]) -> Values:
+        formula, marks = self._formula, turns.marks
         length_cost, own_words = self._weights
         place = (marks >> _PLACE_AT) & _PLACE
-        worth: Values = own_words * ((marks & _BY_USER) != 0) - length_cost * length - formula.length_cost * place
-        cost = formula.generic_cost * self._share
-        return worth - cost * self._likeness_to_all(rows, chosen) if cost else worth
+        worth: Values = own_words * ((marks & _BY_USER) != 0) - length_cost * turns.length - formula.length_cost * place
+        mean, cost = self._samples.mean_of_turns, formula.generic_cost * self._share
+        if not (cost and np.logical_or.reduce(mean)):
+            return worth
+        likeness = turns.likeness(self._reader, mean)
+        if self._usual is None:
+            self._usual = _mean(likeness[chosen])
+        return worth - cost * (likeness - self._usual)
 
     @cached_property
     def _weights(self) -> tuple[float, float]:
@@ -333,28 +373,6 @@ class Turns:
         if _OVERVIEW.search(self._folded) is not None or _ANSWER.search(self._folded) is not None:
             return 0.0, 0.0
         return self._formula.length_cost, self._formula.own_words_weight * is_first_person(self._folded)
-
-    def _share_of_context(self, rows: Rows, near: Neighbours, chosen: NDArray[np.bool_]) -> float:
-        """Return how much the turns around the chosen ones count, 0–1: less if they repeat the rare words of these."""
-        here = chosen[near.owner]
-        if not (np.logical_or.reduce(here) and self._formula.notes_need_no_context):
-            return 1.0
-        terms, size = self._view.term_arcs(rows[chosen]), self._view.node_count
-        joined = terms.origin * size + terms.target
-        joined.sort()
-        owner = (chosen.cumsum() - 1)[near.owner[here]]
-        repeats = _mean(contained(joined, owner * size + near.row[here]))
-        return min(1.0, max(0.0, (_MOST_REPEAT - repeats) / (_MOST_REPEAT - _FEW_REPEAT)))
-
-    def _likeness_to_all(self, rows: Rows, chosen: NDArray[np.bool_]) -> Values:
-        """Return the centred mean cosine of turns to a sample of the turns that the recall may return (n,)."""
-        mean = self._samples.mean_of_turns
-        if not np.logical_or.reduce(mean):
-            return np.zeros(rows.size)
-        likeness: Values = np.sqrt(mean @ mean) * self._reader.similarities(mean, rows)
-        if self._usual is None:
-            self._usual = _mean(likeness[chosen if np.logical_or.reduce(chosen) else ~chosen])
-        return likeness - self._usual
 
 
 def _mean(values: NDArray[Any]) -> float:
