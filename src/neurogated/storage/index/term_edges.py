@@ -11,8 +11,8 @@ row. Indexes may be ahead of a view; see `GraphState`.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +24,10 @@ from neurogated.core.scope import ScopeFilter
 from neurogated.core.view import Arcs, Computed, GraphView, Rows
 from neurogated.storage.index.text.lexical_store import LexicalStore
 
-_FEW_TEXTS = 1_000
-"""The edges of a user with so many texts are computed at once and kept until the next change."""
+_FEW_TEXTS, _MANY_TEXTS = 1_000, 50_000
+"""The edges of a user with few texts are computed at once and kept until the next change; of more texts, up to many,
+once they were asked for so often that this takes no longer."""
+_AT_ONCE = 128  # computing the edges at some nodes takes as long as computing those of so many texts at once
 
 
 class TermEdges(Computed):
@@ -73,20 +75,18 @@ class TermEdges(Computed):
         return known[user_id]
 
 
-@dataclass(frozen=True)
 class _UserTexts:
     """The texts of one user in a view."""
 
-    texts: LexicalStore
-    most: int
-    rows: Rows
-    """Ascending."""
-    counts: tuple[int, int]
-    """How many rows of edges and of nodes the view has."""
+    def __init__(self, texts: LexicalStore, most: int, rows: Rows, counts: tuple[int, int]) -> None:
+        """Take the rows of the texts, ascending, and how many rows of edges and of nodes the view has."""
+        self.texts, self.most, self.rows, self.counts = texts, most, rows, counts
+        self._left = 0 if rows.size <= _FEW_TEXTS else rows.size if rows.size <= _MANY_TEXTS else inf
 
     def arcs(self, rows: Rows) -> Arcs:
         """Return the edges at some nodes; nodes that are no such texts have none."""
-        if self.rows.size > _FEW_TEXTS:
+        if self._left > 0:
+            self._left -= _AT_ONCE
             (places,) = contained(self.rows, rows).nonzero()
             origin, target, weight = self.texts.sharing(rows[places], self.rows, self.most)
             origin = places[origin]
