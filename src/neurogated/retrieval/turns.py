@@ -106,7 +106,7 @@ def neighbours(view: GraphView, rows: Rows, reach: int) -> Neighbours:
 class Conversation:
     """The turns among some nodes with those around them: what all questions share."""
 
-    def __init__(self, reader: GraphReader, rows: Rows, reach: int) -> None:
+    def __init__(self, reader: Snapshot, rows: Rows, reach: int) -> None:
         """Read the turns among the nodes at `rows`, ascending, and those up to `reach` steps before and after them."""
         view = reader.view
         (self.places,) = (view.position.take(rows) >= 0).nonzero()
@@ -140,7 +140,7 @@ class Conversation:
             self._repeats = contained(joined, self.owner * size + self.near)
         return self._repeats
 
-    def likeness(self, reader: GraphReader, mean: NDArray[np.float32]) -> Values:
+    def likeness(self, reader: Snapshot, mean: NDArray[np.float32]) -> Values:
         """Return the mean cosine (t,) of the turns to those with this mean vector."""
         if self._likeness is None:
             self._likeness = np.sqrt(mean @ mean) * reader.similarities(mean, self.rows)
