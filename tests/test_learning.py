@@ -9,14 +9,10 @@ from datetime import timedelta
 
 import pytest
 
-from neurogated import GraphDelta, MemoryConfig, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
-from neurogated.core.judgements import CausalJudgement
-from neurogated.embedding.registry import HashEmbedder
-from neurogated.errors import LLMError, StorageError
+from neurogated.errors import StorageError
 from neurogated.ingestion.document import Document, Passage
-from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.runtime import Parts
 from neurogated.storage.graph_store import GraphStore
 from neurogated.testing import ManualClock
 
@@ -86,45 +82,6 @@ def test_recalls_beside_a_transaction_and_in_it_wait_for_no_one(memory: NeuroGra
         others = [threads.submit(memory.retrieve, question) for _ in range(2 * (os.cpu_count() or 1))]
         assert memory.retrieve(question) == expected
         assert [other.result(timeout=60) for other in others] == [expected] * len(others)
-
-
-class _Flaky:
-    """A judge that fails until it is repaired."""
-
-    def __init__(self) -> None:
-        self.broken = True
-
-    def judge(self, first: str, second: str) -> CausalJudgement:
-        if self.broken:
-            raise LLMError("the server is down")
-        is_causal = "Because" in second
-        return CausalJudgement(is_causal, 0.7 if is_causal else 0.0, f"{len(first)} characters before")
-
-    def find(self, text: str) -> tuple[str, ...]:
-        if self.broken:
-            raise LLMError("the server is down")
-        return tuple(text.split()[:1])
-
-
-def test_resume_keeps_changes_made_while_it_judged() -> None:
-    flaky = _Flaky()
-    parts = Parts(GraphStore(), HashEmbedder(), UniformKernelSource(), flaky, flaky)
-    with NeuroGraphMemory(MemoryConfig(storage="memory"), parts=parts) as memory:
-        (ids,) = memory.add_documents([STORY])
-        flaky.broken = False
-        judge = flaky.judge
-
-        def slow(first: str, second: str) -> CausalJudgement:
-            if memory.store.has_node(ids[3]):
-                memory.store.apply(GraphDelta(removed_nodes=(ids[3],)))
-                memory.add_documents([Document(STORY.passages, STORY.title, {"tag": "new"})])
-                memory.store.apply(GraphDelta(removed_nodes=(ids[3],)))
-            return judge(first, second)
-
-        flaky.judge = slow  # type: ignore[method-assign]
-        memory.learning.resume()
-        assert memory.store.get_node(ids[0]).metadata["tag"] == "new"
-        assert not memory.store.has_node(ids[3])
 
 
 def test_a_memory_whose_marks_cannot_be_written_still_closes(

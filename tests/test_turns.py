@@ -184,14 +184,14 @@ def test_an_upsert_of_a_memory_that_another_process_deletes_meanwhile_is_new(
     with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as other:
         memory.add("The pump failed.", id="pump", **session)
         analysis = memory.session.writer._analysis
-        real: Callable[..., Any] = analysis.find_causes
+        real: Callable[..., Any] = analysis.analysed
 
-        def find_causes(*arguments: Any) -> Any:  # noqa: ANN401
+        def analysed(*arguments: Any) -> Any:  # noqa: ANN401
             if other.count():
                 other.delete(["pump"])
             return real(*arguments)
 
-        monkeypatch.setattr(analysis, "find_causes", find_causes)
+        monkeypatch.setattr(analysis, "analysed", analysed)
         assert memory.add(text, id="pump", metadata={"a": 1}, **session) == ["pump"]
         assert (memory.get("pump").content, memory.get("pump").metadata) == (text, {"a": 1})
         assert memory.admin.check() == []

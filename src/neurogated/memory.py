@@ -403,7 +403,7 @@ class NeuroGraphMemory:
             How many memories still wait, because the model failed.
         """
         self.learning.flush()
-        return self.learning.resume(progress=False)[1]
+        return self.learning.resume()[1]
 
     def usage(self) -> dict[str, int | float]:
         """Return the calls, tokens and cache hits of the language model since the memory was opened; {} without one.

@@ -13,19 +13,15 @@ from neurogated import (
     Document,
     EdgeType,
     FilterOptions,
-    GraphStore,
     MemoryConfig,
     MemoryEdge,
     NeuroGraphMemory,
     Passage,
 )
-from neurogated.core.judgements import CausalJudgement
 from neurogated.core.model import MemoryNode
 from neurogated.core.rendering import render
 from neurogated.embedding.registry import HashEmbedder
-from neurogated.errors import InputError, LLMError, UnknownIdError
-from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.runtime import Parts
+from neurogated.errors import InputError, UnknownIdError
 from neurogated.testing import ManualClock
 from tests.ingestion.test_mentions import limited
 
@@ -156,24 +152,6 @@ def test_filters_without_a_value_delete_nothing(memory: NeuroGraphMemory, filter
     with pytest.raises(InputError):
         memory.delete(**filters)
     assert memory.count() == 2
-
-
-def test_judgements_that_wait_for_a_deleted_memory_wait_no_more() -> None:
-    class Down:
-        def judge(self, first: str, second: str) -> CausalJudgement:
-            raise LLMError(f"cannot judge {first} and {second}")
-
-        def find(self, text: str) -> tuple[str, ...]:
-            raise LLMError(f"cannot read {text}")
-
-    parts = Parts(GraphStore(), HashEmbedder(), UniformKernelSource(), Down(), Down())
-    with NeuroGraphMemory(MemoryConfig(storage="memory"), parts=parts) as memory:
-        (ids,) = memory.add_documents([talk(*TALK[:3])], progress=False)
-        assert memory.admin.stats()["pending"] == 3 + 2
-        memory.delete(ids[:1])
-        assert memory.admin.stats()["pending"] == 2 + 1
-        memory.update(ids[1], "Something else.")
-        assert memory.admin.stats()["pending"] == 2 + 1
 
 
 # Updating

@@ -43,7 +43,7 @@ def test_documents_without_a_user_are_not_compared(compared: list[object], memor
 
 def test_documents_of_a_user_are_compared(memory: NeuroGraphMemory) -> None:
     memory.add_documents([{"text": text, "user_id": "ana"} for text in ("I live in Leeds.", "I live in York.")])
-    memory.learning.resume(progress=False)
+    memory.learning.resume()
     assert memory.conflicts.list(None, user_id="ana")
 
 

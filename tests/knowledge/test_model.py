@@ -195,9 +195,9 @@ def test_a_memory_that_changes_while_the_model_answers_is_judged_again(
 
         model.during = change
         model.judge = lambda pair: entry(pair, "contradiction" if "steak" in pair["later"]["text"] else "unrelated")
-        memory.learning.resume(progress=False)
+        memory.learning.resume()
         assert found(memory) == []
-        memory.learning.resume(progress=False)
+        memory.learning.resume()
         assert (found(memory), waiting(memory)) == ([], 0)
     assert any("tofu" in pair["later"]["text"] for pairs in model.asked for pair in pairs)
 

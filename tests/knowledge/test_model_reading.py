@@ -115,7 +115,7 @@ def test_a_memory_that_changes_or_goes_while_the_model_reads_gets_no_old_claims(
             memory.delete(gone)
 
         model.during = change
-        memory.learning.resume(progress=False)
+        memory.learning.resume()
         assert not [one for one in facts(memory) if "bees" in one]
 
 
@@ -148,7 +148,7 @@ def test_a_pair_has_one_conflict_though_two_judges_find_it(
         assert conflict.rule == "model"
         if answer is not None:
             memory.conflicts.resolve(conflict.id, answer)
-        memory.learning.resume(progress=False)
+        memory.learning.resume()
         assert len(facts(memory)) == len(states)
         left = {one.rule: one.by_user for one in found(memory)}
         # What somebody answered about two messages holds for their claims as well.

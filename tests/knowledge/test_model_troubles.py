@@ -54,9 +54,9 @@ def test_a_memory_without_a_model_keeps_the_queue_and_adds_nothing_to_it(
     with NeuroGraphMemory(config.replace(llm={"use": "off"})) as memory:
         for day, text in enumerate(OTHERS, 4):
             said(memory, text, day)
-        assert memory.learning.resume(progress=False) == (0, 1)
+        assert memory.learning.resume() == (0, 1)
     with NeuroGraphMemory(config) as memory:
-        assert memory.learning.resume(progress=False) == (1, 0)
+        assert memory.learning.resume() == (1, 0)
         assert [one.sides for one in found(memory)] == [sides]
 
 
@@ -75,7 +75,7 @@ def test_a_write_returns_though_the_memory_is_closed_while_the_model_answers(
     model.during = None
     with NeuroGraphMemory(config) as memory:
         assert memory.get(ids[0]).content == LATER
-        assert memory.learning.resume(progress=False) == (1, 0)
+        assert memory.learning.resume() == (1, 0)
         assert [one.second for one in found(memory)] == ids
 
 
@@ -182,7 +182,7 @@ def test_a_text_that_confuses_the_model_holds_up_no_other(config: MemoryConfig, 
         said(memory, OTHERS[0], user="eve")
         said(memory, "On no day of the week is my red car washed by me.", 1, user="eve")
         said(memory, OTHERS[1], 4, user="eve")
-        memory.learning.resume(progress=False)
+        memory.learning.resume()
         assert len(found(memory)) == 1
-        memory.learning.resume(progress=False)
+        memory.learning.resume()
         assert waiting(memory) == 1

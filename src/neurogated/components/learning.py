@@ -128,17 +128,15 @@ class Learning(Component):
         """Learn again, in all processes."""
         self._session.runtime.freeze(frozen=False, lasting=True)
 
-    def resume(self, *, progress: bool | None = None) -> tuple[int, int]:
-        """Retry the judgements that a failing language model left pending, and ask about the memories that wait.
+    def resume(self) -> tuple[int, int]:
+        """Ask the language models about the memories that wait for one, also those about which it failed before.
 
         Returns:
             How many were judged, and how many are still pending.
         """
         session = self._session
         with session.runtime.work("resuming"):
-            made = sum(show_progress(session.writer.resume(), "resuming", "batch", progress=progress))
-            made += work_off(session)
-        return made, len(session.store.pending())
+            return work_off(session), len(session.store.pending())
 
     def parked(self) -> dict[str, str]:
         """Return the ids of memories about which the language model gave no usable answer, and why not.

@@ -83,7 +83,6 @@ WOKEN: Final = "use: "
 """The beginning of the reason of uses that wake memories."""
 JUDGED: Final = "judge"
 READ: Final = "read"
-RESUMED: Final = "resume"
 BACKGROUND: Final = "background"
 """The cause of the changes of a background thread."""
 TICKED: Final = "on a tick"
@@ -120,5 +119,5 @@ def comes_with_time(reason: str) -> bool:
 
 def follows(reason: str) -> bool:
     """Return whether a change was computed from memories that were written before, without a call for it."""
-    is_of_model = reason in {JUDGED, READ, RESUMED} or reason.startswith(f"{BACKGROUND}: ")
+    is_of_model = reason in {JUDGED, READ} or reason.startswith(f"{BACKGROUND}: ")
     return is_of_model or added_before(reason) is not None

@@ -1,27 +1,23 @@
-"""The analysis of new nodes: vectors, causes and names, and the failed judgements that are retried later."""
+"""The analysis of new nodes: vectors, causes, names and importance."""
 
 from __future__ import annotations
 
 import contextvars
-import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import chain, pairwise
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.clock import Clock
-from neurogated.core.delta import PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector, as_vector
 from neurogated.core.ports import CausalJudge, Embedder, EntityFinder
 from neurogated.core.rendering import search_text
-from neurogated.errors import LLMError
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.drafts import Analysed, Batch
 from neurogated.ingestion.edge_builder import sequence_edges
@@ -96,118 +92,46 @@ class OfflineEntityFinder:
         return names_in(text)
 
 
-CAUSE, ENTITIES = "cause", "entities"
-
-T = TypeVar("T")
-
-_log = logging.getLogger(__name__)
-
-
-@dataclass(slots=True)
-class Findings:
-    """CAUSE edges, nodes with their names, and failed judgements."""
-
-    edges: list[MemoryEdge] = field(default_factory=list)
-    nodes: list[MemoryNode] = field(default_factory=list)
-    failed: list[PendingTask] = field(default_factory=list)
-
-
 class Analysis:
-    """Runs judgements and collects the failed ones. A node is stored even if its judgements fail.
+    """Embeds the texts of a batch, and finds names, causes and importance; nothing is written.
 
     Attributes:
         encoder: sets the importance and the energy of new nodes.
     """
 
     def __init__(self, causal_judge: CausalJudge, entity_finder: EntityFinder, encoder: Encoder | None = None) -> None:
+        """Take the judges; what one of them raises ends the write."""
         self._causal_judge = causal_judge
         self._entity_finder = entity_finder
         self.encoder = encoder or Encoder()
 
-    def find_entities(self, nodes: Sequence[MemoryNode]) -> Findings:
-        """Return the nodes in order, with the names in their texts."""
-        findings = Findings()
-        by_id = {node.id: node for node in nodes}
-        ids = [(node.id,) for node in nodes]
-        names = self._run(ENTITIES, ids, lambda one: self._entity_finder.find(by_id[one[0]].content), findings)
-        for node, found in zip(nodes, names, strict=True):
-            entities = checked_names("found entities", found or ())
-            findings.nodes.append(node.changed(found=node.found.changed(entities=entities)) if entities else node)
-        return findings
+    def read(self, node: MemoryNode) -> MemoryNode:
+        """Return a node with the names, the sentiment and the place in its text."""
+        names = self._names(node)
+        return self.encoder.read(node.changed(found=node.found.changed(entities=names)) if names else node)
 
-    def find_causes(self, pairs: Sequence[tuple[str, ...]], nodes: Mapping[str, MemoryNode], at: datetime) -> Findings:
-        """Return CAUSE edges for the causally linked pairs: one in each direction, with equal weights."""
-        findings = Findings()
-        texts = {pair: (nodes[pair[0]].content, nodes[pair[1]].content) for pair in pairs}
-        judgements = self._run(CAUSE, list(texts), lambda pair: self._causal_judge.judge(*texts[pair]), findings)
-        for pair, judgement in zip(texts, judgements, strict=True):
-            if judgement is not None and judgement.is_causal:
-                findings.edges += (
-                    MemoryEdge(source, target, EdgeType.CAUSE, judgement.weight, created_at=at)
-                    for source, target in (pair, pair[::-1])
-                )
-        return findings
-
-    def _run(
-        self, kind: str, groups: Sequence[tuple[str, ...]], judge: Callable[[tuple[str, ...]], T], findings: Findings
-    ) -> list[T | None]:
-        """Return the result of each judgement about some nodes; None for one that failed and stays pending."""
-        results, errors = list[T | None](), list[LLMError]()
-        for ids in groups:
-            give_way()
-            try:
-                results.append(judge(ids))
-            except LLMError as error:
-                results.append(None)
-                errors.append(error)
-                findings.failed.append(PendingTask(kind, ids))
-        if errors:
-            _log.warning("%d of %d judgements are queued for a retry: %s", len(errors), len(groups), errors[0])
-        return results
-
-
-class BatchAnalysis:
-    """Embeds the texts of a batch, and finds names, causes and importance; nothing is written."""
-
-    def __init__(self, analysis: Analysis, chunker: Chunker, clock: Clock, focus: Focus) -> None:
-        self._analysis = analysis
-        self._chunker = chunker
-        self._clock = clock
-        self._focus = focus
-
-    def texts(self, batch: Batch, nodes: Iterable[MemoryNode]) -> dict[str, list[str]]:
-        """Return the texts to embed by the ids of the nodes that need a new vector: several for a long text."""
-        texts = {}
-        for node in nodes:
-            stored = batch.old.get(node.id)
-            if stored is None:
-                texts[node.id] = [search_text(node)]
-            elif stored.embedding is None or search_text(stored) != search_text(node):
-                chunks = self._chunker.split(node.content, search_text(replace(node, content="")))
-                texts[node.id] = [search_text(replace(node, content=chunk)) for chunk in chunks]
-        return texts
-
-    def analysed(self, batch: Batch, embedding: EmbeddingAhead) -> Analysed:
+    def analysed(
+        self, batch: Batch, embedding: EmbeddingAhead, chunker: Chunker, focus: Focus, at: datetime
+    ) -> Analysed:
         """Run the models on the texts of a batch, without a lock, and return the results."""
-        at, old = self._clock(), batch.old
-        nodes = batch.nodes(at)
-        texts = self.texts(batch, nodes)
+        old, nodes = batch.old, batch.nodes(at)
+        texts = texts_to_embed(batch, nodes, chunker)
         embedding.begin(chain.from_iterable(texts.values()))
         # Names and causes need no vectors, so they are judged while the texts are embedded.
         new_ids = {node.id for node in nodes if node.id not in old}
         retold = {node.id for node in nodes if node.id in old and node.content != old[node.id].content}
-        named = self._analysis.find_entities([node for node in nodes if node.id in new_ids | retold])
+        read = new_ids | retold
+        names = {node.id: found for node in nodes if node.id in read and (found := self._names(node))}
         there = {name: node for name, node in old.items() if name not in batch.gone}
-        there |= {node.id: node for node in (*nodes, *named.nodes)}
+        there |= {node.id: node for node in nodes}
         # A batch may contain the same document twice, so a pair of neighbours may repeat.
-        pairs = [
-            pair
-            for pair in dict.fromkeys(chain.from_iterable(map(pairwise, batch.chains)))
-            if there.keys() >= set(pair) and not (new_ids | retold).isdisjoint(pair)
+        pairs = dict.fromkeys(chain.from_iterable(map(pairwise, batch.chains)))
+        causes = [
+            edge
+            for pair in pairs
+            if there.keys() >= set(pair) and not read.isdisjoint(pair)
+            for edge in self._causes(there[pair[0]], there[pair[1]], at)
         ]
-        causes = self._analysis.find_causes(pairs, there, at)
-        vectors = dict(zip(texts, embedding.means(texts.values()), strict=True))
-        ready = [there[node.id].changed(embedding=vectors.get(node.id, there[node.id].embedding)) for node in nodes]
         sequences = {
             edge.key: edge
             for chained in batch.chains
@@ -215,20 +139,49 @@ class BatchAnalysis:
             if there.keys() >= {edge.source_id, edge.target_id}
         }
         sequences |= {key: MemoryEdge(*key, created_at=at) for key in batch.joined}
-        encoder = self._analysis.encoder
-        new = [node for node in ready if node.id in new_ids]
+        vectors = dict(zip(texts, embedding.means(texts.values()), strict=True))
+        ready = []
+        for node in nodes:
+            told = node.found.changed(entities=names[node.id]) if node.id in names else node.found
+            ready.append(node.changed(found=told, embedding=vectors.get(node.id, node.embedding)))
         unjudged = {
             draft.id: draft.message or draft.content for draft in batch.to_write if "importance" not in draft.fields
         }
+        new, known = ([node for node in ready if (node.id in new_ids) is is_new] for is_new in (True, False))
         return Analysed(
-            new=encoder.encode(new, unjudged, batch.view, self._focus),
-            known=[encoder.read(node) if node.id in retold else node for node in ready if node.id in old],
+            new=self.encoder.encode(new, unjudged, batch.view, focus),
+            known=[self.encoder.read(node) if node.id in retold else node for node in known],
             moved=vectors.keys() - new_ids,
             retold=retold,
             gone=batch.gone,
             sequences=tuple(sequences.values()),
             parted=batch.parted,
-            causes=tuple(causes.edges),
-            failed=(*named.failed, *causes.failed),
+            causes=tuple(causes),
             at=at,
         )
+
+    def _names(self, node: MemoryNode) -> tuple[str, ...]:
+        give_way()
+        return checked_names("found entities", self._entity_finder.find(node.content) or ())
+
+    def _causes(self, first: MemoryNode, second: MemoryNode, at: datetime) -> list[MemoryEdge]:
+        """Return the CAUSE edges of two texts: none, or one in each direction, with equal weights."""
+        give_way()
+        judgement = self._causal_judge.judge(first.content, second.content)
+        if not judgement.is_causal:
+            return []
+        pairs = (first.id, second.id), (second.id, first.id)
+        return [MemoryEdge(*pair, EdgeType.CAUSE, judgement.weight, created_at=at) for pair in pairs]
+
+
+def texts_to_embed(batch: Batch, nodes: Iterable[MemoryNode], chunker: Chunker) -> dict[str, list[str]]:
+    """Return the texts to embed by the ids of the nodes that need a new vector: several for a long text."""
+    texts = {}
+    for node in nodes:
+        stored = batch.old.get(node.id)
+        if stored is None:
+            texts[node.id] = [search_text(node)]
+        elif stored.embedding is None or search_text(stored) != search_text(node):
+            chunks = chunker.split(node.content, search_text(replace(node, content="")))
+            texts[node.id] = [search_text(replace(node, content=chunk)) for chunk in chunks]
+    return texts

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, TypedDict
 
 from neurogated.core.clock import Moment, checked_moment, to_utc
 from neurogated.core.conflicts import as_given
-from neurogated.core.delta import PendingTask
 from neurogated.core.found import Found
 from neurogated.core.habits import refuse_unknown
 from neurogated.core.model import DEFAULT_IMPORTANCE, EdgeKey, MemoryEdge, MemoryNode, checked_metadata
@@ -352,8 +351,6 @@ class Analysed:
     parted: Sequence[EdgeKey] = ()
     """SEQ edges to remove."""
     causes: Sequence[MemoryEdge] = ()
-    failed: tuple[PendingTask, ...] = ()
-    """Judgements that have failed."""
 
     def accessed_as(self, old: Mapping[str, MemoryNode]) -> Analysed:
         """Return the analysis with the accesses of the stored nodes, which may be newer."""

@@ -16,9 +16,9 @@ from types import MappingProxyType
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock
-from neurogated.core.commit import EXPIRED, RESUMED, Committer
+from neurogated.core.commit import EXPIRED, READ, Committer
 from neurogated.core.conflicts import Conflict, conflicts_about, conflicts_made, orphaned_conflicts
-from neurogated.core.delta import GraphDelta, Owner, PendingTask
+from neurogated.core.delta import GraphDelta, Owner
 from neurogated.core.derivation import common_metadata, derivations, derived_from, is_derived, same_source
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import NO_MEMORIES, Filter
@@ -27,7 +27,7 @@ from neurogated.core.ports import Embedder, GraphStorePort, Snapshot
 from neurogated.core.rendering import document_tag
 from neurogated.core.view import GraphView
 from neurogated.errors import UnknownIdError
-from neurogated.ingestion.analysers import ALONE, CAUSE, ENTITIES, Analysis, BatchAnalysis, EmbeddingAhead
+from neurogated.ingestion.analysers import ALONE, Analysis, EmbeddingAhead, texts_to_embed
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
 from neurogated.ingestion.drafts import Analysed, Batch, DocumentPart, Revision
@@ -100,8 +100,7 @@ class Linker:
             nodes=(*analysed.nodes, *self._following(analysed.known, gone)),
             edges=put,
             weights=tuple(mentions.reweighted),
-            queued=analysed.failed,
-            settled=tuple(one for one in waiting if not judged.isdisjoint(one.nodes) and one not in analysed.failed),
+            settled=tuple(one for one in waiting if not judged.isdisjoint(one.nodes)),
             reason=reason,
             at=at,
             owner=Owner.MEMORY,
@@ -182,11 +181,10 @@ class Writer:
         self.found_conflicts: deque[Conflict] = deque()
         """Conflicts that no callback was told of yet."""
         self._committer = Committer(store) if committer is None else committer
-        chunker = Chunker.of(config.indexing, embedder)
+        self._chunker = Chunker.of(config.indexing, embedder)
         self.focus = Focus()
-        self._batches = BatchAnalysis(analysis, chunker, clock, self.focus)
         self._recent = RecentNodes(store)
-        self._planner = Planner(self._recent, chunker, config, clock, batch)
+        self._planner = Planner(self._recent, self._chunker, config, clock, batch)
         self.check_document = self._planner.check
         self.duplicates = Deduplicator(self._recent, config, batch)
         self._linker = Linker(store, config, self.duplicates)
@@ -198,8 +196,7 @@ class Writer:
         the current batch is analysed and written. A longer document without an id is stored in parts. After an
         interruption, the stored parts remain, and adding the document again stores the rest. A text with an id of the
         caller is stored and replaced in one delta. Adding is idempotent for documents, except that new metadata and
-        times replace the old ones. A turn of a session without an id is always new. Failed judgements are queued; see
-        `resume`.
+        times replace the old ones. A turn of a session without an id is always new.
         """
         with EmbeddingAhead(self._embedder) as embedding:
             batches = self._begun(documents, embedding)
@@ -232,7 +229,8 @@ class Writer:
     def _begin(self, parts: Sequence[DocumentPart], embedding: EmbeddingAhead) -> Batch:
         batch = self._planner.plan(parts)
         if len(batch.to_write) > ALONE:
-            embedding.begin(chain.from_iterable(self._batches.texts(batch, batch.nodes(self._clock())).values()))
+            texts = texts_to_embed(batch, batch.nodes(self._clock()), self._chunker)
+            embedding.begin(chain.from_iterable(texts.values()))
         return batch
 
     def joining(self, join: Check) -> Writer:
@@ -275,18 +273,9 @@ class Writer:
             nodes=changed,
             edges=(*edges, *mentions.put),
             weights=tuple(mentions.reweighted),
-            reason=RESUMED,
+            reason=READ,
             at=at,
         )
-
-    def resume(self) -> Iterator[int]:
-        """Retry the pending judgements in batches, and yield the number of settled ones of each batch.
-
-        Judgements that fail again stay pending.
-        """
-        waiting = [task for task in self._store.pending() if task.kind in {CAUSE, ENTITIES}]
-        for begin in range(0, len(waiting), self._batch):
-            yield self._make_up(waiting[begin : begin + self._batch])
 
     def delete(self, node_ids: Iterable[str]) -> list[str]:
         """Remove nodes, and the edges that follow from their texts, in one delta. An id of a text names all its chunks.
@@ -357,7 +346,7 @@ class Writer:
 
     def read(self, nodes: Sequence[MemoryNode]) -> list[MemoryNode]:
         """Return nodes with the names, the sentiments and the places in their texts."""
-        return [self._analysis.encoder.read(node) for node in self._analysis.find_entities(nodes).nodes]
+        return list(map(self._analysis.read, nodes))
 
     def put(
         self,
@@ -431,29 +420,6 @@ class Writer:
             self._commit(self._linker.deletion(staying, reason=reason, at=at))
         return [node_id for node_id in ids if node_id not in gone]
 
-    def _make_up(self, tasks: Sequence[PendingTask]) -> int:
-        nodes = stored(self._store, (node_id for task in tasks for node_id in task.nodes))
-        # Tasks about nodes that are gone are settled without a judgement.
-        possible = [task for task in tasks if nodes.keys() >= set(task.nodes)]
-        at = self._clock()
-        causes = self._analysis.find_causes([task.nodes for task in possible if task.kind == CAUSE], nodes, at)
-        named = self._analysis.find_entities([nodes[task.nodes[0]] for task in possible if task.kind == ENTITIES])
-        failed = {*causes.failed, *named.failed}
-        settled = tuple(task for task in tasks if task not in failed)
-        with self.exclusively():
-            self.expire(at)
-            # During the judgement, other threads may have changed or removed nodes, so this changes only the names.
-            current = stored(self._store, nodes)
-            names = {
-                node.id: node.found.entities
-                for node in named.nodes
-                if (now := current.get(node.id)) is not None and now.content == node.content
-            }
-            pairs = [(edge.source_id, edge.target_id, edge.weight) for edge in causes.edges[::2]]
-            if settled:
-                self._commit(replace(self.linked(names, pairs, at), settled=settled))
-        return len(settled)
-
     def _store_batch(self, batch: Batch, embedding: EmbeddingAhead) -> Iterator[list[str]]:
         self._put(lambda: self._planner.plan(batch.parts), embedding, "add", batch)
         view: GraphView | None = None
@@ -475,7 +441,7 @@ class Writer:
             # The previous batch may have stored some of these nodes.
             batch = plan()
         while True:
-            analysed = self._batches.analysed(batch, embedding)
+            analysed = self._analysis.analysed(batch, embedding, self._chunker, self.focus, self._clock())
             with self.exclusively():
                 reader = self.present()
                 before, batch = batch, batch if batch.view.sequence == reader.view.sequence else plan()
