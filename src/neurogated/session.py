@@ -19,7 +19,6 @@ from neurogated.core.contexts import forget_texts
 from neurogated.core.delta import Access, GraphDelta
 from neurogated.core.derivation import sources_of
 from neurogated.core.energy import EnergyLaw
-from neurogated.core.facts import is_supported
 from neurogated.core.habits import Uncopied, explains_calls
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.projections import remove_manifests
@@ -203,10 +202,9 @@ class Session(Uncopied):
         sources = sources_of(graph.view(), ids)
         told = dict.fromkeys(chain(ids, chain.from_iterable(sources.values())))
         nodes = {node.id: node for node in graph.get_nodes(list(told), missing_ok=True)}
-        told_now = {name for name, node in nodes.items() if is_supported(node)}
         found = []
         for one in wanted:
-            if told_now >= set(one.sides):
+            if nodes.keys() >= set(one.sides):
                 names = chain.from_iterable(sources.get(side, ()) for side in one.sides)
                 contents = [nodes[name].content for name in names if name in nodes]
                 found.append(asked(one, nodes[one.first], nodes[one.second], contents))

@@ -9,14 +9,11 @@ from typing import Any
 
 import pytest
 
-from neurogated import ANY_USER, EdgeType, Fact, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
+from neurogated import ANY_USER, Fact, MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.compose import build
-from neurogated.core.claims import Change, Claim, Slot
-from neurogated.core.delta import Owner
 from neurogated.core.filters import Filter
 from neurogated.core.node_kind import CLAIM
 from neurogated.errors import InputError
-from neurogated.slots.claims import claim_node
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.verify import disagreements
 from neurogated.testing import ManualClock
@@ -244,29 +241,3 @@ def test_stated_facts_and_claims_meet(memory: NeuroGraphMemory) -> None:
     held = {one.value: (one.valid_to, one.sources) for one in known(memory)}
     assert held["Leeds"] == (None, ())
     assert {side for one in memory.conflicts.list(None, user_id="ana") for side in one.sides} > {stated, later}
-
-
-def read_by_rules(memory: NeuroGraphMemory, source: str) -> str:
-    """Store a claim as versions before it stored what rules read, and return its id."""
-    claim = Claim(Slot("user", "home"), "Ghent", quote="I live in Ghent", change=Change.ADDS)
-    node = claim_node(claim, memory.store.get_nodes([source])[0])
-    edge = MemoryEdge(node.id, source, EdgeType.DERIVED_FROM)
-    memory.store.apply(GraphDelta(nodes=(node,), edges=(edge,), at=START, owner=Owner.LOG))
-    return node.id
-
-
-def test_what_rules_read_in_an_earlier_version_is_no_fact_and_goes(config: MemoryConfig) -> None:
-    with NeuroGraphMemory(config.replace(metabolism={"knowledge": "slots"})) as memory:
-        source = said(memory, "I live in Ghent.")
-        stated = memory.facts.add("user", "home", "Antwerp", user_id="ana", valid_from=START + DAY)
-        claim = read_by_rules(memory, source)
-        recall = memory.recall("Where do I live?", user_id="ana")
-        assert (recall.facts, recall.former, recall.profiles) == ((), (), ())
-        assert "home: Ghent" not in memory.get_context("Where do I live?", user_id="ana").text
-        assert [one.id for one in known(memory)] == [stated]
-        memory.facts.add("user", "home", "Leeds", user_id="ana", valid_from=START + 2 * DAY)
-        assert claim not in {side for one in memory.conflicts.list(None, user_id="ana") for side in one.sides}
-        memory.learning.consolidate(progress=False)
-        assert claims(memory) == []
-        assert memory.get(source).content == "I live in Ghent."
-        assert memory.admin.check() == []

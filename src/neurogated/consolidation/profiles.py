@@ -12,7 +12,7 @@ import numpy as np
 
 from neurogated.core.claims import USER, Change
 from neurogated.core.conflicts import given_times, moment_of, undisputed
-from neurogated.core.facts import FACTS, is_supported, value_of
+from neurogated.core.facts import FACTS, value_of
 from neurogated.core.found import Found, Statement
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import PROFILE
@@ -65,7 +65,7 @@ def known_subjects(store: GraphStorePort, view: GraphView, at: datetime, least: 
     rows = view.live_nodes()
     rows = rows[np.isin(view.kind.take(rows), codes)]
     found = store.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)
-    nodes = [one for one in found if one.found.statement is not None and is_supported(one)]
+    nodes = [one for one in found if one.found.statement is not None]
     holding = {one.id for one in undisputed(store, view, nodes, at)}
     groups = defaultdict[tuple[object, ...], list[MemoryNode]](list)
     for node in nodes:

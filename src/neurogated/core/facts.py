@@ -67,15 +67,10 @@ def fact_ids(view: GraphView) -> list[str]:
     return [view.ids[row] for row in rows[are_of(view, rows, FACTS)].tolist()]
 
 
-def is_supported(node: MemoryNode) -> bool:
-    """Return whether a memory is no claim that rules read in an earlier version, without a model."""
-    return node.found.statement is None or node.found.statement.is_supported
-
-
 def facts_of(store: GraphStorePort, view: GraphView, node_ids: Sequence[str]) -> list[Fact]:
     """Return the facts and claims among some nodes that still exist, with the sources that a view shows."""
     nodes = [node for node in store.get_nodes(node_ids, missing_ok=True) if node.kind in FACTS]
-    known = [(node, node.found.statement) for node in nodes if node.found.statement is not None and is_supported(node)]
+    known = [(node, node.found.statement) for node in nodes if node.found.statement is not None]
     sources = sources_of(view, [node.id for node, _ in known])
     return [fact_of(node, parts, sources.get(node.id, ())) for node, parts in known]
 

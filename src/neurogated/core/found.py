@@ -24,8 +24,6 @@ _PARTS = ("subject", "attribute", "value")
 
 READ_BY_MODEL = 0.9
 """The confidence of a claim that a language model read."""
-READ_BY_RULES = frozenset({1.0, 0.6})
-"""The confidences of the claims that earlier versions read by rules, without a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,11 +54,6 @@ class Statement:
             raise InputError(f"the confidence of a fact is {self.confidence!r}, but must be a number")
         if not 0.0 <= self.confidence <= 1.0:
             raise InputError(f"the confidence of a fact is {self.confidence}, but must lie between 0 and 1")
-
-    @property
-    def is_supported(self) -> bool:
-        """Whether somebody stated it, or a language model read it. What rules read in earlier versions is neither."""
-        return not (self.is_read and self.confidence in READ_BY_RULES)
 
     @property
     def text(self) -> str:

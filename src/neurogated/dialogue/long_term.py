@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import NamedTuple
 
 from neurogated.core.claims import Change, Claim, Slot
-from neurogated.core.found import READ_BY_RULES
 from neurogated.core.judgements import RelationKind
 from neurogated.dialogue.model import BY_USER, KNOWLEDGE, PAGE, PROFILE, SEGMENT, TRAIT, VISITS, Record, pages_of
 from neurogated.errors import InputError
@@ -214,8 +213,7 @@ def leftovers(
     """Return the changes of a user's records that make up for pages that are gone.
 
     Records that repeat their words are deleted. Entries of knowledge lose them as evidence, and hold if one of them
-    ended them. Segments and visits of segments without pages are deleted, and the profile is made of what is left. What
-    earlier versions read by rules, without a model, is deleted too.
+    ended them. Segments and visits of segments without pages are deleted, and the profile is made of what is left.
 
     Args:
         known: the records by kind and key; they change, too.
@@ -228,7 +226,6 @@ def leftovers(
         for key, record in records.items()
         if not set(pages_of(kind, key, record)).issubset(pages)
     }
-    changes |= _read_by_rules(known)
     segments = {one["segment"] for key, one in known[PAGE].items() if (PAGE, key) not in changes}
     changes |= {(SEGMENT, key): None for key in known[SEGMENT].keys() - segments}
     changes |= {(VISITS, key): None for key, one in known[VISITS].items() if one["segment"] not in segments}
@@ -247,24 +244,8 @@ def leftovers(
     return changes
 
 
-def _read_by_rules(known: Mapping[str, dict[str, Record]]) -> dict[tuple[str, str], None]:
-    """Return the knowledge that earlier versions read by rules, with the traits of the same values, as changes."""
-    entries = {
-        (kind, key): one for kind in KNOWLEDGE for key, one in known[kind].items() if one["confidence"] in READ_BY_RULES
-    }
-    said = {
-        (page, f"{'not ' if one['claim']['is_denied'] else ''}{one['claim']['value']}")
-        for one in entries.values()
-        for page in one["evidence"]
-    }
-    traits = [(TRAIT, key) for key, one in known[TRAIT].items() if (one["page"], one["value"]) in said]
-    profiles = [(PROFILE, key) for key in known[PROFILE]] if traits else []
-    return dict.fromkeys([*entries, *traits, *profiles])
-
-
 def _claim(record: Record) -> Claim:
-    # Earlier versions also stored whether a text takes a claim for granted.
-    stored = {name: value for name, value in record["claim"].items() if name != "is_implied"}
+    stored = record["claim"]
     said = ((part, stored[part]) for part in ("valid_from", "valid_to", "said"))
     times = {part: datetime.fromisoformat(moment) if moment else None for part, moment in said}
     change = stored["change"] and Change(stored["change"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ import numpy as np
 
 from neurogated.core.extras import import_extra
 from neurogated.evaluation.gold import PERCENT, recall_at
-from neurogated.text.strings import html_table
 
 _DEPTHS = range(1, 21)
 _MISSED, _MOST_MISSES = 10, 100
@@ -31,9 +30,7 @@ def write_report(folder: Path) -> Path:
         recall[name] = np.array([[recall_at(one, row["gold"], k) for k in _DEPTHS] for one, row in ranked])
     missed = [row for row in asked if recall_at(row["ranked"], row["gold"], _MISSED) < 1]
     shown = [(row["question"], row["kind"], str(row["gold"]), str(row["ranked"][:5])) for row in missed[:_MOST_MISSES]]
-    caption = (
-        f"{len(missed)} questions without all gold passages among the first {_MISSED}, at most {_MOST_MISSES} shown"
-    )
+    caption = f"{len(missed)} questions without all gold passages among the first {_MISSED}, {_MOST_MISSES} at most"
     title = f"<title>{escape(metrics['dataset'])}: {len(rows)} questions</title>"
     parts = [f'<!doctype html><html lang="en"><meta charset="utf-8">{title}<style>{_STYLE}</style>']
     parts += [title.replace("title", "h1"), *(f"<p>{escape(note)}</p>" for note in metrics["notes"])]
@@ -41,7 +38,7 @@ def write_report(folder: Path) -> Path:
     parts += [_table(f"Recall of {name} in percent", table) for name, table in tables]
     parts += [_table("Points above a plain search: the mean, and its 95 % interval", metrics["differences"])]
     parts += [_table("Time per question", metrics["latency"]), _plots(recall, [row["ms"] for row in rows])]
-    parts += [html_table(caption, ("question", "kind", "gold", "first five"), shown), "</html>\n"]
+    parts += [_html_table(caption, ("question", "kind", "gold", "first five"), shown), "</html>\n"]
     (folder / "report.html").write_text("".join(parts), encoding="utf-8")
     return folder / "report.html"
 
@@ -50,7 +47,14 @@ def _table(caption: str, rows: Mapping[str, Mapping[str, Any]]) -> str:
     cells = (
         [name, *(str(np.round(cell, 1).tolist()).strip("[]") for cell in row.values())] for name, row in rows.items()
     )
-    return html_table(caption, ("", *next(iter(rows.values()))), cells) if rows else ""
+    return _html_table(caption, ("", *next(iter(rows.values()))), cells) if rows else ""
+
+
+def _html_table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return a table in which every text is shown as it is."""
+    lines = [f"<tr>{''.join(f'<th>{escape(one)}</th>' for one in headings)}</tr>"]
+    lines += [f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows]
+    return f"<table><caption>{escape(caption)}</caption>{''.join(lines)}</table>"
 
 
 def _plots(recall: Mapping[str, Any], milliseconds: list[float]) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import chain, product
 
 from neurogated.core.claims import Claim
-from neurogated.core.commit import JUDGED, READ
+from neurogated.core.commit import JUDGED
 from neurogated.core.conflicts import (
     CONFLICT,
     MODEL,
@@ -19,13 +19,12 @@ from neurogated.core.conflicts import (
     moment_of,
 )
 from neurogated.core.delta import GraphDelta, Owner, PendingTask
-from neurogated.core.derivation import claims_of, derived_from
+from neurogated.core.derivation import claims_of
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.facts import FACTS, is_supported
-from neurogated.core.filters import NO_MEMORIES, Filter
+from neurogated.core.facts import FACTS
+from neurogated.core.filters import NO_MEMORIES
 from neurogated.core.judgements import Relation, RelationKind
 from neurogated.core.model import MemoryNode
-from neurogated.core.node_kind import CLAIM
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.same_as import anyone, others_of
 from neurogated.core.scope import Scope
@@ -78,7 +77,7 @@ class ConflictChecker:
         ledger = ClaimLedger(self.store, delta, read)
         ledger.update(fresh)
         facts = [*ledger.claims.values(), *(node for node in fresh if node.kind in FACTS)]
-        # Conflicts of facts that earlier versions stored are computed now.
+        # An answer that was taken back left its conflict stored; from now on, the conflict is computed again.
         stored = self._stored(view, [one.id for one in facts])
         outdated = [one.id for one in stored if one.rule != MODEL and not one.by_user]
         gone = (*ledger.gone, *conflicts_about(view, ledger.gone), *outdated)
@@ -94,15 +93,6 @@ class ConflictChecker:
         delta = recorded(self.store, delta, self._moved(view, delta))
         delta = self._without_twins(view, ledger, delta)
         return with_consequences(self.store, delta, self.store.foreseen(delta))
-
-    def without_rules(self, at: datetime) -> GraphDelta:
-        """Return the delta without the claims that earlier versions read by rules, and what was made of them."""
-        view = self.store.view()
-        claims = [] if CLAIM not in view.kinds else self.store.find(Filter(kinds=(CLAIM,)))
-        read = [one.id for one in claims if not is_supported(one)]
-        gone = (*read, *derived_from(view, read))
-        removed = tuple(dict.fromkeys((*gone, *conflicts_about(view, gone)))) if read else ()
-        return self.checked(GraphDelta(removed_nodes=removed, reason=READ, at=at)) if read else GraphDelta()
 
     def judged(
         self, found: Iterable[tuple[TextPair, Relation]], settled: Iterable[PendingTask], at: datetime

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from neurogated.core.conflicts import Conflict, disputes_about, moment_of
 from neurogated.core.contexts import remembered
 from neurogated.core.derivation import claims_of, sources_of
-from neurogated.core.facts import FACTS, is_supported
+from neurogated.core.facts import FACTS
 from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort
@@ -137,7 +137,7 @@ class CandidateFinder:
         view = self._store.view()
         own = claims_of(view, [node.id for node in pair.nodes])
         mates = self._store.get_nodes(self._others(view, pair.new, self._store.get_nodes([*own]), own)[-_KNOWN:])
-        lines = [f"{moment_of(one).date().isoformat()}: {one.content}" for one in mates if is_supported(one)]
+        lines = [f"{moment_of(one).date().isoformat()}: {one.content}" for one in mates]
         return pair._replace(known=lines)
 
     def _others(

@@ -35,7 +35,7 @@ from neurogated.core.columns import Rows, contained, firsts
 from neurogated.core.conflicts import Conflict, disputes_about, given_times, moment_of
 from neurogated.core.derivation import claims_of, derived_from, is_derived, sources_of
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.facts import Fact, facts_read, is_supported
+from neurogated.core.facts import Fact, facts_read
 from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM, DEFAULT_KIND, FACT, PROFILE, SEGMENT
@@ -225,7 +225,7 @@ def _recalled_claims(store: GraphStorePort, reader: Snapshot, recall: Recall, pr
     if disputes:
         sides = chain.from_iterable([one.sides for one in disputes])
         nodes = {node.id: node for node in reader.nodes(shown.known_rows(sides))}
-        disputes = [one for one in disputes if all(side in nodes and is_supported(nodes[side]) for side in one.sides)]
+        disputes = [one for one in disputes if nodes.keys() >= set(one.sides)]
         sources = sources_of(shown, [name for name in nodes if nodes[name].kind == CLAIM])
         found = [one for one in disputes if _has_effect(one, nodes)]
         coming = tuple(one for one in found if one.loser and not _is_past(nodes[one.loser], present))
@@ -245,10 +245,7 @@ def _profiles(store: GraphStorePort, view: GraphView, claims: Iterable[str]) -> 
     names = derived_from(view, claims)
     nodes = [node for node in store.get_nodes(names, missing_ok=True) if node.kind == PROFILE] if names else []
     facts = sources_of(view, [node.id for node in nodes])
-    supported = {one.id for one in store.get_nodes([*set(chain.from_iterable(facts.values()))]) if is_supported(one)}
-    return tuple(
-        Profile(node, facts.get(node.id, ())) for node in nodes if supported.issuperset(facts.get(node.id, ()))
-    )
+    return tuple(Profile(node, facts.get(node.id, ())) for node in nodes)
 
 
 def _is_past(one: MemoryNode | Fact, moment: datetime) -> bool:

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from neurogated.core.claims import Change, Claim, Entry, Slot, times_of
 from neurogated.core.conflicts import as_given, given_times, moment_of
-from neurogated.core.facts import FACTS, fact_of, is_supported
+from neurogated.core.facts import FACTS, fact_of
 from neurogated.core.found import Found, Statement
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM
@@ -24,8 +24,8 @@ _DENYING = frozenset().union(*NEGATIONS.values())
 
 
 def entry_of(node: MemoryNode, row: int = 0) -> Entry | None:
-    """Return a stated fact or a claim as an entry of its slot; None for other nodes, and for what rules once read."""
-    if node.kind not in FACTS or node.found.statement is None or not is_supported(node):
+    """Return a stated fact or a claim as an entry of its slot; None for other nodes."""
+    if node.kind not in FACTS or node.found.statement is None:
         return None
     claim, is_claim, given = claim_of(node), node.kind == CLAIM, as_given(node)
     at = said_at(node) if is_claim else moment_of(given)
