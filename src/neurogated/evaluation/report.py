@@ -45,15 +45,13 @@ def write_report(folder: Path) -> Path:
 
 def _table(caption: str, rows: Mapping[str, Mapping[str, Any]]) -> str:
     cells = (
-        [name, *(str(np.round(cell, 1).tolist()).strip("[]") for cell in row.values())] for name, row in rows.items()
+        [name, *(str(np.round(one, 1).tolist()).strip("[]") for one in row.values())] for name, row in rows.items()
     )
     return _html_table(caption, ("", *next(iter(rows.values()))), cells) if rows else ""
 
 
-def _html_table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Return a table in which every text is shown as it is."""
-    lines = [f"<tr>{''.join(f'<th>{escape(one)}</th>' for one in headings)}</tr>"]
-    lines += [f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows]
+def _html_table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [f"<tr><td>{'</td><td>'.join(map(escape, row))}</td></tr>" for row in (headings, *rows)]
     return f"<table><caption>{escape(caption)}</caption>{''.join(lines)}</table>"
 
 
