@@ -39,8 +39,8 @@ class Learning(Component):
         together becomes a memory of the kind `fact` that the language model writes, or else a `segment` with a title
         and days. They have DERIVED_FROM edges to their sources. One delta stores all, so `undo` takes them back. A
         second call makes no more of the same sources. If a source changes or goes, they are removed. A frozen memory
-        makes none. Raises InputError if `now` is not a time, `max_clusters` is less than 1, or `require_user` asks for a
-        user.
+        makes none. Raises InputError if `now` is not a time, `max_clusters` is less than 1, or `require_user` asks
+        for a user.
 
         Args:
             now: the present time; the clock's when left out.
