@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from neurogated import ANY_USER, EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory, Scope
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import InputError
-from neurogated.integrations.conversation import add_new
+from neurogated.integrations.conversation import ConversationOwner, add_new, message_ids
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.runtime import Parts
 from tests.sessions import LONG, message_of, order_of
@@ -201,14 +201,14 @@ def test_messages_of_frameworks_are_stored_once_by_whoever_comes_first() -> None
     embedder = Meanwhile()
     parts = Parts(GraphStore(), embedder, UniformKernelSource())
     with NeuroGraphMemory(MemoryConfig(storage="memory"), parts=parts) as memory:
-        old = {"m": said("Old.")}
+        owner: ConversationOwner = {"user_id": "ana"}
 
         def add_and_correct() -> None:
-            add_new(memory, old, {"user_id": "ana"})
-            memory.update("m", "Corrected.")
+            add_new(memory, ["m"], [said("Old.")], owner)
+            memory.update(message_ids(["m"], owner)[0], "Corrected.")
 
         embedder.act = add_and_correct
-        add_new(memory, old, {"user_id": "ana"})
+        add_new(memory, ["m"], [said("Old.")], owner)
         assert [one.content for one in memory.list(user_id="ana")] == ["Corrected."]
 
 

@@ -10,7 +10,6 @@ import shutil
 import uuid
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -29,7 +28,7 @@ from neurogated.archive.manifest import (
     manifest_bytes,
 )
 from neurogated.core.abilities import SupportsErasedHistory
-from neurogated.core.clock import from_micros, to_micros
+from neurogated.core.clock import from_micros
 from neurogated.core.codec import delta_to_json, line_of
 from neurogated.core.delta import Access, GraphDelta, JournalEntry, PendingTask
 from neurogated.core.edge_type import EdgeType
@@ -110,7 +109,7 @@ def _write(
                     delta, of = entry.delta, {"namespace": name, "sequence": entry.sequence}
                     edges = (*(edge.key for edge in delta.edges), *(one.edge for one in delta.weights))
                     types.update((key.type, None) for key in (*delta.removed_edges, *edges, *delta.touch.edges))
-                    yield line_of(of | delta_to_json(survey.corrected(entry), written.put))
+                    yield line_of(of | delta_to_json(delta, written.put))
                     deltas, erased = deltas + 1, erased + (entry.sequence <= erased_up_to)
                 if deltas != survey.deltas:
                     told = f"the journal of namespace {name!r} was rewritten during the export; export again"
@@ -135,43 +134,11 @@ def _write(
     return manifest
 
 
-class _Accessed(NamedTuple):
-    """The accesses of a node."""
+class _Survey(NamedTuple):
+    """What the export of a namespace has beside its journal.
 
-    last_put: int
-    """The number of the last delta that put the node."""
-    moment: int
-    """The time of the last access, in microseconds."""
-    uses: int
-    charge: float
-    charged_at: int
-
-    @classmethod
-    def of(cls, node: MemoryNode, last_put: int) -> Self:
-        """Return the accesses of a node that the delta `last_put` put."""
-        charged_at = to_micros(node.charged_at or node.created_at)
-        return cls(last_put, to_micros(node.last_accessed), node.uses, node.charge, charged_at)
-
-    def given_to(self, node: MemoryNode) -> MemoryNode:
-        """Return the node with these accesses."""
-        last_accessed, charged_at = from_micros(self.moment), from_micros(self.charged_at)
-        return dataclasses.replace(
-            node, last_accessed=last_accessed, uses=self.uses, charge=self.charge, charged_at=charged_at
-        )
-
-    def after(self, node_id: str, delta: GraphDelta) -> Self:
-        """Return the accesses of the node after a delta."""
-        count, charge = delta.touch.nodes.get(node_id, 0), delta.touch.charges.get(node_id)
-        later = self._replace(moment=to_micros(delta.at), uses=self.uses + count) if count else self
-        return later if charge is None else later._replace(charge=charge.energy, charged_at=to_micros(charge.at))
-
-
-@dataclass(frozen=True, slots=True)
-class _Survey:
-    """The differences between the export of a namespace and its journal.
-
-    Not every store journals accesses and pending tasks. For such a store, the export writes the accesses of a node into
-    the last put of the node, and all pending tasks into one more line. So an import gives the present graph.
+    Not every store journals accesses and pending tasks. So the export writes the present accesses of a node into its
+    last put, and tasks that the journal lacks into one more line, and leaves both out elsewhere.
     """
 
     sequence: int
@@ -180,8 +147,8 @@ class _Survey:
     """The number of lines."""
     nodes: int
     edges: int
-    accessed: Mapping[str, _Accessed]
-    """The accesses of the nodes for which the journal has other values."""
+    accesses: Mapping[str, tuple[Any, ...]]
+    """By the id of a node, the number of the last delta that put it, and its columns `ACCESSED`."""
     tasks: Sequence[PendingTask] | None
     """The pending tasks; None if the journal has the same."""
     last: datetime
@@ -189,74 +156,46 @@ class _Survey:
 
     def entries(self, store: GraphStorePort) -> Iterator[JournalEntry]:
         """Yield the deltas of the export."""
-        yield from (entry for entry in store.journal() if entry.sequence <= self.sequence)
+        for entry in store.journal():
+            if entry.sequence <= self.sequence:
+                nodes = tuple(self._accessed(node, entry.sequence) for node in entry.delta.nodes)
+                delta = dataclasses.replace(entry.delta, nodes=nodes, touch=Access(edges=entry.delta.touch.edges))
+                if self.tasks is not None:
+                    delta = dataclasses.replace(delta, queued=(), settled=())
+                yield JournalEntry(entry.sequence, delta)
         if self.tasks:
             # The delta has the time of the last one, so `as_of` returns the same graph for every time.
             delta = GraphDelta(queued=tuple(self.tasks), reason="pending tasks at export", at=self.last)
             yield JournalEntry(self.sequence + 1, delta)
 
-    def corrected(self, entry: JournalEntry) -> GraphDelta:
-        """Return the delta with the accesses and pending tasks of the export."""
-        delta = entry.delta
-        if self.accessed:
-            nodes = tuple(
-                known.given_to(node)
-                if (known := self.accessed.get(node.id)) is not None and known.last_put == entry.sequence
-                else node
-                for node in delta.nodes
-            )
-            counts = {name: one for name, one in delta.touch.nodes.items() if not self._is_set(name, entry.sequence)}
-            charges = {name: one for name, one in delta.touch.charges.items() if not self._is_set(name, entry.sequence)}
-            delta = dataclasses.replace(delta, nodes=nodes, touch=Access(counts, delta.touch.edges, charges))
-        if self.tasks is not None and entry.sequence <= self.sequence:
-            delta = dataclasses.replace(delta, queued=(), settled=())
-        return delta
-
-    def _is_set(self, node_id: str, sequence: int) -> bool:
-        return node_id in self.accessed and self.accessed[node_id].last_put <= sequence
+    def _accessed(self, node: MemoryNode, sequence: int) -> MemoryNode:
+        last_put, moment, uses, charge, charged_at = self.accesses.get(node.id, (-1, 0, 0, 0.0, 0))
+        if last_put != sequence:
+            return node
+        last_accessed, charged = from_micros(moment), from_micros(charged_at)
+        return node.changed(last_accessed=last_accessed, uses=uses, charge=charge, charged_at=charged)
 
 
 def _survey(name: str, store: GraphStorePort) -> _Survey:
-    """Replay the accesses and tasks of the journal, and compare them with the present graph."""
     view, pending = store.view(), store.pending()
     while store.view().sequence != view.sequence:
         # A write came between both.
         view, pending = store.view(), store.pending()
-    accessed: dict[str, _Accessed] = {}
-    waiting: dict[PendingTask, None] = {}
-    last, deltas = from_micros(0), 0
+    last_put, waiting, last, deltas = dict[str, int](), dict[PendingTask, None](), from_micros(0), 0
     for entry in (one for one in store.journal() if one.sequence <= view.sequence):
-        delta = entry.delta
-        touched = [name for name in {**delta.touch.nodes, **delta.touch.charges} if name in accessed]
-        for node_id in delta.removed_nodes:
-            accessed.pop(node_id, None)
-        accessed.update((node.id, _Accessed.of(node, entry.sequence)) for node in delta.nodes)
-        for node_id in touched:
-            if (known := accessed.get(node_id)) is not None:
-                accessed[node_id] = known.after(node_id, delta)
-        waiting.update(dict.fromkeys(delta.queued))
-        for task in delta.settled:
+        last_put.update((node.id, entry.sequence) for node in entry.delta.nodes)
+        waiting.update(dict.fromkeys(entry.delta.queued))
+        for task in entry.delta.settled:
             waiting.pop(task, None)
-        last, deltas = delta.at, deltas + 1
-    rows, differing = view.live_nodes(), dict[str, _Accessed]()
+        last, deltas = entry.delta.at, deltas + 1
+    rows = view.live_nodes()
+    ids = [view.ids[row] for row in rows.tolist()]
+    if lost := next((one for one in ids if one not in last_put), None):
+        raise StorageError(f"the journal of namespace {name!r} does not contain node {lost!r}; run 'check'")
     columns = (getattr(view, column).take(rows).tolist() for column in ACCESSED)
-    for row, *now in zip(rows.tolist(), *columns, strict=True):
-        node_id = view.ids[row]
-        if node_id not in accessed:
-            raise StorageError(f"the journal of namespace {name!r} does not contain node {node_id!r}; run 'check'")
-        present = _Accessed(accessed[node_id].last_put, *now)
-        if present != accessed[node_id]:
-            differing[node_id] = present
-    tasks = None if list(waiting) == pending else pending
-    return _Survey(
-        sequence=view.sequence,
-        deltas=deltas + bool(tasks),
-        nodes=int(rows.size),
-        edges=int(view.live_edges().size),
-        accessed=differing,
-        tasks=tasks,
-        last=last,
-    )
+    accesses = {one: (last_put[one], *now) for one, *now in zip(ids, *columns, strict=True)}
+    edges, tasks = int(view.live_edges().size), None if list(waiting) == pending else pending
+    return _Survey(view.sequence, deltas + bool(tasks), len(ids), edges, accesses, tasks, last)
 
 
 class _VectorWriter:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict
@@ -13,7 +12,7 @@ from typing import NamedTuple
 
 from neurogated.core.claims import Change, Claim, Slot
 from neurogated.core.judgements import RelationKind
-from neurogated.dialogue.model import BY_USER, KNOWLEDGE, PAGE, PROFILE, SEGMENT, TRAIT, VISITS, Record, pages_of
+from neurogated.dialogue.model import BY_USER, KNOWLEDGE, PAGE, SEGMENT, VISITS, Record, pages_of
 from neurogated.errors import InputError
 from neurogated.slots.judge import compare
 from neurogated.text.strings import table_of
@@ -178,18 +177,6 @@ def profile_of(traits: Mapping[str, Record], allowed: Mapping[str, ProfileDimens
     return found
 
 
-def profile_changes(
-    stored: Iterable[str], traits: Mapping[str, Record], allowed: Mapping[str, ProfileDimension]
-) -> dict[tuple[str, str], Record | None]:
-    """Return the changes that replace the stored profiles of a user by that of the traits.
-
-    The key comes from the content. So a profile that the user changed is deleted, and a compaction erases it.
-    """
-    profile = profile_of(traits, allowed)
-    key = compute_mdhash_id(json.dumps(profile), "profile-")
-    return {**{(PROFILE, old): None for old in stored if old != key}, (PROFILE, key): profile}
-
-
 def own_trait(dimension: str, value: str, now: datetime, allowed: Mapping[str, ProfileDimension]) -> tuple[str, Record]:
     """Return the key and the record of a dimension that the user sets, or erases by an empty value.
 
@@ -207,18 +194,15 @@ def own_trait(dimension: str, value: str, now: datetime, allowed: Mapping[str, P
     return f"{BY_USER}-{dimension}", Trait(dimension, value, 1.0, BY_USER, now).record()
 
 
-def leftovers(
-    known: Mapping[str, dict[str, Record]], pages: Collection[str], allowed: Mapping[str, ProfileDimension]
-) -> dict[tuple[str, str], Record | None]:
+def leftovers(known: Mapping[str, dict[str, Record]], pages: Collection[str]) -> dict[tuple[str, str], Record | None]:
     """Return the changes of a user's records that make up for pages that are gone.
 
     Records that repeat their words are deleted. Entries of knowledge lose them as evidence, and hold if one of them
-    ended them. Segments and visits of segments without pages are deleted, and the profile is made of what is left.
+    ended them. Segments and visits of segments without pages are deleted.
 
     Args:
         known: the records by kind and key; they change, too.
         pages: the keys of the pages that exist.
-        allowed: the dimensions of profiles.
     """
     changes: dict[tuple[str, str], Record | None] = {
         (kind, key): None
@@ -239,8 +223,6 @@ def leftovers(
                 del now["until"], now["ended_by"]
             if now != record:
                 changes[kind, key] = entries[key] = now
-    if known[TRAIT] and not known[PROFILE]:
-        changes |= profile_changes((), known[TRAIT], allowed)
     return changes
 
 

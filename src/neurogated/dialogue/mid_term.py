@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.dialogue.model import DialogueSettings, Pages
+from neurogated.dialogue.model import DialogueSettings, DialogueStore
 from neurogated.text.keywords import split_keywords
 
 
@@ -29,9 +29,8 @@ class Place(NamedTuple):
 class Timeline:
     """The places of the pages of one user in order of arrival, read from the store as they come. Thread-safe."""
 
-    def __init__(self, user_id: str, pages: Pages) -> None:
-        self._user_id = user_id
-        self._pages = pages
+    def __init__(self, user_id: str, kept: DialogueStore) -> None:
+        self._user_id, self._kept = user_id, kept
         self._mark: Any = None
         self._places: list[Place] = []
         self._sessions: defaultdict[str, list[Place]] = defaultdict(list)
@@ -44,7 +43,7 @@ class Timeline:
         It is None if known pages were deleted; then another timeline must be read.
         """
         with self._lock:
-            pages, self._mark, is_rewritten = self._pages.after(self._user_id, self._mark, self._known)
+            pages, self._mark, is_rewritten = self._kept.after(self._user_id, self._mark, self._known)
             if is_rewritten:
                 return None
             new = [Place(page.order, page.key, page.session_id) for page in pages if page.key not in self._known]

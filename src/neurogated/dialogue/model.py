@@ -1,4 +1,4 @@
-"""The values of a conversation memory, its settings, and the protocols of what stores it."""
+"""The values of a conversation memory, its settings, and the protocol of what stores it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol, TypedDict
+from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote
 
 import numpy as np
@@ -22,28 +22,13 @@ Embed = Callable[[Sequence[str]], Vectors]
 Record = dict[str, Any]
 """A JSON object."""
 
-PAGE, SEGMENT, VISITS, TRAIT, PROFILE = "page", "segment", "visits", "trait", "profile"
+PAGE, SEGMENT, VISITS, TRAIT = "page", "segment", "visits", "trait"
 USER_KNOWLEDGE, ASSISTANT_KNOWLEDGE = "user_knowledge", "assistant_knowledge"
 KNOWLEDGE = (USER_KNOWLEDGE, ASSISTANT_KNOWLEDGE)
-KINDS = (VISITS, SEGMENT, PAGE, TRAIT, PROFILE, *KNOWLEDGE)
+KINDS = (VISITS, SEGMENT, PAGE, TRAIT, *KNOWLEDGE)
 """Kinds of records in the order to read them: the records that one names are stored with it or before it."""
 BY_USER = "user"
 """The origin of a trait that the user has set."""
-
-
-class DialogueOptions(TypedDict, total=False):
-    """The settings of a conversation memory; see `DialogueSettings`."""
-
-    short_term_max_capacity: int
-    mid_term_max_capacity: int
-    topic_similarity_threshold: float
-    mid_term_heat_threshold: float
-    knowledge_capacity: int
-    retrieval_page_topk: int
-    alpha: float
-    beta: float
-    gamma: float
-    tau: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,11 +75,11 @@ PRESETS: Mapping[str, DialogueSettings] = {
 """The constants of MemoryOS's code, and of its paper (arXiv 2506.06326)."""
 
 
-def settings_of(preset: str, given: DialogueOptions) -> DialogueSettings:
+def settings_of(preset: str, given: Mapping[str, float]) -> DialogueSettings:
     """Return the settings of a preset with some replaced; raises ConfigError for an unknown name or a bad value."""
     if preset not in PRESETS:
         raise ConfigError(f"unknown preset {preset!r}; known are {', '.join(PRESETS)}")
-    known = asdict(PRESETS[preset])
+    known: dict[str, Any] = asdict(PRESETS[preset])
     refuse_unknown(given, known, "setting", ConfigError)
     return DialogueSettings(**{**known, **given})
 
@@ -126,11 +111,13 @@ def pages_of(kind: str, key: str, record: Record) -> list[str]:
         found = [key, *filter(None, [record["previous"]])]
     elif kind == TRAIT:
         found = [record["page"]]
-    elif kind == PROFILE:
-        found = [page for one in record.values() for page in one["evidence"]]
     else:
         found = record["evidence"][:1] if kind in KNOWLEDGE else []
     return list(dict.fromkeys(page for page in found if page != BY_USER))
+
+
+Changes = Mapping[tuple[str, str], Record | None]
+"""Records by kind and key; None for one to delete."""
 
 
 class News(NamedTuple):
@@ -141,30 +128,7 @@ class News(NamedTuple):
     mark: Any
     """Where the next call begins."""
     is_rewritten: bool = False
-    """Whether known pages, or records that repeat them, were deleted, as far as the store can tell."""
-
-
-class Pages(Protocol):
-    """Stores the pages of users. A page is written once, as a whole."""
-
-    def add(self, user_id: str, page: DialoguePage) -> None:
-        """Store a page; when it returns, the page is durable and searches find it. One with its key stays as it is."""
-
-    def after(self, user_id: str, mark: Any, known: Collection[str]) -> News:  # noqa: ANN401 - each store has its own
-        """Return what happened after a mark, given the keys of the known pages; from the beginning if it is None."""
-
-    def get(self, user_id: str, keys: Collection[str]) -> dict[str, DialoguePage]:
-        """Return the pages with these keys that exist."""
-
-    def search(self, user_id: str, query: str, limit: int, session_id: str | None) -> list[tuple[str, float]]:
-        """Return the keys and scores of the pages that a query recalls, best first."""
-
-    def erase(self, user_id: str, keys: Collection[str] | None = None) -> None:
-        """Delete the pages of a user with these keys, or all."""
-
-
-Changes = Mapping[tuple[str, str], Record | None]
-"""Records by kind and key; None for one to delete."""
+    """Whether known pages, or records that repeat them, were deleted."""
 
 
 class FoundRecord(NamedTuple):
@@ -176,14 +140,25 @@ class FoundRecord(NamedTuple):
     score: float
 
 
-class DialogueRecords(Protocol):
-    """Stores records of users by kind and key."""
+class DialogueStore(Protocol):
+    """Stores the pages of users, each written once as a whole, and their records by kind and key."""
+
+    def add(self, user_id: str, page: DialoguePage) -> None:
+        """Store a page; when it returns, the page is durable and searches find it. One with its key stays as it is."""
+
+    def after(self, user_id: str, mark: Any, known: Collection[str]) -> News:  # noqa: ANN401 - each store has its own
+        """Return what happened after a mark, given the keys of the known pages; from the beginning if it is None."""
+
+    def pages(self, user_id: str, keys: Collection[str]) -> dict[str, DialoguePage]:
+        """Return the pages with these keys that exist."""
+
+    def find_pages(self, user_id: str, query: str, limit: int, session_id: str | None) -> list[tuple[str, float]]:
+        """Return the keys and scores of the pages that a query recalls, best first."""
 
     def put(self, user_id: str, values: Changes, read: Mapping[str, DialoguePage] | None = None) -> None:
-        """Store records by kind and key, all in one batch; None deletes one.
+        """Store records, all in one change; deleting a page deletes those that repeat its words.
 
-        `read` has the pages that were read for the records, by key. If the store is a graph, it leaves out the records
-        of pages that have changed since, and deletes a record together with its pages.
+        `read` has the pages that were read for the records, by key. Records of pages that changed since are left out.
         """
 
     def get(self, user_id: str, kind: str, keys: Collection[str]) -> dict[str, Record]:
@@ -192,11 +167,11 @@ class DialogueRecords(Protocol):
     def all(self, user_id: str, kind: str) -> dict[str, Record]:
         """Return the records of a kind by key."""
 
-    def search(self, user_id: str, query: str, limit: int) -> list[FoundRecord]:
+    def find_knowledge(self, user_id: str, query: str, limit: int) -> list[FoundRecord]:
         """Return the knowledge whose `text` is nearest to a query, best first."""
 
-    def erase(self, user_id: str) -> None:
-        """Delete all records of a user, in one batch."""
+    def erase(self, user_id: str, keys: Collection[str] | None = None) -> None:
+        """Delete the pages of a user with these keys; without keys all pages and records."""
 
 
 _LONGEST = 100

@@ -14,19 +14,17 @@ import numpy as np
 
 from neurogated.core.clock import Clock
 from neurogated.dialogue.analysts import Analyst
-from neurogated.dialogue.long_term import ProfileDimension, leftovers, lessons_of, profile_changes, profile_of
+from neurogated.dialogue.long_term import ProfileDimension, leftovers, lessons_of, profile_of
 from neurogated.dialogue.mid_term import Place, Segment, Timeline, Topics, decoded, dormant, encoded
 from neurogated.dialogue.model import (
     KINDS,
     PAGE,
-    PROFILE,
     SEGMENT,
     TRAIT,
     VISITS,
-    DialogueRecords,
     DialogueSettings,
+    DialogueStore,
     Embed,
-    Pages,
     Record,
 )
 from neurogated.errors import LLMError
@@ -44,8 +42,7 @@ _USERS = 256
 class DialogueParts:
     """What the updater works with."""
 
-    pages: Pages
-    records: DialogueRecords
+    kept: DialogueStore
     analyst: Analyst
     embed: Embed
     settings: DialogueSettings
@@ -58,10 +55,8 @@ class DialogueParts:
     """Runs the calls of the analyst."""
 
     def profile(self, user_id: str) -> Record:
-        """Return the profile of a user; that of the traits that are left while no profile is stored."""
-        stored = self.records.all(user_id, PROFILE).values()
-        known = next(iter(stored)) if stored else profile_of(self.records.all(user_id, TRAIT), self.allowed)
-        return {name: one for name, one in known.items() if name in self.allowed}
+        """Return the profile of a user."""
+        return profile_of(self.kept.all(user_id, TRAIT), self.allowed)
 
 
 class DialoguePages:
@@ -69,14 +64,14 @@ class DialoguePages:
 
     def __init__(self, user_id: str, parts: DialogueParts) -> None:
         self.user_id = user_id
-        self.timeline = Timeline(user_id, parts.pages)
+        self.timeline = Timeline(user_id, parts.kept)
         self.lock = threading.RLock()
-        known = {kind: parts.records.all(user_id, kind) for kind in KINDS}
+        known = {kind: parts.kept.all(user_id, kind) for kind in KINDS}
         # Read last, so that pages that are not among them are gone.
         places = self.timeline.read() or ()
         pages = self.timeline.keys()
-        if changes := leftovers(known, pages, parts.allowed):
-            parts.records.put(user_id, changes)
+        if changes := leftovers(known, pages):
+            parts.kept.put(user_id, changes)
         self.segments: dict[str, Segment] = {}
         self.segment_of: dict[str, str] = {}
         for key, record in sorted(known[PAGE].items(), key=lambda one: (one[1]["at"], one[0])):
@@ -168,7 +163,7 @@ class Updater:
                         _go_on(stop)
                     with conversation.lock:
                         segment.settled, segment.has_gaps = segment.visited, False
-                    parts.records.put(conversation.user_id, {(SEGMENT, segment.id): {"settled": segment.settled}})
+                    parts.kept.put(conversation.user_id, {(SEGMENT, segment.id): {"settled": segment.settled}})
                 self._write_visits(conversation)
                 with conversation.lock:
                     conversation.asleep = dormant(
@@ -191,15 +186,15 @@ class Updater:
         """
         with self._working:
             if keys:
-                self._parts.pages.erase(user_id, keys)
+                self._parts.kept.erase(user_id, keys)
             self._drop(user_id)
             self._opened(user_id)
 
     def forget(self, user_id: str) -> None:
         """Delete all records and pages of a user, after the work that is under way."""
         with self._working:
-            self._parts.pages.erase(user_id)
-            self._parts.records.erase(user_id)
+            self._parts.kept.erase(user_id)
+            self._parts.kept.erase(user_id)
             self._drop(user_id)
 
     def _opened(self, user_id: str) -> DialoguePages:
@@ -224,10 +219,10 @@ class Updater:
     def _place(self, conversation: DialoguePages, batch: Sequence[Place]) -> None:
         """Put pages into segments."""
         parts, user_id = self._parts, conversation.user_id
-        done = parts.records.get(user_id, PAGE, [place.key for place in batch])
+        done = parts.kept.get(user_id, PAGE, [place.key for place in batch])
         rest = [place for place in batch if place.key not in done]
         before = {place.key: conversation.timeline.previous(place) for place in rest}
-        pages = parts.pages.get(user_id, {one.key for one in (*rest, *before.values()) if one})
+        pages = parts.kept.pages(user_id, {one.key for one in (*rest, *before.values()) if one})
         vectors = dict(zip(pages, parts.embed([page.text for page in pages.values()]), strict=True)) if pages else {}
 
         def described(place: Place) -> tuple[Place, Record]:
@@ -254,29 +249,25 @@ class Updater:
                 segment = conversation.place(place.key, record)
                 conversation.topics.update(segment)
                 conversation.touched.add(segment.id)
-        parts.records.put(user_id, {(PAGE, place.key): record for place, record in results}, pages)
+        parts.kept.put(user_id, {(PAGE, place.key): record for place, record in results}, pages)
 
     def _learn_from(self, conversation: DialoguePages, segment: Segment, keys: Sequence[str]) -> None:
         parts, user_id = self._parts, conversation.user_id
-        read = parts.pages.get(user_id, keys)
+        read = parts.kept.pages(user_id, keys)
         pages = sorted(read.values(), key=lambda page: page.order)
         traits = parts.threads.submit(parts.analyst.traits, pages, parts.allowed)
         known = parts.analyst.knowledge(pages)
         writes: dict[tuple[str, str], Record | None] = {}
         repeated = defaultdict[str, set[str]](set)
         for kind, learned in known.items():
-            changed, repeats = lessons_of(parts.records.all(user_id, kind) if learned else {}, learned)
+            changed, repeats = lessons_of(parts.kept.all(user_id, kind) if learned else {}, learned)
             writes.update({(kind, key): record for key, record in changed.items()})
             for key, others in repeats.items():
                 repeated[key] |= others
-        found = {one.key: one.record() for one in traits.result()}
-        writes.update({(TRAIT, key): record for key, record in found.items()})
-        placed = parts.records.get(user_id, PAGE, keys)
+        writes.update({(TRAIT, one.key): one.record() for one in traits.result()})
+        placed = parts.kept.get(user_id, PAGE, keys)
         writes.update({(PAGE, key): {**one, "learned": sorted(repeated[key])} for key, one in placed.items()})
-        if found:
-            everything = {**parts.records.all(user_id, TRAIT), **found}
-            writes |= profile_changes(parts.records.all(user_id, PROFILE), everything, parts.allowed)
-        parts.records.put(user_id, writes, read)
+        parts.kept.put(user_id, writes, read)
         with conversation.lock:
             segment.pages.update(dict.fromkeys(keys, True))
 
@@ -286,7 +277,7 @@ class Updater:
             names, conversation.unwritten = conversation.unwritten, set()
             visited = [conversation.segments[name] for name in names]
             visits = [(one.id, {"count": one.visits[instance], "last": one.last}) for one in visited]
-        self._parts.records.put(
+        self._parts.kept.put(
             conversation.user_id,
             {
                 (VISITS, f"{name}-{instance}"): {"segment": name, "instance": instance, **counted}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -16,7 +16,15 @@ from typing import Any, NamedTuple
 
 from neurogated.errors import DatasetError, InputError
 from neurogated.evaluation.gold import SOURCES_KEY, Collection, Dataset, Question, passage_of
-from neurogated.evaluation.json_records import Record, kind_of, read_json, read_records, records_of, text_of
+from neurogated.evaluation.json_records import (
+    Record,
+    kind_of,
+    read_json,
+    read_records,
+    records_of,
+    refuse_repeated,
+    text_of,
+)
 from neurogated.ingestion.document import Document
 
 _GOLD_FIELDS = ("supporting_facts", "contexts", "paragraphs")
@@ -25,6 +33,7 @@ _ID_FIELDS = ("id", "_id")
 _ANSWER_FIELDS = (("answer",), ("gold_ans",), ("reference",), ("obj", "possible_answers", "o_wiki_title", "o_aliases"))
 """Groups of fields; the first group that a question has holds its answers. The last is PopQA's."""
 _ALIASES_FIELD = "answer_aliases"
+_NO_NAMES = ", or leave out all of them, so that entries are named by their position from 0"
 _BEGINNING = 60
 """Characters of a passage that an error quotes."""
 
@@ -122,7 +131,7 @@ def load_hipporag(name: str, folder: Path) -> Dataset:
         for place, record in enumerate(entries)
     ]
     rows = [row for row in read if row.text.strip()]
-    _refuse_repeated([row.idx for row in rows], "idx", corpus_path)
+    refuse_repeated((row.idx for row in rows), corpus_path, "idx", _NO_NAMES)
     corpus = _Corpus(corpus_path.name, rows)
     documents = {document.document_id: document for document in _documents(corpus, rows)}
     records = read_records(path)
@@ -133,7 +142,7 @@ def load_hipporag(name: str, folder: Path) -> Dataset:
         list(_gold_passages_of(record, f"(question {question_id!r})")) if has_gold else []
         for record, (question_id, *_) in zip(records, about, strict=True)
     ]
-    _refuse_repeated([question_id for question_id, *_ in about], "id", path)
+    refuse_repeated((question_id for question_id, *_ in about), path, "id", _NO_NAMES)
     found = [[corpus.find(passage) for passage in part] for part in passages]
     asked = [
         Question(question_id, text, frozenset(gold), kind, answers)
@@ -148,15 +157,6 @@ def load_hipporag(name: str, folder: Path) -> Dataset:
     notes[f"{path.name}: questions without a gold passage, which recall leaves out"] = silent, f" of {len(found)}"
     told = tuple(f"{note}: {count}{rest}" for note, (count, rest) in notes.items() if count)
     return Dataset(name, (Collection(None, tuple(documents.values()), tuple(asked)),), told)
-
-
-def _refuse_repeated(names: Sequence[object], field: str, path: Path) -> None:
-    for name, times in Counter(names).items():
-        if times > 1:
-            raise DatasetError(
-                f"{path}: {field} {name!r} occurs {times} times; make them differ, or leave out every {field}, "
-                "so that entries are named by their position from 0"
-            )
 
 
 def _text_field(record: Record) -> str | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -96,3 +97,10 @@ def records_of(values: object, path: Path) -> list[Record]:
 def read_records(path: Path) -> list[Record]:
     """Return the entries of the file at `path`, which must hold a list of objects."""
     return records_of(read_json(path), path)
+
+
+def refuse_repeated(names: Iterable[object], where: object, field: str, remedy: str = "") -> None:
+    """Raise DatasetError if two entries have the same value of a field."""
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise DatasetError(f"{where}: {field} {name!r} occurs {times} times; make them differ{remedy}")

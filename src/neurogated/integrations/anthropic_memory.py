@@ -6,6 +6,7 @@ Its files exist only in the memory: each is a document, whose path is the path o
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -86,14 +87,6 @@ class MemoryFiles:
         return compute_mdhash_id(json.dumps([self._user_id, self._agent_id, *path]), prefix="file-")
 
 
-def places(text: str, wanted: str) -> list[int]:
-    """Return where `wanted` begins in `text`, also where two of its places overlap."""
-    found = [text.find(wanted)] if wanted else [-1]
-    while found[-1] >= 0:
-        found.append(text.find(wanted, found[-1] + 1))
-    return found[:-1]
-
-
 def numbered(lines: Sequence[str], first: int, last: int) -> str:
     """Return the lines from `first` to `last`, both from 1, with their numbers."""
     return "\n".join(f"{number:6}\t{line}" for number, line in enumerate(lines[first - 1 : last], first))
@@ -143,7 +136,9 @@ class MemoryTool(BetaAbstractMemoryTool):
         old, new = command.old_str, command.new_str
         with self._session.exclusively():
             text = self._text(command.path)
-            lines = [text.count("\n", 0, place) + 1 for place in places(text, old)]
+            # Two places may overlap.
+            places = re.finditer(f"(?={re.escape(old)})", text) if old else ()
+            lines = [text.count("\n", 0, found.start()) + 1 for found in places]
             if len(lines) != 1:
                 found = f"is in the lines {', '.join(map(str, lines))}" if lines else "did not appear verbatim"
                 raise ToolError(f"No replacement was performed: old_str `{old}` {found} in {command.path}")

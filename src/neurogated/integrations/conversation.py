@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice, takewhile
 from typing import Any, NamedTuple, TypedDict
 
+from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.model import MemoryNode
 from neurogated.core.trace import RecalledMemory
 from neurogated.errors import InputError
@@ -48,12 +49,24 @@ class Conversation:
     """
 
     def __init__(
-        self, memory: NeuroGraphMemory, session_id: str, *, user_id: str | None = None, agent_id: str | None = None
+        self,
+        memory: NeuroGraphMemory,
+        session_id: str,
+        *,
+        user_id: str | None = None,
+        agent_id: str | None = None,
+        token_budget: int = CONTEXT_TOKENS,
+        options: RecallOptions | None = None,
     ) -> None:
-        """Take the scope; other agents of the session see the messages, too."""
-        self.memory = memory
+        """Take the scope, and how `context` recalls; other agents of the session see the messages, too."""
+        self.memory, self._budget, self._options = memory, token_budget, options
         self._session: ConversationOwner = {"user_id": user_id, "session_id": session_id}
         self._owner: ConversationOwner = {**self._session, "agent_id": agent_id}
+
+    async def context(self, question: str) -> str:
+        """Return the memories of all sessions for a question as text; see `context_for`."""
+        given = (self.memory, question, self._owner, self._budget, self._options)
+        return await self.memory.aio.run(context_for, *given)
 
     def add(self, entries: Iterable[ConversationEntry]) -> None:
         """Store messages with the present time, in one change if they are few."""
@@ -74,20 +87,18 @@ class Conversation:
 
     def pop(self) -> Any | None:  # noqa: ANN401 - a JSON value
         """Delete the newest message and return it; None if there is none."""
-        while last := self._last():
+        sizes = [*_TURN_SIZES, None]
+        while sizes:
+            nodes = newest(self.memory, self._session, sizes[0])
+            named = [node.id.partition("#")[0] for node in nodes if ORIGINAL in node.metadata]
+            # A long message has several memories; the first one has the original.
+            last = [node for node in nodes if node.id.partition("#")[0] == named[-1]] if named else []
+            if not last:
+                del sizes[0]
             # Another process that deletes the same message first gets it.
-            if self.memory.delete([node.id for node in last]):
+            elif self.memory.delete([node.id for node in last]):
                 return _originals(last)[0]
         return None
-
-    def _last(self) -> list[MemoryNode]:
-        """Return the memories of the newest message; the first one has the original."""
-        for size in (*_TURN_SIZES, None):
-            nodes = newest(self.memory, self._session, size)
-            named = [node.id.partition("#")[0] for node in nodes if ORIGINAL in node.metadata]
-            if named:
-                return [node for node in nodes if node.id.partition("#")[0] == named[-1]]
-        return []
 
     def clear(self) -> None:
         """Delete all memories of the session."""
@@ -100,15 +111,12 @@ def message_ids(ids: Iterable[object], owner: ConversationOwner) -> list[str]:
     return [compute_mdhash_id(f"{place}\0{one}", prefix="message-") for one in ids]
 
 
-def add_new(memory: NeuroGraphMemory, messages: Mapping[str, Mapping[str, Any]], owner: ConversationOwner) -> None:
-    """Store those messages whose ids are not in the memory yet, with the present time if they have none.
-
-    Args:
-        memory: the memory.
-        messages: messages in the format of OpenAI or Anthropic by their ids from `message_ids`.
-        owner: their scope.
-    """
-    add_said(memory, [{**one, "id": name} for name, one in messages.items()], owner, replace=False)
+def add_new(
+    memory: NeuroGraphMemory, ids: Iterable[object], messages: Iterable[Mapping[str, Any]], owner: ConversationOwner
+) -> None:
+    """Store those messages, as `add_said` does, whose ids of a framework are not in the memory yet."""
+    named = ({**one, "id": name} for name, one in zip(message_ids(ids, owner), messages, strict=True))
+    add_said(memory, named, owner, replace=False)
 
 
 def add_said(

@@ -8,14 +8,7 @@ from typing import Any
 
 from neurogated.core.extras import needs_extra
 from neurogated.core.trace import RecalledMemory
-from neurogated.integrations.conversation import (
-    ConversationOwner,
-    add_new,
-    add_said,
-    details_of,
-    message_ids,
-    recall_options,
-)
+from neurogated.integrations.conversation import ConversationOwner, add_new, add_said, details_of, recall_options
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
@@ -52,9 +45,13 @@ class MemoryService(BaseMemoryService):
         """Store events that are not stored yet, with the metadata."""
         owner: ConversationOwner = {"user_id": user_id, "agent_id": app_name, "session_id": session_id}
         said = [one for one in events if not one.partial and _content(one).parts]
-        messages = ({**_message(one), "metadata": dict(custom_metadata or {})} for one in said)
-        named = dict(zip(message_ids((one.id for one in said), owner), messages, strict=True))
-        await self._memory.aio.run(add_new, self._memory, named, owner)
+        about = {"metadata": dict(custom_metadata or {})}
+        times = (datetime.fromtimestamp(one.timestamp, UTC) for one in said)
+        messages = [
+            {**_said(_content(one), one.author), **about, "timestamp": time}
+            for one, time in zip(said, times, strict=True)
+        ]
+        await self._memory.aio.run(add_new, self._memory, [one.id for one in said], messages, owner)
 
     async def add_memory(
         self,
@@ -75,7 +72,13 @@ class MemoryService(BaseMemoryService):
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
         """Return the memories that a question recalls, best first."""
-        return SearchMemoryResponse(memories=await self._memory.aio.run(self._recall, app_name, user_id, query))
+
+        def found() -> list[MemoryEntry]:
+            owner: ConversationOwner = {"user_id": user_id, "agent_id": app_name}
+            options = recall_options(self._memory, query, owner, self._options)
+            return [_entry(one) for one in self._memory.recall(query, **options)]
+
+        return SearchMemoryResponse(memories=await self._memory.aio.run(found))
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
         """Delete a memory of the user in the app; raises UnknownIdError if there never was one."""
@@ -87,15 +90,6 @@ class MemoryService(BaseMemoryService):
 
         if memory_id:
             await self._memory.aio.run(delete, memory_id)
-
-    def _recall(self, app_name: str, user_id: str, query: str) -> list[MemoryEntry]:
-        owner: ConversationOwner = {"user_id": user_id, "agent_id": app_name}
-        options = recall_options(self._memory, query, owner, self._options)
-        return [_entry(one) for one in self._memory.recall(query, **options)]
-
-
-def _message(event: Event) -> dict[str, Any]:
-    return {**_said(_content(event), event.author), "timestamp": datetime.fromtimestamp(event.timestamp, UTC)}
 
 
 def _content(event: Event) -> types.Content:

@@ -99,9 +99,13 @@ class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
 
     def _store(self, messages: Sequence[AnyMessage], runtime: Runtime[Any]) -> None:
         owner = self._owner(runtime)
-        said = [one for one in _this_run(messages) if not _is_summary(one)]
-        ids = message_ids((one.id for one in said), owner)
-        add_new(self._memory, dict(zip(ids, map(said_in, said), strict=True)), owner)
+        begin = len(messages)
+        # The last messages of the user that follow each other, and all after them.
+        for asked in (False, True):
+            while begin and _is_asked(messages[begin - 1]) == asked:
+                begin -= 1
+        said = [one for one in messages[begin:] if not _is_summary(one)]
+        add_new(self._memory, [one.id for one in said], map(said_in, said), owner)
 
     def _owner(self, runtime: Runtime[Any]) -> ConversationOwner:
         values, context = get_config().get("configurable", {}), runtime.context
@@ -122,15 +126,6 @@ def _with_memories(request: ModelRequest[Any]) -> ModelRequest[Any]:
         {"type": "text", "text": f"\n\n{memories}" if given else memories},
     ]
     return request.override(system_message=SystemMessage(content_blocks=blocks))
-
-
-def _this_run(messages: Sequence[AnyMessage]) -> Sequence[AnyMessage]:
-    """Return the last messages of the user that follow each other, and all after them."""
-    place = len(messages)
-    for asked in (False, True):
-        while place and _is_asked(messages[place - 1]) == asked:
-            place -= 1
-    return messages[place:]
 
 
 def _is_summary(message: AnyMessage) -> bool:

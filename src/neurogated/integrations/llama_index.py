@@ -54,10 +54,6 @@ class MemoryNodeRetriever(BaseRetriever):
         return await self._memory.aio.run(self._retrieve, query_bundle)
 
 
-MemoryRetriever = MemoryNodeRetriever
-"""The name of this class in earlier versions."""
-
-
 class MemoryBlock(BaseMemoryBlock[str]):
     """Stores the messages that leave the short-term memory, and recalls memories for the last message of the user."""
 

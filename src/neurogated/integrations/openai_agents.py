@@ -6,13 +6,7 @@ from typing import Any
 
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.extras import needs_extra
-from neurogated.integrations.conversation import (
-    Conversation,
-    ConversationEntry,
-    ConversationOwner,
-    context_for,
-    last_question,
-)
+from neurogated.integrations.conversation import Conversation, ConversationEntry, last_question
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
@@ -54,9 +48,8 @@ class MemorySession(Session):
             session_settings: `limit` is the number of items that a run reads.
         """
         self.session_id, self.session_settings = session_id, session_settings
-        self._conversation = Conversation(memory, session_id, user_id=user_id, agent_id=agent_id)
-        self._owner: ConversationOwner = {"user_id": user_id, "agent_id": agent_id, "session_id": session_id}
-        self._budget, self._options = token_budget, options
+        given: dict[str, Any] = {"user_id": user_id, "agent_id": agent_id, "token_budget": token_budget}
+        self._conversation = Conversation(memory, session_id, options=options, **given)
         self._recalled = ("", "")
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
@@ -89,9 +82,7 @@ class MemorySession(Session):
             lambda: last_question(self._conversation.originals(_LATEST))
         )
         if question and question != self._recalled[0]:
-            memory = self._conversation.memory
-            text = await self._run(context_for, memory, question, self._owner, self._budget, self._options)
-            self._recalled = (question, text)
+            self._recalled = (question, await self._conversation.context(question))
         parts = filter(None, (given.instructions, self._recalled[1] if question else ""))
         return ModelInputData(input=given.input, instructions="\n\n".join(parts) or None)
 

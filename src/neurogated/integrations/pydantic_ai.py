@@ -7,13 +7,7 @@ from typing import Any
 
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.extras import needs_extra
-from neurogated.integrations.conversation import (
-    Conversation,
-    ConversationEntry,
-    ConversationOwner,
-    context_for,
-    recall_options,
-)
+from neurogated.integrations.conversation import Conversation, ConversationEntry, ConversationOwner, recall_options
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
@@ -100,9 +94,8 @@ class MemoryHistory:
         options: RecallOptions | None = None,
     ) -> None:
         """Take the scope, the maximum tokens of the memories, and further options of the recall."""
-        self._conversation = Conversation(memory, session_id, user_id=user_id, agent_id=agent_id)
-        self._owner: ConversationOwner = {"user_id": user_id, "agent_id": agent_id, "session_id": session_id}
-        self._budget, self._options = token_budget, options
+        given: dict[str, Any] = {"user_id": user_id, "agent_id": agent_id, "token_budget": token_budget}
+        self._conversation = Conversation(memory, session_id, options=options, **given)
 
     def load(self) -> list[ModelMessage]:
         """Return all messages, as the `message_history` of a run."""
@@ -122,8 +115,7 @@ class MemoryHistory:
         place, question = asked[-1], _question(messages[asked[-1]])
         if place and (messages[place - 1].metadata or {}).get(_MARK) == question:
             return messages
-        memory = self._conversation.memory
-        text = await memory.aio.run(context_for, memory, question, self._owner, self._budget, self._options)
+        text = await self._conversation.context(question)
         memories = [ModelRequest([SystemPromptPart(text)], metadata={_MARK: question})] if text else []
         before = [one for one in messages[:place] if _MARK not in (one.metadata or {})]
         return [*before, *memories, *messages[place:]]
@@ -135,14 +127,13 @@ def _question(message: ModelMessage) -> str:
 
 
 def _message(message: ModelMessage) -> dict[str, Any]:
-    parts = list(filter(None, map(_said, message.parts)))
+    parts = list[dict[str, Any]]()
+    for part in message.parts:
+        if isinstance(part, UserPromptPart | SpeechPart | TextPart):
+            parts.append({"type": "text", "text": text_of(part.content)})
+        elif isinstance(part, ToolCallPart):
+            parts.append({"type": "tool_use", "id": part.tool_call_id, "name": part.tool_name, "input": part.args})
+        elif isinstance(part, ToolReturnPart):
+            parts.append({"type": "tool_result", "content": part.model_response_str()})
     asker = "user" if _question(message) else "tool" if parts else "system"
     return {"role": "assistant" if isinstance(message, ModelResponse) else asker, "content": parts}
-
-
-def _said(part: object) -> dict[str, Any] | None:
-    if isinstance(part, UserPromptPart | SpeechPart | TextPart):
-        return {"type": "text", "text": text_of(part.content)}
-    if isinstance(part, ToolCallPart):
-        return {"type": "tool_use", "id": part.tool_call_id, "name": part.tool_name, "input": part.args}
-    return {"type": "tool_result", "content": part.model_response_str()} if isinstance(part, ToolReturnPart) else None

@@ -278,14 +278,15 @@ class ManifestCache:
             if entry.running:
                 return
             entry.running = True
-        threads.submit(_attempt, self._create_in_background, wanted, entry)
 
-    def _create_in_background(self, wanted: Filter, entry: _Entry) -> None:
-        try:
-            self._name(self._create(wanted, entry))
-        finally:
-            # The next call tries again if this one has failed.
-            entry.running = False
+        def create() -> None:
+            try:
+                self._name(self._create(wanted, entry))
+            finally:
+                # The next call tries again if this one has failed.
+                entry.running = False
+
+        threads.submit(_attempt, create)
 
     def _name(self, entry: _Entry) -> None:
         """Name communities by the language model; the text has these names when it changes next."""

@@ -62,7 +62,10 @@ class Words:
 def words_in(nodes: Sequence[MemoryNode], size: int) -> Words:
     """Return the words, names and tags of memories of a community of `size`."""
     found = Words(size, len(nodes), Counter(), Counter(), {})
-    texts = [_without_times(node) for node in nodes]
+    texts = [plain(node.content) for node in nodes]
+    for place, node in enumerate(nodes):
+        for time in node.found.times:
+            texts[place] = texts[place].replace(time, ".")
     for node, text, inside in zip(nodes, texts, _words_of_runs(map(_RUN.findall, texts)), strict=True):
         labels = {_clean(label) for label in (*node.found.names, *node.tags, node.title or "")}
         names = labels.union(map(_clean, node.found.entities))
@@ -73,13 +76,6 @@ def words_in(nodes: Sequence[MemoryNode], size: int) -> Words:
         found.counts.update(dict.fromkeys(_stems(words, found.shown) | inside, 1) | dict.fromkeys(named, 2))
         found.shown |= forms
     return found
-
-
-def _without_times(node: MemoryNode) -> str:
-    text = plain(node.content)
-    for time in node.found.times:
-        text = text.replace(time, ".")
-    return text
 
 
 def _words_and_nouns(text: str) -> tuple[set[str], set[str]]:

@@ -1,4 +1,4 @@
-"""MemoryOS on our store and on LangGraph's."""
+"""MemoryOS: three tiers, what it learns, and its settings."""
 
 from __future__ import annotations
 
@@ -6,18 +6,16 @@ import json
 import runpy
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numpy as np
 import pytest
 from langgraph.store.memory import InMemoryStore
 
 from neurogated.errors import ConfigError, InputError, LLMError
-from neurogated.integrations.langgraph.dialogue import StoreRecords
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import NeuroStore
 from tests.integrations.langgraph.plain_chat import plain_chat
@@ -52,7 +50,6 @@ def all_pages(memory: MemoryOS, folder: Path) -> list[dict[str, Any]]:
 EXAMPLE = """
 from langchain.chat_models import init_chat_model
 from langchain_huggingface import HuggingFaceEmbeddings
-from neurogated.integrations.langgraph.dialogue import StoreRecords
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 
 llm = init_chat_model("deepseek-chat")
@@ -78,15 +75,13 @@ results = mem.search_memory(user_id="user123", query="French geography", top_k=5
 """
 
 
-@pytest.fixture(params=["ours", "in memory"])
-def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
-    """Open a memory again and again on the same store."""
-    shared = InMemoryStore()
+@pytest.fixture
+def opened(tmp_path: Path) -> Iterator[Open]:
+    """Open a memory again and again in the same folder."""
     memories: list[MemoryOS] = []
 
     def opening(**options: Any) -> MemoryOS:  # noqa: ANN401
-        place = {"storage_dir": tmp_path / "memory"} if request.param == "ours" else {"store": shared}
-        memories.append(MemoryOS(embedding=WordEmbeddings(), **place, **options))
+        memories.append(MemoryOS(embedding=WordEmbeddings(), storage_dir=tmp_path / "memory", **options))
         return memories[-1]
 
     yield opening
@@ -153,15 +148,14 @@ def test_saving_a_named_pair_again_changes_nothing(opened: Open, tmp_path: Path)
     assert [page["user"] for page in exported(memory, tmp_path, "short_term", "bo")["pages"]] == ["I am bo."]
 
 
-def test_a_search_writes_nothing() -> None:
-    store = InMemoryStore()
-    with MemoryOS(embedding=WordEmbeddings(), store=store, short_term_max_capacity=1) as memory:
-        talk(memory, 5)
-        memory.flush()
-        before = [item.dict() for item in store.search((), limit=1000)]
-        for _ in range(20):
-            memory.search_memory("ana", "tomato")
-        assert [item.dict() for item in store.search((), limit=1000)] == before
+def test_a_search_writes_nothing(opened: Open) -> None:
+    memory = opened(short_term_max_capacity=1)
+    talk(memory, 5)
+    memory.flush()
+    before = [item.dict() for item in memory.search((), limit=1000)]
+    for _ in range(20):
+        memory.search_memory("ana", "tomato")
+    assert [item.dict() for item in memory.search((), limit=1000)] == before
 
 
 def test_each_tier_gives_at_most_its_number_and_all_together_top_k(opened: Open) -> None:
@@ -225,7 +219,7 @@ def test_threads_lose_nothing_and_keep_their_order(opened: Open, tmp_path: Path)
     [
         {"preset": "fast"}, {"short_term_max_capacity": 0}, {"heat": 3},
         {"embedding": WordEmbeddings(), "embedding_fuc": WordEmbeddings()},
-        {"store": InMemoryStore(), "storage_dir": "x"}, {"llm": InMemoryStore()}, {"llm": "a folder"},
+        {"store": InMemoryStore()}, {"llm": InMemoryStore()}, {"llm": "a folder"},
         {"store": "a folder"},
     ],
 )  # fmt: skip
@@ -242,27 +236,6 @@ def test_a_neuro_store_brings_its_memory_and_embedder() -> None:
             key = memory.save_memory("ana", "s", "I live in Lyon.", "")
         recall = store.memory.recall("Lyon", user_id="ana")
         assert recall.memories[0].metadata["page"] == key
-
-
-def test_a_store_with_an_index_takes_equal_texts_and_indexes_no_blank_ones() -> None:
-    """InMemoryStore of langgraph-checkpoint 4.3.2 refuses a batch in which an indexed text stands twice."""
-    embedded: list[str] = []
-
-    def embed(texts: Sequence[str]) -> list[list[float]]:
-        embedded.extend(texts)
-        return WordEmbeddings().embed_documents(list(texts))
-
-    store = InMemoryStore(index={"dims": 64, "embed": embed, "fields": ["text"]})
-    with MemoryOS(embedding=WordEmbeddings(), store=store) as memory:
-        key = memory.save_memory("ana", "s", "Good night!", "Good night!")
-        memory.save_memory("ana", "s", "The garden pump broke.", "")
-        memory.flush()
-        assert memory.search_memory("ana", "night").hits[0].key == key
-    records = StoreRecords(store, lambda texts: np.array(embed(texts), np.float32))
-    kinds = ("user_knowledge", "assistant_knowledge")
-    records.put("ana", {(kind, "k"): {"text": "Tea is brewed at noon."} for kind in kinds})
-    assert {(found.kind, found.key) for found in records.search("ana", "tea", 5)} == {(kind, "k") for kind in kinds}
-    assert all(map(str.strip, embedded))
 
 
 def test_pages_gather_in_segments_by_topic(opened: Open, tmp_path: Path) -> None:
@@ -436,38 +409,27 @@ def test_the_budget_bounds_the_calls_and_the_next_opening_goes_on(opened: Open, 
     assert [page["key"] for page in all_pages(memory, tmp_path)] == keys
 
 
-def test_a_sensitive_dimension_is_set_only_if_its_topic_is_allowed() -> None:
-    store = InMemoryStore()
-    with MemoryOS(embedding=WordEmbeddings(), store=store, sensitive=["health"]) as memory:
-        memory.set_profile("ana", "Sleep preference", "eight hours")
-        assert memory.profile("ana")["Sleep preference"]["value"] == "eight hours"
-    with MemoryOS(embedding=WordEmbeddings(), store=store) as memory:
-        with pytest.raises(InputError, match=r"sensitive=\['health'\]"):
-            memory.set_profile("ana", "Sleep preference", "nine hours")
-        memory.set_profile("ana", "Sleep preference", "")
-    with MemoryOS(embedding=WordEmbeddings(), store=store, sensitive=["health"]) as memory:
-        assert "Sleep preference" not in memory.profile("ana")
+def test_a_sensitive_dimension_is_set_only_if_its_topic_is_allowed(opened: Open) -> None:
+    opened(sensitive=["health"]).set_profile("ana", "Sleep preference", "eight hours")
+    assert opened(sensitive=["health"]).profile("ana")["Sleep preference"]["value"] == "eight hours"
+    memory = opened()
+    with pytest.raises(InputError, match=r"sensitive=\['health'\]"):
+        memory.set_profile("ana", "Sleep preference", "nine hours")
+    memory.set_profile("ana", "Sleep preference", "")
+    assert "Sleep preference" not in opened(sensitive=["health"]).profile("ana")
 
 
-def test_a_segment_has_the_keywords_of_all_its_pages_whoever_placed_them(tmp_path: Path) -> None:
-    store = InMemoryStore()
-    words = ("zucchini", "cucumber", "pumpkin")
-
-    def say(memory: MemoryOS, word: str) -> None:
+def test_a_segment_has_the_keywords_of_all_its_pages_whoever_placed_them(opened: Open, tmp_path: Path) -> None:
+    words, given = (
+        ("zucchini", "cucumber", "pumpkin"),
+        {"short_term_max_capacity": 1, "topic_similarity_threshold": 0.3},
+    )
+    one, two = opened(**given), opened(**given)
+    for memory, word in zip((one, two, one), words, strict=True):
         memory.save_memory("ana", "s", f"My garden has tomato plants and {word}.", "")
         memory.save_memory("ana", "s", "Bye.", "")
         memory.flush()
-
-    def opened() -> MemoryOS:
-        return MemoryOS(
-            embedding=WordEmbeddings(), store=store, short_term_max_capacity=1, topic_similarity_threshold=0.3
-        )
-
-    with opened() as one, opened() as two:
-        for memory, word in zip((one, two, one), words, strict=True):
-            say(memory, word)
-    with opened() as memory:
-        segments = exported(memory, tmp_path, "mid_term")["segments"].values()
+    segments = exported(opened(**given), tmp_path, "mid_term")["segments"].values()
     for segment in segments:
         told = {word for page in segment["pages"] for word in words if word in page["user"]}
         assert told <= set(segment["keywords"])

@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import numpy as np
 import pytest
-from langgraph.store.base import BaseStore
-from langgraph.store.memory import InMemoryStore
-from numpy.typing import NDArray
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
-from neurogated.dialogue.model import DialoguePage
-from neurogated.integrations.langgraph.dialogue import StorePages
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import AsyncNeuroStore, NeuroStore
 from neurogated.testing import ManualClock
 from tests.integrations.langgraph.plain_chat import plain_chat
-from tests.integrations.langgraph.words import WordEmbeddings
 
 WORD = "zanzibar"
 TOLD = f"I live in Lyon near the {WORD} bakery. I like {WORD} jazz."
@@ -37,11 +30,10 @@ TALK = [
 Erase = Callable[[MemoryOS, list[str]], None]
 
 
-def _opened(store: BaseStore, *, year: int = 2026) -> MemoryOS:
+def _opened(store: NeuroStore | AsyncNeuroStore, *, year: int = 2026) -> MemoryOS:
     return MemoryOS(
         plain_chat(),
         store=store,
-        embedding=None if isinstance(store, NeuroStore | AsyncNeuroStore) else WordEmbeddings(),
         clock=lambda: datetime(year, 5, 1, tzinfo=UTC),
         short_term_max_capacity=1,
         mid_term_heat_threshold=1.5,
@@ -59,9 +51,8 @@ def _kept(memory: MemoryOS, folder: Path) -> str:
     """Return everything that a store, an export and the answers have."""
     memory.flush()
     memory.export(folder)
-    below = memory.store
-    items = [[*item.namespace, item.key, item.value] for item in below.search((), limit=10_000)]
-    nodes = [(node.content, node.metadata) for node in below.memory.find()] if isinstance(below, NeuroStore) else []
+    items = [[*item.namespace, item.key, item.value] for item in memory.store.search((), limit=10_000)]
+    nodes = [(node.content, node.metadata) for node in memory.store.memory.find()]
     answer = memory.search_memory("ana", f"Who lives in Lyon near the {WORD} bakery?", 50)
     files = [file.read_text() for file in folder.rglob("*.json")]
     said = [answer, answer.hits, memory.profile("ana"), memory.knowledge("ana"), files, items, nodes]
@@ -73,30 +64,16 @@ def _pages(memory: MemoryOS, keys: list[str]) -> None:
         memory.delete_page("ana", key)
 
 
-def _graph(memory: MemoryOS) -> NeuroGraphMemory:
-    assert isinstance(memory.store, NeuroStore)
-    return memory.store.memory
+def _turns(memory: MemoryOS, keys: list[str]) -> None:
+    graph = memory.store.memory
+    turns = graph.list(user_id="ana", kinds=("turn",))
+    graph.delete([turn.id for turn in turns if turn.metadata["page"] in keys])
 
 
-def _turns_of_the_graph(memory: MemoryOS, keys: list[str]) -> None:
-    turns = _graph(memory).list(user_id="ana", kinds=("turn",))
-    _graph(memory).delete([turn.id for turn in turns if turn.metadata["page"] in keys])
-
-
-WAYS: dict[str, tuple[type[BaseStore], Erase]] = {
-    "ours, below, by turn": (NeuroStore, _turns_of_the_graph),
-    "theirs, by page": (InMemoryStore, _pages),
-}
-
-
-@pytest.fixture(params=list(WAYS))
+@pytest.fixture(params=[_pages, _turns])
 def way(request: pytest.FixtureRequest) -> Iterator[tuple[MemoryOS, Erase]]:
-    kind, erase = WAYS[request.param]
-    store = kind()
-    with _opened(store) as memory:
-        yield memory, erase
-    if isinstance(store, NeuroStore):
-        store.close()
+    with NeuroStore() as store, _opened(store) as memory:
+        yield memory, request.param
 
 
 def test_the_words_of_a_deleted_page_are_nowhere(way: tuple[MemoryOS, Erase], tmp_path: Path) -> None:
@@ -136,20 +113,6 @@ def test_an_entry_that_a_deleted_page_ended_holds_again(way: tuple[MemoryOS, Era
     assert memory.search_memory("ana", "Lyon").hits
     memory.flush()
     assert [one["text"] for one in memory.knowledge("ana")["user_knowledge"]] == ["I live in Lyon"]
-
-
-def test_pages_that_a_store_of_others_lost_are_missed_on_the_next_opening(tmp_path: Path) -> None:
-    store = InMemoryStore()
-    with _opened(store) as memory:
-        keys = _told(memory, TALK)
-    for key in keys[:2]:
-        store.delete(("memoryos", "ana", "pages"), key)
-    with _opened(store) as memory:
-        answer = memory.search_memory("ana", f"{WORD} bakery", 50)
-        assert WORD not in json.dumps([answer, answer.hits], default=str)
-        left = _kept(memory, tmp_path)
-        assert WORD not in left
-        assert "guitar" in left
 
 
 def test_a_page_and_what_was_derived_from_it_go_in_one_change(tmp_path: Path) -> None:
@@ -193,11 +156,9 @@ def _talk(memory: MemoryOS, user: str, text: str) -> None:
     memory.flush()
 
 
-@pytest.mark.parametrize("kind", [NeuroStore, InMemoryStore])
 @pytest.mark.parametrize("what", ["user", "session"])
-def test_a_deleted_user_leaves_nothing_and_does_not_come_back(kind: type[BaseStore], what: str, tmp_path: Path) -> None:
-    store = kind()
-    with _opened(store) as memory:
+def test_a_deleted_user_leaves_nothing_and_does_not_come_back(what: str, tmp_path: Path) -> None:
+    with NeuroStore() as store, _opened(store) as memory:
         _talk(memory, "ana", TOLD)
         _talk(memory, "bob", "I live in Bern near the river.")
         if what == "user":
@@ -209,8 +170,6 @@ def test_a_deleted_user_leaves_nothing_and_does_not_come_back(kind: type[BaseSto
         _talk(memory, "ana", "I live in Lyon near the bakery.")
         assert WORD not in _kept(memory, tmp_path)
         assert memory.profile("bob")
-    if isinstance(store, NeuroStore):
-        store.close()
 
 
 def test_an_asynchronous_store_of_ours_is_taken_as_the_store_below_it() -> None:
@@ -228,27 +187,10 @@ def test_an_asynchronous_store_of_ours_is_taken_as_the_store_below_it() -> None:
     assert of_bob == []
 
 
-def test_the_vectors_of_erased_pages_are_forgotten() -> None:
-    embedded: list[str] = []
-
-    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
-        embedded.extend(texts)
-        return np.ones((len(texts), 2), np.float32)
-
-    pages = StorePages(InMemoryStore(), embed)
-    page = DialoguePage("p", f"{1:016d}-x", "s", TOLD, "", datetime(2026, 5, 1, tzinfo=UTC))
-    for times in (1, 2):
-        pages.add("ana", page)
-        for _ in range(2):
-            assert pages.search("ana", WORD, 5, None)
-        assert embedded.count(TOLD) == times
-        pages.erase("ana")
-
-
 def test_pairs_keep_their_order_when_the_clock_went_back() -> None:
-    store = InMemoryStore()
-    with _opened(store) as memory:
-        memory.save_memory("ana", "s", "The first pair", "")
-    with _opened(store, year=2020) as memory:
+    with NeuroStore() as store:
+        with _opened(store) as memory:
+            memory.save_memory("ana", "s", "The first pair", "")
+        memory = _opened(store, year=2020)
         memory.save_memory("ana", "s", "The second pair", "")
         assert "second" in memory.search_memory("ana", "pair")["short_term_memory"]

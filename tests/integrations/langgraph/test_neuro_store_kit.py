@@ -13,7 +13,7 @@ from langgraph.store.base import BaseStore, IndexConfig, TTLConfig
 from langgraph_store_kit import LangGraphStoreContract
 from neurogated import MemoryConfig, NeuroGraphMemory, compose
 from neurogated.integrations.langgraph import AsyncNeuroStore, NeuroStore
-from neurogated.integrations.langgraph.table import Order
+from neurogated.integrations.langgraph.items import Order
 from neurogated.integrations.langgraph.writing import embedder_of
 
 

@@ -20,8 +20,7 @@ from neurogated.core.ports import Snapshot
 from neurogated.core.scope import ANY_USER
 from neurogated.errors import InputError
 from neurogated.integrations.langgraph import AsyncNeuroStore, NeuroStore
-from neurogated.integrations.langgraph.items import ItemEntry
-from neurogated.integrations.langgraph.table import refresh
+from neurogated.integrations.langgraph.items import ItemEntry, refresh
 from neurogated.testing import ManualClock
 
 CONFIG = MemoryConfig(embedding_name="hash")

@@ -1,49 +1,43 @@
-"""`MemoryOS`: a conversation memory in three tiers on any store of LangGraph."""
+"""`MemoryOS`: a conversation memory in three tiers, which is a store of LangGraph."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 import secrets
 import threading
 from collections.abc import Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, Self, Unpack
+from typing import Any, Self
 
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable
-from langgraph.store.base import BaseStore, Op, PutOp, Result
+from langgraph.store.base import BaseStore, Op, Result
 
-from neurogated import compose
 from neurogated.core.clock import Clock, Moment, checked_moment, utc_now
 from neurogated.core.files import replace_file
-from neurogated.core.ports import Embedder
 from neurogated.dialogue.analysts import Analyst, ModelAnalyst
-from neurogated.dialogue.long_term import asked_dimensions, own_trait, profile_changes, standing_knowledge
+from neurogated.dialogue.long_term import asked_dimensions, own_trait, standing_knowledge
 from neurogated.dialogue.model import (
     BY_USER,
     KNOWLEDGE,
     PAGE,
-    PROFILE,
     TRAIT,
-    DialogueOptions,
     DialoguePage,
     Record,
     escaped,
     settings_of,
 )
-from neurogated.dialogue.retriever import DialogueAnswer, Retriever
+from neurogated.dialogue.retriever import DialogueAnswer, search
 from neurogated.dialogue.updater import DialogueParts, PageBacklog, Updater
 from neurogated.errors import ConfigError, InputError
 from neurogated.integrations.langchain import ChatModel
-from neurogated.integrations.langgraph.dialogue import PAGES, ROOT, kept_in
+from neurogated.integrations.langgraph.dialogue import ROOT, GraphDialogue
 from neurogated.integrations.langgraph.store import AsyncNeuroStore, NeuroStore
-from neurogated.integrations.langgraph.writing import RAM, LangChainEmbedder, checked_type, open_memory
+from neurogated.integrations.langgraph.writing import RAM, checked_type, open_memory
 from neurogated.llm.structured import StructuredLLM
 from neurogated.llm.wrappers import LimitedLLM
-from neurogated.memory import NeuroGraphMemory
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.text.strings import checked_name, composed, repaired_text
 
@@ -72,23 +66,23 @@ class MemoryOS(BaseStore):
         storage_dir: str | Path | None = None,
         *,
         embedding: Embeddings | None = None,
-        store: BaseStore | None = None,
+        store: NeuroStore | AsyncNeuroStore | None = None,
         preset: str = "code",
         sensitive: Collection[str] = (),
         max_llm_calls: int | None = None,
         llm_concurrency: int = 4,
         clock: Clock = utc_now,
-        **settings: Unpack[DialogueOptions],
+        **settings: float,
     ) -> None:
         """Open a memory.
 
         Args:
             llm: a chat model of LangChain, which describes pages and reads traits and knowledge. Without one, rules
                 describe pages, and profile and knowledge stay empty.
-            embedding_fuc: embeddings of LangChain; the bundled model without them. `embedding` is another name of it.
-            storage_dir: the folder of a new store; without it, and without a `store`, everything is in RAM.
+            embedding_fuc: embeddings of LangChain, also as `embedding`; the bundled model without them.
             embedding: see `embedding_fuc`.
-            store: any store of LangGraph. On a `NeuroStore`, searches are recalls of its memory.
+            storage_dir: the folder of a new store; without it, and without a `store`, everything is in RAM.
+            store: a store of ours, which brings its memory and its embedder. Searches are recalls of this memory.
             preset: `code` or `paper`, for MemoryOS's constants.
             sensitive: topics that profiles may have: `health`, `faith`, `politics`, `personality`.
             max_llm_calls: the budget of calls; work beyond it waits for the next opening.
@@ -101,29 +95,29 @@ class MemoryOS(BaseStore):
         """
         super().__init__()
         checked_type("llm", llm, Runnable, "give a chat model of LangChain, a folder as storage_dir, a store as store")
-        checked_type("store", store, BaseStore, "give a folder as storage_dir, and a memory as NeuroStore(memory)")
-        if sum(one is not None for one in (embedding, embedding_fuc)) > 1 or (store and storage_dir):
-            raise ConfigError("give one of `embedding` and `embedding_fuc`, and one of `store` and `storage_dir`")
-        self.settings, self._users = settings_of(preset, settings), set[str]()
-        embedding = embedding if embedding_fuc is None else embedding_fuc
-        self._owned = None if store is not None else _opened(storage_dir, embedding)
         below = store.store if isinstance(store, AsyncNeuroStore) else store
-        self.store = NeuroStore(self._owned, user_label=1) if below is None else below
-        embed = _embedder(self.store, None if self._owned else embedding).embed_documents
-        self._below, self._pages, self._records = kept_in(self.store, embed)
+        checked_type("store", below, NeuroStore, "give a folder as storage_dir, and a memory as NeuroStore(memory)")
+        given = [one for one in (embedding, embedding_fuc) if one is not None]
+        if len(given) > 1 or (below and (given or storage_dir)):
+            raise ConfigError(
+                "give one of `embedding` and `embedding_fuc`, or else a `store`, with an embedder of its own"
+            )
+        self.settings, self._users = settings_of(preset, settings), set[str]()
+        index: Any = {"embed": given[0]} if given else None
+        memory = open_memory(RAM if storage_dir is None else str(storage_dir), index) if below is None else below.memory
+        self._owned, self._kept = None if below else memory, GraphDialogue(memory)
+        self.store = below or self._kept.store
         self._clock, self._instance, self._lock, self._last = clock, secrets.token_hex(4), threading.Lock(), 0
         self._calls = ThreadPoolExecutor(llm_concurrency, "memoryos-calls")
         self._searches = ThreadPoolExecutor(_SEARCHES, "memoryos-search")
-        analyst = Analyst()
-        if llm is not None:
-            limited = LimitedLLM(ChatModel(llm), concurrency=llm_concurrency, max_calls=max_llm_calls)
-            analyst = ModelAnalyst(StructuredLLM(limited), PromptTemplateManager())
+        limited = llm and LimitedLLM(ChatModel(llm), concurrency=llm_concurrency, max_calls=max_llm_calls)
+        analyst = ModelAnalyst(StructuredLLM(limited), PromptTemplateManager()) if limited else Analyst()
         self._parts = DialogueParts(
-            pages=self._pages, records=self._records, analyst=analyst, embed=embed, settings=self.settings, clock=clock,
-            allowed=asked_dimensions(sensitive), instance=self._instance, threads=self._calls,
+            kept=self._kept, analyst=analyst, embed=memory.session.parts.embedder.embed_documents,
+            settings=self.settings, clock=clock, allowed=asked_dimensions(sensitive), instance=self._instance,
+            threads=self._calls,
         )  # fmt: skip
-        self._updater = Updater(self._parts)
-        self._retriever = Retriever(self._parts, self._searches, strict="retrieval_page_topk" in settings)
+        self._updater, self._is_strict = Updater(self._parts), "retrieval_page_topk" in settings
         self._backlog = PageBacklog(self._updater.run)
 
     def save_memory(
@@ -164,7 +158,7 @@ class MemoryOS(BaseStore):
             checked_name("page_id", page_id)
         said = checked_moment("timestamp", timestamp) or self._clock()
         if user_id not in self._users:
-            self._below.put((*_USERS, escaped(user_id)), _NAME, {"user_id": user_id}, index=False)
+            self._kept.store.put((*_USERS, escaped(user_id)), _NAME, {"user_id": user_id}, index=False)
             conversation = self._updater.conversation(user_id)
             latest = [int(place.order.partition("-")[0]) for place in conversation.timeline.newest(1)]
             with self._lock:
@@ -172,9 +166,9 @@ class MemoryOS(BaseStore):
                 self._last = max([self._last, *latest])
             self._users.add(user_id)
         order = self._next_order()
-        if page_id is None or not self._pages.get(user_id, [page_id]):
+        if page_id is None or not self._kept.pages(user_id, [page_id]):
             page = DialoguePage(page_id or order, order, session_id, user_query, assistant_response, said)
-            self._pages.add(user_id, page)
+            self._kept.add(user_id, page)
         self._backlog.add(user_id)
         return page_id or order
 
@@ -200,7 +194,8 @@ class MemoryOS(BaseStore):
         Raises:
             InputError: a name or the query is blank.
         """
-        count = self.settings.retrieval_page_topk if top_k is None else top_k
+        most = self.settings.retrieval_page_topk
+        count = most if top_k is None else top_k
         query = repaired_text("the query", query)
         if not query.strip() or count < 1:
             raise InputError(f"the query is blank, or top_k is {count}; ask for something, and at least one result")
@@ -209,14 +204,16 @@ class MemoryOS(BaseStore):
         if conversation.is_new:
             self._backlog.add(user_id)
         session_id = session_id and composed(session_id)
-        return self._retriever.search(conversation, query, count, session_id, user_conversation_meta_data)
+        counts = most if self._is_strict else max(most, count), count
+        about: dict[str, Any] = {"session_id": session_id, "metadata": user_conversation_meta_data}
+        return search(self._parts, self._searches, conversation, query, counts, **about)
 
     def flush(self) -> None:
         """Wait until all pages that were saved here are in their tiers.
 
         Raises:
             LLMError: the chat model failed, or its budget is used up; the rest waits for the next save. An error of the
-                store below is raised as it is.
+                database below is raised as it is.
         """
         self._backlog.flush()
 
@@ -231,25 +228,22 @@ class MemoryOS(BaseStore):
             InputError: there is no such dimension, or it has a sensitive topic that `sensitive` does not name.
         """
         key, trait = own_trait(dimension, value.strip(), self._clock(), self._parts.allowed)
-        known = self._records.all(user_id, TRAIT)
-        changes: dict[str, Record | None] = {key: trait}
+        changes: dict[tuple[str, str], Record | None] = {(TRAIT, key): trait}
         if not value.strip():
-            changes |= {name: None for name, one in known.items() if one["dimension"] == dimension and name != key}
-        left = {name: one for name, one in {**known, **changes}.items() if one is not None}
-        writes: dict[tuple[str, str], Record | None] = {(TRAIT, name): one for name, one in changes.items()}
-        profile = profile_changes(self._records.all(user_id, PROFILE), left, self._parts.allowed)
-        self._records.put(user_id, writes | profile)
+            known = self._kept.all(user_id, TRAIT).items()
+            changes |= {(TRAIT, name): None for name, one in known if one["dimension"] == dimension and name != key}
+        self._kept.put(user_id, changes)
 
     def knowledge(self, user_id: str) -> dict[str, list[Record]]:
         """Return the latest `knowledge_capacity` entries of each kind that hold; searches find all."""
         most = self.settings.knowledge_capacity
-        return {kind: standing_knowledge(self._records.all(user_id, kind), most) for kind in KNOWLEDGE}
+        return {kind: standing_knowledge(self._kept.all(user_id, kind), most) for kind in KNOWLEDGE}
 
     def delete_page(self, user_id: str, page_id: str) -> None:
         """Delete a pair by its name, and all that was derived from it, after the work that is under way.
 
-        The memory learns again what other pairs say, too. Exported files stay. On a `NeuroStore`, the words leave
-        the disk with `store.memory.admin.compact()`.
+        The memory learns again what other pairs say, too. Exported files stay. The words leave the disk with
+        `store.memory.admin.compact()`.
 
         Raises:
             InputError: a name is blank.
@@ -286,18 +280,12 @@ class MemoryOS(BaseStore):
                 replace_file(Path(folder) / tier / f"{escaped(user_id)}.json", written)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Execute operations on the store below. What was derived from deleted pages is deleted, too."""
-        given = list(ops)
-        results = self.store.batch(given)
-        self._follow(given)
-        return results
+        """Execute operations on the store below."""
+        return self.store.batch(ops)
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Execute operations on the store below, as `batch` does."""
-        given = list(ops)
-        results = await self.store.abatch(given)
-        await asyncio.to_thread(self._follow, given)
-        return results
+        """Execute operations on the store below."""
+        return await self.store.abatch(ops)
 
     def close(self) -> None:
         """Stop the background work, which the next opening continues, and close the store if it was opened here."""
@@ -319,23 +307,16 @@ class MemoryOS(BaseStore):
             self._last = max(self._last + 1, int(self._clock().timestamp() * 1e6))
             return f"{self._last:016d}-{self._instance}"
 
-    def _follow(self, ops: Iterable[Op]) -> None:
-        """Delete what was derived from the pages that were deleted or replaced."""
-        places = [op.namespace for op in ops if isinstance(op, PutOp)]
-        for label in {place[1] for place in places if tuple(place) == (ROOT, *place[1:2], PAGES)}:
-            if (user := self.store.get((*_USERS, label), _NAME)) is not None:
-                self._updater.erase(user.value["user_id"])
-
     def _tiers(self, user_id: str) -> dict[str, Record]:
         conversation = self._updater.conversation(user_id)
         recent = [one.key for one in conversation.timeline.newest(self.settings.short_term_max_capacity)]
-        placed = self._records.all(user_id, PAGE)
+        placed = self._kept.all(user_id, PAGE)
         pages = {
             key: {
                 "key": page.key, "session_id": page.session_id, "user": page.user, "assistant": page.assistant,
                 "timestamp": page.said.isoformat(),
             }
-            for key, page in self._pages.get(user_id, {*recent, *placed}).items()
+            for key, page in self._kept.pages(user_id, {*recent, *placed}).items()
         }  # fmt: skip
         following = {one["previous"]: key for key, one in placed.items()}
         segments: dict[str, Record] = {}
@@ -356,17 +337,3 @@ class MemoryOS(BaseStore):
             "mid_term": {"segments": segments},
             "long_term": {"user_profile": self.profile(user_id), **self.knowledge(user_id)},
         }
-
-
-def _opened(folder: str | Path | None, embedding: Embeddings | None) -> NeuroGraphMemory:
-    index: Any = None if embedding is None else {"embed": embedding}
-    return open_memory(RAM if folder is None else str(folder), index)
-
-
-def _embedder(store: BaseStore, embedding: Embeddings | None) -> Embedder:
-    """Return the embedder of a store of ours, else the given one, else the bundled one."""
-    if isinstance(store, NeuroStore):
-        if embedding is not None:
-            raise ConfigError("a NeuroStore has an embedder of its own; leave `embedding` out")
-        return store.memory.session.parts.embedder
-    return compose.build_text_embedder(compose.load_config()) if embedding is None else LangChainEmbedder(embedding)

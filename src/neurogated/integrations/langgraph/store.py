@@ -33,15 +33,19 @@ from neurogated.core.node_kind import ITEM
 from neurogated.errors import ConfigError
 from neurogated.ingestion.items import id_of, item_id
 from neurogated.integrations.langgraph.items import (
+    ORDERS,
     WHOLE,
     ItemEntry,
+    ItemTable,
+    Order,
     checked_fields,
     checked_op,
     compiled,
     found_items,
     listed,
+    ranked,
+    refresh,
 )
-from neurogated.integrations.langgraph.table import ORDERS, ItemTable, Order, ranked, refresh
 from neurogated.integrations.langgraph.writing import RAM, ItemWriter, Sources, checked_type, embedder_of, open_memory
 from neurogated.memory import NeuroGraphMemory
 from neurogated.runtime import Periodic
