@@ -224,7 +224,6 @@ def _order(node: MemoryNode, row: int) -> tuple[object, ...]:
 
 
 def _saying(recall: Recall, sides: Sequence[str]) -> set[str]:
-    """Return the memories of a recall that say a side of a conflict."""
     facts = (*recall.facts, *recall.former)
     return {*sides, *(name for fact in facts if fact.id in sides for name in fact.sources)}
 

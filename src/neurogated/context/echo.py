@@ -137,7 +137,6 @@ def shares_of(message: MemoryNode, memories: Sequence[MemoryNode]) -> dict[str, 
 
 
 def _says(memory: MemoryNode, sentence: str, message: MemoryNode) -> bool:
-    """Return whether a memory has a sentence of a message."""
     plain = without_frame(sentence)
     are_two = bool(memory.speaker and message.speaker and not same_name(memory.speaker, message.speaker))
     wanted = {equal_key(in_one_person(one)) for one in (sentence, plain)}
@@ -182,7 +181,10 @@ class EchoLinks:
         handed = quoted or (self.handed_out(node.scope.user_id) if node.role == _ASSISTANT else ())
         if not handed:
             return {}
-        rows = view.known_rows(set(handed).difference(gone, _apart(view, node.id), (node.id,)))
+        arcs = view.arcs(view.known_rows([node.id]), EdgeType.ECHO)
+        # The user may have separated the message from memories.
+        apart = [view.ids[row] for row in arcs.target[arcs.weight == 0].tolist()]
+        rows = view.known_rows(set(handed).difference(gone, apart, (node.id,)))
         rows = rows[view.alive.take(rows)]
         if quoted:
             return {view.ids[row]: 1 / rows.size for row in rows.tolist()} if rows.size == len(quoted) else {}
@@ -192,7 +194,12 @@ class EchoLinks:
         order = np.argsort(-likeness, kind="stable")[:_ECHO_CANDIDATES]
         nearest = rows[order[likeness[order] >= _ECHO_SIMILARITY]]
         memories = self.store.get_nodes([view.ids[row] for row in nearest.tolist()], missing_ok=True)
-        said = [one for one in memories if one.role != _ASSISTANT and _may_repeat(node.scope, one.scope)]
+        # Of one user; sessions without a user may be those of different persons.
+        user, _, session = node.scope.owner
+        owners = {(user, None), (user, session)}
+        said = [
+            one for one in memories if one.role != _ASSISTANT and (one.scope.owner[0], one.scope.owner[2]) in owners
+        ]
         return shares_of(node, said)
 
 
@@ -203,23 +210,11 @@ def separated(view: GraphView, node_id: str, at: datetime) -> tuple[MemoryEdge, 
     return tuple(MemoryEdge(node_id, target, EdgeType.ECHO, 0.0, at) for target in targets)
 
 
-def _may_repeat(message: Scope, memory: Scope) -> bool:
-    """Return whether they are of one user; sessions without a user may be those of different persons."""
-    (user, _, session), (other, _, place) = message.owner, memory.owner
-    return user == other and place in {None, session}
-
-
 def _is_part(node: MemoryNode, owner: Scope, said: EchoedText) -> bool:
     """Return whether a memory is a message, or a piece of it."""
     is_whole = node.content.strip() == said.text.strip()
     is_piece = node.found.part is not None and node.content in said.text
     return (node.scope, node.role) == (owner, said.role) and (is_whole or is_piece)
-
-
-def _apart(view: GraphView, node_id: str) -> list[str]:
-    """Return the ids of the memories from which the user has separated a message."""
-    arcs = view.arcs(view.known_rows([node_id]), EdgeType.ECHO)
-    return [view.ids[row] for row in arcs.target[arcs.weight == 0].tolist()]
 
 
 def _sentences(text: str) -> list[str]:

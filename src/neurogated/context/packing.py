@@ -43,7 +43,6 @@ def without_blocks(text: str, nodes: Sequence[MemoryNode]) -> tuple[str, list[st
 
 
 def _bare(line: str) -> str:
-    """Return a line without marks."""
     return _MARKS.sub("- ", line, count=1)
 
 

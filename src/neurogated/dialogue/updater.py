@@ -217,7 +217,6 @@ class Updater:
         return [one for one in sorted(conversation.waiting.values()) if kept and one < kept[0]][:_TOGETHER]
 
     def _place(self, conversation: DialoguePages, batch: Sequence[Place]) -> None:
-        """Put pages into segments."""
         parts, user_id = self._parts, conversation.user_id
         done = parts.kept.get(user_id, PAGE, [place.key for place in batch])
         rest = [place for place in batch if place.key not in done]

@@ -158,7 +158,6 @@ def _stems(words: Iterable[str], shown: dict[str, str]) -> set[str]:
 
 
 def _clean(text: str) -> str:
-    """Return the words of a text on one line."""
     return " ".join("".join(letter if letter.isalnum() or letter in "'-’" else " " for letter in plain(text)).split())
 
 
@@ -314,7 +313,6 @@ class ManifestCreator:
         return created._replace(manifest=replace(created.manifest, communities=communities))
 
     def _named(self, scoped: _Scoped, known: dict[int, _Named]) -> dict[int, _Named]:
-        """Return the communities of at least two memories by their labels."""
         view, structure, _ = scoped
         large = [label for label, members in enumerate(structure.members) if members.size > 1]
         sample = max(2, min(_SAMPLE, _READ // max(1, len(large))))
@@ -350,10 +348,12 @@ class ManifestCreator:
         return TemporalLayers(dict(zip(LAYERS, counts, strict=True)), examples)
 
     def _shown(self, view: GraphView, rows: Rows, score: Values, most: int = _SHOWN) -> tuple[KeyNode, ...]:
-        """Return the memories with the highest positive scores."""
         scores = {view.ids[int(rows[one])]: float(score[one]) for one in _top(score, most).tolist() if score[one] > 0}
         nodes = self.store.get_nodes(list(scores), missing_ok=True)
-        return tuple(KeyNode(node.id, _beginning(node.content), scores[node.id]) for node in nodes)
+        lines = [" ".join(plain(node.content).split()) for node in nodes]
+        # Up to the end of a word.
+        begins = [one if len(one) <= _CONTENT else f"{one[:_CONTENT].rsplit(' ', 1)[0]}…" for one in lines]
+        return tuple(KeyNode(node.id, one, scores[node.id]) for node, one in zip(nodes, begins, strict=True))
 
 
 def _communities(scoped: _Scoped, named: dict[int, _Named]) -> tuple[tuple[Community, ...], list[int]]:
@@ -423,9 +423,3 @@ def _top(score: NDArray[np.float64], most: int) -> Rows:
     (above,) = (score > least).nonzero()
     (equal,) = (score == least).nonzero()
     return np.concatenate((above[np.argsort(-score[above], kind="stable")], equal[: most - above.size]))
-
-
-def _beginning(content: str) -> str:
-    """Return the beginning of a text on one line, up to the end of a word."""
-    line = " ".join(plain(content).split())
-    return line if len(line) <= _CONTENT else f"{line[:_CONTENT].rsplit(' ', 1)[0]}…"

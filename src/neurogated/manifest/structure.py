@@ -168,7 +168,13 @@ def structure_of(view: GraphView, rows: Rows, algorithms: Algorithms = None, old
     live, inside = _edges(view, place, 0)
     edges = np.flatnonzero(live & inside)
     graph, computed = _graph(view, edges, rows, place)
-    known, start = _carried(graph, place, old)
+    known, start = np.arange(graph.nodes), None
+    if old is not None:
+        there = place[old.rows]
+        kept = there >= 0
+        known, start = np.full(graph.nodes, -1), np.full(graph.nodes, 1 / max(1, graph.nodes))
+        known[there[kept]], start[there[kept]] = old.labels[kept], old.rank[kept]
+        known = _joined(graph, known, degrees(graph))
     if old is not None and not _has_grown(rows.size, old):
         labels, measured, founded = known, old.clustering, old.founded
     elif algorithms is None:
@@ -212,17 +218,6 @@ def _graph(view: GraphView, edges: Rows, later: Rows, place: Labels) -> tuple[We
     targets = np.concatenate((view.edge_target[edges], target[kept]))
     weight = np.concatenate((view.weight.take(edges).astype(np.float64), computed[kept]))
     return WeightedGraph.of(int(place.max(initial=-1)) + 1, place[sources], place[targets], weight), kept.size
-
-
-def _carried(graph: WeightedGraph, place: Labels, old: Structure | None) -> tuple[Labels, Values | None]:
-    """Return the communities after new memories joined old ones, and the PageRank to begin with."""
-    if old is None:
-        return np.arange(graph.nodes), None
-    there = place[old.rows]
-    kept = there >= 0
-    labels, rank = np.full(graph.nodes, -1), np.full(graph.nodes, 1 / max(1, graph.nodes))
-    labels[there[kept]], rank[there[kept]] = old.labels[kept], old.rank[kept]
-    return _joined(graph, labels, degrees(graph)), rank
 
 
 def _has_grown(count: int, old: Structure) -> bool:

@@ -91,7 +91,15 @@ def read(text: str) -> Expression:
 def _tokens(text: str) -> Iterator[tuple[str, int, Value]]:
     """Yield the kinds (`open`, `close`, `text` or `word`) and places of the tokens, and the values of the last two."""
     position = count = 0
-    while (kind := (token := _token(text, position)).lastgroup) is not None:
+    while position < len(text):
+        token = _TOKEN.match(text, position)
+        kind = token and token.lastgroup
+        if token is None or kind is None:
+            if token is None or token.end() < len(text):
+                raise ExpressionError(
+                    'a quote begins a list, as in \'("a" "b")', text, token.end() if token else position
+                )
+            return
         at, position = token.start(kind), token.end()
         value: Value = None
         count += kind != "close"
@@ -102,13 +110,6 @@ def _tokens(text: str) -> Iterator[tuple[str, int, Value]]:
         elif kind == "word":
             value = _word(text, token["word"], at)
         yield kind, at, value
-
-
-def _token(text: str, position: int) -> re.Match[str]:
-    token = _TOKEN.match(text, position)
-    if token is None or (token.lastgroup is None and token.end() < len(text)):
-        raise ExpressionError('a quote begins a list, as in \'("a" "b")', text, token.end() if token else position)
-    return token
 
 
 def _text(text: str, at: int) -> tuple[str, int]:

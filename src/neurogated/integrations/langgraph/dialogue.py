@@ -174,7 +174,6 @@ def _turns(user_id: str, key: str) -> list[str]:
 
 
 def _read(nodes: Iterable[MemoryNode]) -> dict[str, DialoguePage]:
-    """Return the pages of turns by key."""
     pages: dict[str, dict[str, Any]] = {}
     for node in nodes:
         told, role = node.metadata, str(node.role)
