@@ -30,11 +30,15 @@ def _traits(prompt: str) -> dict[str, Any]:
         for name, pattern in _TRAITS.items()
         for said in re.finditer(pattern, one["text"])
     ]
-    return {"traits": found}
+    # What no message says, and what is sensitive, is dropped.
+    made_up = {"dimension": "Pets", "value": "a cat", "confidence": 0.9, "message": 1, "quote": "my cat"}
+    sensitive = {**made_up, "dimension": "Neuroticism", "quote": lines(prompt)[0]["text"]}
+    return {"traits": [*found, made_up, sensitive]}
 
 
 def _claims(prompt: str) -> dict[str, Any]:
-    return {"claims": [claim for one in lines(prompt) for claim in plainly_read(one)]}
+    claims = [claim for one in lines(prompt) for claim in plainly_read(one)]
+    return {"claims": [*claims, *({**one, "value": "a cat", "quote": "my cat"} for one in claims)]}
 
 
 def plain_chat() -> ScriptedChat:

@@ -19,7 +19,7 @@ from neurogated.errors import ConfigError, InputError, LLMError
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import NeuroStore
 from tests.integrations.langgraph.plain_chat import plain_chat
-from tests.integrations.langgraph.words import ScriptedChat, WordEmbeddings, lines
+from tests.integrations.langgraph.words import ScriptedChat, WordEmbeddings
 
 TOPICS = {
     "garden": "The tomato plants in my garden have {n} yellow leaves.",
@@ -290,18 +290,6 @@ def test_a_hot_segment_teaches_the_long_term_memory_and_cools(opened: Open, tmp_
     assert "Lyon" in answer["user_background_context"]
 
 
-def test_without_a_model_nothing_is_learned_and_pages_are_found(opened: Open) -> None:
-    memory = opened(short_term_max_capacity=1, mid_term_heat_threshold=1.5)
-    memory.save_memory("ana", "s", "I live in Lyon.", "The capital of France is Paris.")
-    memory.save_memory("ana", "s", "Bye", "")
-    memory.flush()
-    assert memory.profile("ana") == {}
-    assert memory.knowledge("ana") == {"user_knowledge": [], "assistant_knowledge": []}
-    answer = memory.search_memory("ana", "Who lives in Lyon?")
-    assert (answer["user_background_context"], answer["assistant_knowledge"]) == ("", "")
-    assert "I live in Lyon." in answer["mid_term_memory"]
-
-
 def test_the_user_corrects_and_erases_the_profile(opened: Open) -> None:
     memory = opened(llm=plain_chat(), short_term_max_capacity=1, mid_term_heat_threshold=1.5)
     for text in ("I live in Lyon.", "I am 34 years old.", "Bye"):
@@ -328,63 +316,16 @@ def test_beyond_the_capacity_segments_sleep_and_are_still_found(opened: Open) ->
         assert key in [hit.key for hit in memory.search_memory("ana", TOPICS[topic]).hits]
 
 
-def _page(prompt: str) -> dict[str, Any]:
-    before, _, page = prompt.partition("\n\nExchange:\n")
-    both = "tomato" in before and "tomato" in page
-    return {"continues": both, "summary": f"About {page.split()[0]}", "keywords": ["tomato"] if both else ["other"]}
-
-
-def _traits(prompt: str) -> dict[str, Any]:
-    found = [
-        {"dimension": name, "value": value, "confidence": 0.8, "message": one["message"], "quote": quote}
-        for one in lines(prompt)
-        for name, value, quote in (("Pets", "a cat", "cat"), ("Neuroticism", "high", "cat"), ("Cars", "two", "cars"))
-    ]
-    return {"traits": found}
-
-
-def _claims(prompt: str) -> dict[str, Any]:
-    return {
-        "claims": [
-            {"message": one["message"], "subject": "user", "attribute": "pet", "value": "cat", "state": "holds",
-             "since": "", "until": "", "quote": "my cat"}
-            for one in lines(prompt)
-        ]
-    }  # fmt: skip
-
-
-ANSWERS: dict[str, Callable[[str], Any]] = {"continues": _page, "dimension": _traits, "claim": _claims}
-
-
-def test_a_model_describes_pages_and_reads_traits_and_knowledge(opened: Open, tmp_path: Path) -> None:
-    chat = ScriptedChat(answers=ANSWERS)
-    memory = opened(llm=chat, short_term_max_capacity=1, mid_term_heat_threshold=1.5)
-    first = memory.save_memory("ana", "s", "A tomato, and my cat ate it.", "Poor cat.")
-    second = memory.save_memory("ana", "s", "The tomato is gone.", "")
-    memory.save_memory("ana", "s", "Bye", "")
-    memory.flush()
-    pages = {page["key"]: page for page in all_pages(memory, tmp_path)}
-    assert pages[second]["previous"] == first
-    assert pages[first]["summary"] == "About A"
-    # What no message says, and what is sensitive, is dropped.
-    assert {name: (one["value"], one["evidence"]) for name, one in memory.profile("ana").items()} == {
-        "Pets": ("a cat", [first])
-    }
-    known = memory.knowledge("ana")
-    assert [(one["fact"], one["evidence"]) for one in known["user_knowledge"]] == [("user pet: cat", [first])]
-    assert known["assistant_knowledge"] == []
-
-
 def test_a_model_that_fails_leaves_the_work_to_the_next_save(opened: Open, tmp_path: Path) -> None:
-    broken = threading.Event()
+    broken, plain = threading.Event(), plain_chat().answers
     broken.set()
 
     def page(prompt: str) -> dict[str, Any]:
         if broken.is_set():
             raise ConnectionResetError("no network")
-        return _page(prompt)
+        return plain["continues"](prompt)
 
-    memory = opened(llm=ScriptedChat(answers={**ANSWERS, "continues": page}), short_term_max_capacity=1)
+    memory = opened(llm=ScriptedChat(answers={**plain, "continues": page}), short_term_max_capacity=1)
     keys = talk(memory, 4)
     with pytest.raises(LLMError, match="no network"):
         memory.flush()
@@ -396,7 +337,7 @@ def test_a_model_that_fails_leaves_the_work_to_the_next_save(opened: Open, tmp_p
 
 
 def test_the_budget_bounds_the_calls_and_the_next_opening_goes_on(opened: Open, tmp_path: Path) -> None:
-    chat = ScriptedChat(answers=ANSWERS)
+    chat = plain_chat()
     memory = opened(llm=chat, short_term_max_capacity=1, max_llm_calls=2)
     keys = talk(memory, 6)
     with pytest.raises(LLMError, match="calls"):
@@ -417,20 +358,3 @@ def test_a_sensitive_dimension_is_set_only_if_its_topic_is_allowed(opened: Open)
         memory.set_profile("ana", "Sleep preference", "nine hours")
     memory.set_profile("ana", "Sleep preference", "")
     assert "Sleep preference" not in opened(sensitive=["health"]).profile("ana")
-
-
-def test_a_segment_has_the_keywords_of_all_its_pages_whoever_placed_them(opened: Open, tmp_path: Path) -> None:
-    words, given = (
-        ("zucchini", "cucumber", "pumpkin"),
-        {"short_term_max_capacity": 1, "topic_similarity_threshold": 0.3},
-    )
-    one, two = opened(**given), opened(**given)
-    for memory, word in zip((one, two, one), words, strict=True):
-        memory.save_memory("ana", "s", f"My garden has tomato plants and {word}.", "")
-        memory.save_memory("ana", "s", "Bye.", "")
-        memory.flush()
-    segments = exported(opened(**given), tmp_path, "mid_term")["segments"].values()
-    for segment in segments:
-        told = {word for page in segment["pages"] for word in words if word in page["user"]}
-        assert told <= set(segment["keywords"])
-    assert max(len(segment["pages"]) for segment in segments) >= len(words)

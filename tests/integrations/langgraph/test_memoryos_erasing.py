@@ -5,17 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator
-from contextlib import closing
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.compose import build
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import AsyncNeuroStore, NeuroStore
-from neurogated.testing import ManualClock
 from tests.integrations.langgraph.plain_chat import plain_chat
 
 WORD = "zanzibar"
@@ -125,18 +121,6 @@ def test_a_page_and_what_was_derived_from_it_go_in_one_change(tmp_path: Path) ->
         assert graph.store.view().sequence == before + 1
         found = [item for item in store.search(("memoryos",), limit=1000) if WORD in json.dumps(item.value)]
         assert (found, len(keys)) == ([], 5)
-
-
-def test_the_words_of_an_expired_page_are_nowhere(tmp_path: Path) -> None:
-    clock, config = ManualClock(), MemoryConfig(storage="memory", embedding_name="hash")
-    graph = NeuroGraphMemory(config, parts=build(config, clock))
-    with closing(graph), NeuroStore(graph) as store, _opened(store) as memory:
-        _told(memory, TALK)
-        for turn in graph.list(user_id="ana", kinds=("turn",), session_id="monday"):
-            graph.update(turn.id, ttl=timedelta(hours=1))
-        clock.advance(timedelta(hours=2))
-        memory.save_memory("ana", "tuesday", "Hello again.", "")
-        assert WORD not in _kept(memory, tmp_path)
 
 
 def test_half_of_a_page_goes_alone(tmp_path: Path) -> None:

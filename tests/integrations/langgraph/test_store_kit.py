@@ -45,14 +45,6 @@ def test_the_command_counts_what_langgraphs_store_in_memory_passes_and_names_wha
     assert "Not tested: ttl, durable, shared." in done.stdout
 
 
-@pytest.mark.nightly
-def test_the_command_passes_our_store_made_by_a_factory() -> None:
-    probes = "returned_by_get or most_similar or coroutines_do or process_loses"
-    done = _command("tests.integrations.langgraph.test_neuro_store_kit:open_neuro_store", "-k", probes)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "4 of 4 probes pass, 0 skipped." in done.stdout
-
-
 @pytest.mark.parametrize(
     ("target", "sentence"),
     [
