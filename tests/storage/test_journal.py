@@ -3,14 +3,11 @@
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from neurogated import EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
-from neurogated.core.delta import PendingTask
+from neurogated import GraphStore, MemoryNode
 from neurogated.errors import InputError, MemoryClosedError, StorageError
 from neurogated.storage.sqlite_store import SqliteStore
-from neurogated.testing import ManualClock
 
 
 def _node(name: str, text: str | None = None) -> MemoryNode:
@@ -95,40 +92,6 @@ def test_an_inner_transaction_that_raises_is_taken_back_alone(store: GraphStore)
 
 
 # Readers
-
-
-def test_a_reader_follows_everything_another_process_does(path: Path, clock: ManualClock) -> None:
-    with SqliteStore.open(path, "one", clock=clock) as store, SqliteStore.open(path, "late", read_only=True) as reader:
-        store.add_node(_node("in one"))
-        assert (_ids(reader), reader.namespaces(), reader.history()) == ([], ["one"], [])
-        late = store.in_namespace("late")
-        late.add_node(_node("a"))
-        assert _ids(reader) == ["a"]
-        kind = EdgeType.register("FOLLOWED", "followed", plastic=True, both_ways=False)
-        late.apply(GraphDelta(nodes=(_node("b"),), edges=(MemoryEdge("b", "a", kind, 0.5, created_at=clock()),)))
-        assert list(reader.all_edges()) == list(late.all_edges())
-        late.apply(GraphDelta(queued=(PendingTask("cause", ("b", "a")),)))
-        assert reader.pending() == late.pending() != []
-        late.bind_embedder("hash", 2)
-        late.apply(GraphDelta(nodes=(MemoryNode("c", "c", expires_at=clock()),)))
-        assert reader.expired(clock()) == ["c"]
-        assert reader.embedder == ("hash", 2)
-        late.remove_node("a")
-        view, past = reader.view(), reader.as_of(2)
-        rows = view.rows(["b"])
-        store.compact()
-        assert reader.snapshot(view).similarities([1.0, 1.0], rows) == pytest.approx([1.0])
-        assert _ids(past) == []
-        assert _ids(reader) == _ids(late) == ["b", "c"]
-        assert [entry.sequence for entry in reader.journal()] == [entry.sequence for entry in late.journal()]
-        vectors = [(version.key, [0.0, 1.0]) for version in store.embedded_versions()]
-        store.replace_vectors("other", 2, vectors, GraphDelta())
-        assert np.array_equal(reader.get_node("b").embedding, [0.0, 1.0])  # type: ignore[arg-type]
-        store.drop_namespace("late")
-        assert (_ids(reader), list(reader.all_edges()), reader.history()) == ([], [], [])
-        assert (reader.pending(), reader.nearest([1.0, 1.0], 1), reader.keyword_search("b", 1)) == ([], [], [])
-        store.in_namespace("late").add_node(_node("again"))
-        assert _ids(reader) == ["again"]
 
 
 def test_a_reader_opens_the_file_that_replaced_its_own(path: Path, tmp_path: Path) -> None:

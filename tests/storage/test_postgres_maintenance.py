@@ -1,13 +1,11 @@
 """Compaction and re-embedding in PostgreSQL while other sessions use the database."""
 
-import threading
 from collections.abc import Callable, Sequence
 
 import numpy as np
 import psycopg
 import pytest
 from numpy.typing import NDArray
-from psycopg.pq import TransactionStatus
 
 from graph_store_kit.histories import node
 from neurogated import MemoryConfig
@@ -19,7 +17,7 @@ from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import MemoryLockedError
 from neurogated.storage.postgres_store import PostgresStore
 from neurogated.testing import ManualClock
-from tests.storage.test_postgres_store import HURRIED, names, put
+from tests.storage.test_postgres_store import HURRIED, names
 
 
 class OtherEmbedder(HashEmbedder):
@@ -47,19 +45,6 @@ def test_a_compaction_says_which_transaction_can_still_read_what_it_erased(url: 
         ((kept,),) = store.engine.fetch("SELECT count(*) FROM deltas")
         assert kept == 2
         assert names(store) == ["b"]
-
-
-def test_a_compaction_waits_for_short_transactions(url: str) -> None:
-    with PostgresStore.open(url) as store, psycopg.connect(url) as old:
-        put(store, "a"), put(store, "b")
-        old.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
-        old.execute("SELECT 1")
-        store.remove_node("a")
-        ending = threading.Timer(0.3, old.rollback)
-        ending.start()
-        assert store.compact() == 1
-        assert old.info.transaction_status == TransactionStatus.IDLE
-        ending.join()
 
 
 def test_no_graph_keeps_vectors_of_the_old_model(url: str, clock: ManualClock) -> None:

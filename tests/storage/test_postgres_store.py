@@ -14,7 +14,6 @@ import pytest
 from graph_store_kit.histories import node
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.config.groups import RuntimeSettings
-from neurogated.core.codec import decode
 from neurogated.core.delta import GraphDelta
 from neurogated.errors import (
     CorruptMemoryError,
@@ -49,18 +48,6 @@ def change(url: str, statement: str) -> None:
 
 
 # Several processes
-
-
-def test_writers_of_one_graph_wait_and_those_of_others_do_not(store: PostgresStore, url: str) -> None:
-    with PostgresStore.open(url, config=HURRIED) as other, store.exclusively():
-        put(store, "a")
-        put(other.in_namespace("tenant"), "b")
-        with pytest.raises(MemoryLockedError):
-            put(other, "c")
-        put(store, "d")
-    with PostgresStore.open(url) as other:
-        assert names(other) == ["a", "d"]
-        assert names(other.in_namespace("tenant")) == ["b"]
 
 
 def test_one_call_asks_once_whether_others_have_written(
@@ -143,36 +130,6 @@ def test_a_damaged_checkpoint_is_rebuilt(url: str) -> None:
     with PostgresStore.open(url) as store:
         assert names(store) == ["b"]
         assert store.engine.fetch("SELECT count(*) FROM checkpoints") == [(1,)]
-
-
-def test_a_compaction_erases_texts_from_checkpoints_too(url: str) -> None:
-    config = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1))
-    with PostgresStore.open(url, config=config) as store:
-        put(store, "a"), put(store, "b")
-        store.remove_node("a")
-        store.compact()
-        put(store, "c")
-    with PostgresStore.open(url) as store:
-        for column in ("SELECT body FROM deltas", "SELECT unnest(deltas) FROM checkpoints"):
-            deltas = [decode(body) for (body,) in store.engine.fetch(column)]
-            assert deltas
-            assert "a" not in {one.id for delta in deltas for one in delta.nodes}
-
-
-def test_a_child_that_leaves_the_block_of_its_parent_changes_nothing(store: PostgresStore) -> None:
-    parent = os.getpid()
-    try:
-        with store.transaction():
-            put(store, "a")
-            if not (child := os.fork()):
-                raise SystemExit
-            os.waitpid(child, 0)
-            put(store, "b")
-    finally:
-        if os.getpid() != parent:
-            os._exit(0)
-    put(store, "c")
-    assert names(store) == ["a", "b", "c"]
 
 
 def test_a_write_that_fails_in_a_transaction_cannot_be_ignored(store: PostgresStore, url: str) -> None:

@@ -1,6 +1,5 @@
 """Only the owner may read the files of a memory, and they grow with its content, not with its recalls."""
 
-import json
 import os
 import stat
 import sys
@@ -20,7 +19,6 @@ from neurogated import (
     MemoryEdge,
     MemoryNode,
     NeuroGraphMemory,
-    compose,
 )
 from neurogated.config.groups import RuntimeSettings
 from neurogated.core.ports import GraphStorePort
@@ -111,36 +109,3 @@ def test_uses_add_no_rows(store: SqliteStore, clock: ManualClock) -> None:
         use(store, clock, place)
     assert counted(store, *tables) == before
     assert [before[0], before[3:]] == [len(KEYS), [2, len(KEYS), 1]]
-
-
-TERMS = [f"word{number}" for number in range(40)]
-
-
-def _texts(count: int) -> list[str]:
-    return [" ".join(TERMS[(7 * number + step * step) % len(TERMS)] for step in range(6)) for number in range(count)]
-
-
-def test_compaction_with_history_leaves_the_content_of_a_new_memory(clock: ManualClock, tmp_path: Path) -> None:
-    config = MemoryConfig(save_dir=str(tmp_path / "out"), embedding_name="hash")
-    with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
-        ids = [memory.add_document(text)[0] for text in _texts(25)]
-        for one, other in pairwise(ids):
-            memory.feedback([one, other])
-            clock.advance(timedelta(days=1))
-            memory.maintenance()
-        memory.delete(ids[-5:])
-        edges, story = list(memory.store.all_edges()), len(memory.history.list())
-        memory.admin.compact(history=True)
-        assert list(memory.store.all_edges()) == edges
-        stored = [edge for edge in edges if edge.type is not EdgeType.TERM]
-        assert counted(memory.store, "edges", "edge_weights", "edge_uses") == [len(stored), 0, 0]
-        assert len(memory.history.list()) == story
-        assert memory.admin.check() == []
-        clock.advance(timedelta(days=9))
-        memory.maintenance()
-        faded = list(memory.store.all_edges())
-        assert faded != edges
-    with NeuroGraphMemory(config, parts=compose.build(config, clock)) as memory:
-        assert list(memory.store.all_edges()) == faded
-        assert memory.admin.check() == []
-        assert json.dumps(memory.admin.stats())

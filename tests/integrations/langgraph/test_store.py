@@ -8,7 +8,6 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from datetime import timedelta
-from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -16,7 +15,6 @@ from langgraph.store.base import GetOp, Op, PutOp, SearchOp, TTLConfig
 
 from neurogated import MemoryConfig, NeuroGraphMemory, compose
 from neurogated.core.node_kind import ITEM
-from neurogated.core.ports import Snapshot
 from neurogated.core.scope import ANY_USER
 from neurogated.errors import InputError
 from neurogated.integrations.langgraph import AsyncNeuroStore, NeuroStore
@@ -41,19 +39,6 @@ def test_an_item_is_a_memory_with_the_namespace_as_path(store: NeuroStore) -> No
     assert store.memory.retrieve("green tea") == ["I like green tea."]
 
 
-def test_a_search_that_finds_all_items_recalls_once(store: NeuroStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    store.batch([PutOp(NOTES, str(number), {"text": f"tea {number}"}) for number in range(3)])
-    sizes, scores = list[object](), store.memory.session.retriever.scores
-
-    def counted(query: str, reader: Snapshot, *, top_n: int) -> list[tuple[str, float]] | None:
-        sizes.append(top_n)
-        return scores(query, reader, top_n=top_n)
-
-    monkeypatch.setattr(store.memory.session.retriever, "scores", counted)
-    assert len(store.search(NOTES, query="tea", limit=20)) == 3
-    assert sizes == [20]
-
-
 @pytest.mark.parametrize("query", ["tea in Lyon", "Who drinks tea? Where does Ana live?"])
 def test_a_search_has_the_scores_of_a_recall(store: NeuroStore, query: str) -> None:
     store.batch([PutOp(NOTES, str(number), {"text": f"Ana drinks tea {number}."}) for number in range(3)])
@@ -73,12 +58,6 @@ def test_a_store_shares_a_memory_with_other_memories() -> None:
         assert [item.key for item in store.search((), query="tea")] == ["k"]
         store.close()
         assert memory.count() == 2
-
-
-def test_the_keys_of_a_value_are_no_words_of_it(store: NeuroStore) -> None:
-    store.put(NOTES, "k", {"hobby": "chess", "years": 12})
-    (node,) = store.memory.find(kinds={ITEM})
-    assert node.content.split() == ["chess", "12"]
 
 
 def test_an_item_is_no_claim(store: NeuroStore) -> None:
@@ -246,18 +225,6 @@ def test_no_call_of_the_memory_finds_or_revives_an_expired_item(opened: Open, cl
     assert store.get(NOTES, "k") is not None
 
 
-@pytest.mark.slow
-def test_ten_thousand_refreshing_reads_write_at_most_ten_deltas(tmp_path: Path) -> None:
-    with NeuroStore.from_conn_string(str(tmp_path), ttl={"default_ttl": 60}, config=CONFIG) as store:
-        for number in range(10):
-            store.put(NOTES, str(number), {"n": number})
-        before = store.memory.view().sequence
-        for number in range(10_000):
-            assert store.get(NOTES, str(number % 10)) is not None
-        store.memory.session.runtime.accesses.flush()
-        assert 0 < store.memory.view().sequence - before <= 10
-
-
 def test_a_late_refresh_revives_nothing_and_moves_no_newer_end(opened: Open, clock: ManualClock) -> None:
     store = opened({"default_ttl": 10})
     for key in ("expired", "newer"):
@@ -271,17 +238,3 @@ def test_a_late_refresh_revives_nothing_and_moves_no_newer_end(opened: Open, clo
     clock.advance(timedelta(minutes=11))
     refresh(store.memory.session, [entry for entry in entries if entry.key == "expired"], wanted=True)
     assert store.sweep_ttl() == 1
-
-
-def test_who_is_told_of_deleted_items_may_wait_for_another_writer(opened: Open) -> None:
-    store, added = opened({"default_ttl": 10}), list[str]()
-
-    def write(_: object) -> None:
-        thread = threading.Thread(target=lambda: added.extend(store.memory.add("The barn burned.")))
-        thread.start()
-        thread.join(20)
-
-    store.memory.on("deleted", write)
-    store.put(NOTES, "k", {"n": 1})
-    store.delete_namespace(NOTES)
-    assert len(added) == 1
