@@ -323,7 +323,7 @@ def test_a_model_that_fails_leaves_the_work_to_the_next_save(opened: Open, tmp_p
     def page(prompt: str) -> dict[str, Any]:
         if broken.is_set():
             raise ConnectionResetError("no network")
-        return plain["continues"](prompt)
+        return dict(plain["continues"](prompt))
 
     memory = opened(llm=ScriptedChat(answers={**plain, "continues": page}), short_term_max_capacity=1)
     keys = talk(memory, 4)
