@@ -205,7 +205,7 @@ def test_an_old_version_is_erased_with_the_history_alone(memory: NeuroGraphMemor
 
 def test_a_block_that_was_taken_back_leaves_no_text(memory: NeuroGraphMemory) -> None:
     word = new_word()
-    with pytest.raises(ZeroDivisionError), memory.store.transaction():  # type: ignore[attr-defined]  # noqa: PT012
+    with pytest.raises(ZeroDivisionError), memory.store.transaction():  # noqa: PT012
         memory.add_document(f"The {word} sleeps.")
         raise ZeroDivisionError
     assert texts_with(word) == 0

@@ -1,5 +1,6 @@
 """The unit tests that the specification writes out; those of this project are in `tests/storage`."""
 
+from graph_store_kit.reads import keyword_search
 from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryNode, SpreadingActivation
 from neurogated.storage.log.memory_log import MemoryEngine
 
@@ -32,7 +33,7 @@ def test_two_stores_of_one_engine_follow_each_other() -> None:
     for store in (first, second):
         assert [node.id for node in store.all_nodes()] == ["a", "b"]
         assert store.get_edge("a", "b").type is EdgeType.SEQ
-        assert [name for name, _ in store.keyword_search("heron", 2)] == ["a"]
+        assert [name for name, _ in keyword_search(store, "heron", 2)] == ["a"]
         assert len(store.history()) == 3
     second.remove_node("a")
     assert second.compact(history=True) == 1

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
 
+from graph_store_kit.reads import nearest
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory, administration, compose
 from neurogated.administration import migrate
 from neurogated.config.groups import IndexingSettings
@@ -224,7 +225,7 @@ def test_a_reader_with_the_old_model_does_not_answer_any_more(
             with pytest.raises(EmbedderMismatchError):
                 memory.recall("herring")
         with pytest.raises(EmbedderMismatchError):
-            reader.store.nearest(query, 3, held)
+            nearest(reader.store, query, 3, held)
     with NeuroGraphMemory(moved.replace(read_only=True)) as reader:
         assert reader.recall("pump").ids
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from graph_store_kit.reads import keyword_search
 from neurogated import (
     ANY_USER,
     EdgeType,
@@ -143,9 +144,9 @@ def test_a_search_that_hides_a_memory_counts_its_words_with_and_without_other_us
     (gone,) = memory.add_document("A spring of a clock.")
     store.apply(GraphDelta(nodes=(replace(store.get_node(gone), expires_at=store.get_node(gone).created_at),)))
     nobody = Filter(scope=ScopeFilter())
-    before = store.keyword_search("clock", 5, store.view(filters=nobody))
+    before = keyword_search(store, "clock", 5, store.view(filters=nobody))
     store.apply(GraphDelta(nodes=(MemoryNode("bob", "clock clock", scope=Scope("bob")),)))
-    assert store.keyword_search("clock", 5, store.view(filters=nobody)) == before
+    assert keyword_search(store, "clock", 5, store.view(filters=nobody)) == before
     assert len(before) == 1
 
 

@@ -6,7 +6,7 @@ import builtins
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Never, Self, Unpack
+from typing import TYPE_CHECKING, Any, Never, Self, Unpack, cast
 from uuid import UUID
 
 from neurogated import compose
@@ -47,6 +47,7 @@ from neurogated.text.strings import repaired_text
 
 if TYPE_CHECKING:
     from neurogated.aio import AsyncNeuroGraphMemory
+    from neurogated.storage.graph_store import GraphStore
 
 
 @explains_habits
@@ -57,7 +58,7 @@ class NeuroGraphMemory:
 
     Attributes:
         config: the settings.
-        store: the graph.
+        store: the graph; that of the parts, if they bring another kind of store than a `GraphStore`.
         retriever: recalls without counting accesses.
         plasticity: learns from accesses and feedback.
         facts, conflicts, duplicates, energy, context, learning, manifest, history, admin, graph, policies: the calls
@@ -110,7 +111,7 @@ class NeuroGraphMemory:
             session = compose.open_session(config or compose.load_config(), parts, (run_policies,), llm)
         self.session = session
         self._parts = session.parts  # for scripts that compare with plain search by the same embedder
-        self.config, self.store = session.config, session.store
+        self.config, self.store = session.config, cast("GraphStore", session.store)
         self.retriever, self.plasticity = session.retriever, session.plasticity
         self._texts, self._recalls = Texts(session), Recalls(session)
         self.facts, self.context = Facts(session), AgentContext(session)
@@ -197,7 +198,7 @@ class NeuroGraphMemory:
 
     def get(self, node_id: str | UUID) -> MemoryNode:
         """Return a memory; raises UnknownIdError if no memory has this id, or if it has expired."""
-        found = self.store.get_node(str(node_id))
+        found = self.store.get_nodes([node_id])[0]
         if found.has_expired(self.session.clock()):
             raise UnknownIdError(f"the memory {found.id!r} has expired")
         return found
@@ -222,7 +223,9 @@ class NeuroGraphMemory:
             offset: skip this many first.
             **filters: see `FilterOptions`.
         """
-        return self.store.find(listed_by(self.session, filters), order_by=order_by, limit=limit, offset=offset)
+        return self.store.snapshot(filters=listed_by(self.session, filters)).find(
+            order_by=order_by, limit=limit, offset=offset
+        )
 
     def count(self, **filters: Unpack[FilterOptions]) -> int:
         """Return the number of memories that `list` returns with these filters."""

@@ -183,8 +183,8 @@ def test_an_export_never_replaces_a_file(tmp_path: Path, there: str) -> None:
 
 def test_an_export_that_fails_leaves_nothing(tmp_path: Path) -> None:
     class Lossy(GraphStore):
-        def journal(self, after: int = 0, up_to: int = LATEST) -> Iterator[JournalEntry]:
-            return (entry for entry in super().journal(after, up_to) if entry.sequence > 1)
+        def journal(self, after: int = 0, up_to: int = LATEST, *, about: str | None = None) -> Iterator[JournalEntry]:
+            return (entry for entry in super().journal(after, up_to, about=about) if entry.sequence > 1)
 
     store = Lossy()
     for name in "ab":

@@ -51,11 +51,11 @@ def fill(store: GraphStore, clock: ManualClock, *, nodes: int = 24) -> None:
 
 def graph_of(store: GraphStore) -> tuple[Any, ...]:
     """Return all readable state of one graph: nodes with vectors, edges, and search results."""
-    view = store.view()
-    query = np.ones(1100, dtype=np.float32)
-    found = store.nearest(query, 5) if store.graph.index.vectors.size else []
-    keys = store.keyword_search("apple elsewhere afresh stone", 8)
-    return view.sequence, list(store.all_nodes()), list(store.all_edges()), found, keys
+    seen = store.snapshot()
+    found = [seen.keyword_search("apple elsewhere afresh stone", 8)]
+    found += seen.nearest([np.ones(1100, dtype=np.float32)], 5) if store.graph.index.vectors.size else []
+    named = [(seen.view.names(rows), scores.tolist()) for rows, scores in found]
+    return seen.view.sequence, list(store.all_nodes()), list(store.all_edges()), named
 
 
 def everything(store: SqliteStore) -> list[Any]:

@@ -166,7 +166,7 @@ class Work:
 
     def _maintenance(self) -> None:
         now = self._memory.session.parts.clock() + timedelta(days=self._chance.randrange(40))
-        self._forget("maintenance", self._memory.store.expired(now), lambda: self._memory.maintenance(now))
+        self._forget("maintenance", self._memory.store.snapshot().expired(now), lambda: self._memory.maintenance(now))
 
     def _undo(self) -> None:
         self._say({"begin": "undo"})
@@ -186,15 +186,15 @@ class Work:
 
     def _drop(self) -> None:
         name = f"space {self._chance.randrange(3)}"
-        if name in self._memory.store.namespaces():  # type: ignore[attr-defined]
+        if name in self._memory.store.namespaces():
             self._say({"begin": "drop", "namespace": name})
-            self._memory.store.drop_namespace(name)  # type: ignore[attr-defined]
+            self._memory.store.drop_namespace(name)
 
     def _compact(self) -> None:
         self._say({"begin": "compact"})
         # If a reader is active, the log stays until the next compaction.
         with contextlib.suppress(StorageError):
-            self._memory.store.compact()  # type: ignore[attr-defined]
+            self._memory.store.compact()
 
     def _snapshot(self) -> None:
         target = self._folder / f"{self._chance.randrange(10**9)}.snapshot"

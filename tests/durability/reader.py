@@ -31,7 +31,7 @@ def main() -> None:
         while not stop.exists():
             look(store)
             looks += 1
-            found = store.nearest([1.0, 1.0], 3)
+            found = store.vector_search([1.0, 1.0], 3)
             assert len(found) <= 3
             if looks % 5 == 0:
                 sequence = store.view().sequence

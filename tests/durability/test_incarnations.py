@@ -29,7 +29,7 @@ def _values(tmp_path: Path) -> list[tuple[str, int]]:
 
 def _identity(config: MemoryConfig) -> str:
     with NeuroGraphMemory(config) as memory:
-        return str(memory.store.identity[0])  # type: ignore[attr-defined]
+        return str(memory.store.identity[0])
 
 
 @pytest.mark.parametrize("how", ["copied", "restored"])

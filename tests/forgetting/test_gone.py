@@ -55,7 +55,7 @@ def test_memories_of_a_recall_are_gone_and_not_unknown_even_after_a_compaction(
 ) -> None:
     recall = memory.recall("heron in Lyon", top_n=3)
     memory.delete([ids[1]])
-    memory.store.compact()  # type: ignore[attr-defined]
+    memory.store.compact()
     assert memory.feedback(part(recall)).gone == (ids[1],)  # type: ignore[arg-type]
     # A bare id leaves no trace, as a compaction promises.
     with pytest.raises(UnknownIdError):

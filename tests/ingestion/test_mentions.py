@@ -52,10 +52,10 @@ def test_edges_follow_the_formulas_after_additions_are_undone_and_made_again(
         for _ in range(data.draw(st.integers(1, 4), "rounds")):
             chosen = data.draw(st.permutations(documents), "order")[: data.draw(st.integers(0, len(documents)), "many")]
             memory.add_documents(chosen, progress=False)
-            assert_right(memory.store, term_texts, mentions)  # type: ignore[arg-type]
+            assert_right(memory.store, term_texts, mentions)
             if data.draw(st.booleans(), "undo"):
                 memory.undo(to=data.draw(st.integers(0, memory.store.view().sequence), "to"))
-                assert_right(memory.store, term_texts, mentions)  # type: ignore[arg-type]
+                assert_right(memory.store, term_texts, mentions)
 
 
 @given(collections, st.integers(1, 4), st.integers(1, 4), st.data())

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from neurogated import Document, EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, WeightChange
-from neurogated.core.filters import Filter
 from neurogated.core.judgements import CausalJudgement
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import MemoryLockedError
@@ -195,7 +194,7 @@ def test_a_text_is_analysed_without_the_lock_however_often_other_writers_win(cha
         overtaken.update(moved[0], Revision("So we moved on 3 May.", ttl=60))
     # An updated text is judged with the turn after it, so later turns do not change its plan.
     assert (judge.lost, errors) == (5 if change == "add" else 2, [])
-    turns = sorted(bench.store.find(Filter()), key=lambda node: node.position or 0)
+    turns = sorted(bench.store.snapshot().find(), key=lambda node: node.position or 0)
     said = [node.content for node in turns]
     added = [f"Turn {number}." for number in range(1, judge.lost + 1)]
     assert said[2 : judge.lost + 2] == added

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from graph_store_kit.reads import terms_of
 from neurogated import ANY_USER, Fact, MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.core.filters import Filter
@@ -39,7 +40,7 @@ def known(memory: NeuroGraphMemory, user: str = "ana") -> list[Fact]:
 
 
 def claims(memory: NeuroGraphMemory) -> list[MemoryNode]:
-    return memory.store.find(Filter(kinds=(CLAIM,)))
+    return memory.store.snapshot(filters=Filter(kinds=(CLAIM,))).find()
 
 
 def values(memory: NeuroGraphMemory) -> list[tuple[str, str]]:
@@ -109,7 +110,7 @@ def test_claims_are_no_memories(memory: NeuroGraphMemory) -> None:
         assert set(memory.recall(query, top_n=9, user_id="ana").ids) <= set(told)
     assert {one.id for one in memory.energy.canvas(user_id="ana")} <= set(told)
     assert "claim" not in memory.get_context("Where do I live?", user_id="ana").text
-    terms = memory.store.terms_of([one.id for one in claims(memory)])
+    terms = terms_of(memory.store, [one.id for one in claims(memory)])
     assert all(" " in term for found in terms for term in found)
     assert memory.delete(user_id="ana") == 3
     assert claims(memory) == []
@@ -210,7 +211,7 @@ def test_the_past_undo_and_check_have_the_claims_of_their_time(memory: NeuroGrap
     said(memory, "I live in Ghent.")
     before = memory.history.list()[-1].sequence
     said(memory, "I moved to Antwerp.", 3)
-    past = memory.store.as_of(before).find(Filter(kinds=(CLAIM,)))
+    past = memory.store.as_of(before).snapshot(filters=Filter(kinds=(CLAIM,))).find()
     assert [(one.content, one.valid_to) for one in past] == [("I live in Ghent", None)]
     assert isinstance(memory.store, GraphStore)
     assert disagreements(memory.store) == []

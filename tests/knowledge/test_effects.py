@@ -23,7 +23,7 @@ YEAR = timedelta(days=365)
 
 def state_of(memory: NeuroGraphMemory) -> dict[str, Validity]:
     """Return the valid times of all memories."""
-    nodes = memory.store.find(Filter(scope=ScopeFilter(ANY_USER)))
+    nodes = memory.store.snapshot(filters=Filter(scope=ScopeFilter(ANY_USER))).find()
     return {node.id: (node.valid_from, node.valid_to) for node in nodes if node.kind != CONFLICT}
 
 

@@ -112,7 +112,7 @@ def test_a_conflict_ends_when_a_side_expires_and_not_before(lifetimes: tuple[int
         is_over = lifetimes[-1] == 1
         assert years(memory, old) == [(2020, None if is_over else 2022)]
         assert bool(memory.conflicts.list(None, user_id="ana")) is not is_over
-        assert memory.store.find(Filter(kinds=(CONFLICT,))) == []
+        assert memory.store.snapshot(filters=Filter(kinds=(CONFLICT,))).find() == []
 
 
 _STATED = st.lists(st.tuples(st.integers(2000, 2020), st.none() | st.integers(1, 3)), min_size=2, max_size=6)

@@ -109,7 +109,7 @@ def test_a_password_is_recorded_nowhere(config: MemoryConfig, silent: int) -> No
     settings = with_servers(config, facts_url=url, canvas_url=f"redis://:tiger@127.0.0.1:{silent}/3")
     with NeuroGraphMemory(settings) as memory:
         memory.facts.add("Ana", "pet", WORD, user_id="ana")
-        places = memory.store.copies()  # type: ignore[attr-defined]
+        places = memory.store.copies()
         assert places == [f"postgresql://ana@127.0.0.1:{silent}/facts", f"redis://127.0.0.1:{silent}/3"]
         with pytest.raises(StorageError) as caught:
             erase(memory)
@@ -186,7 +186,7 @@ def test_a_reader_puts_nothing_on_a_server_that_no_writer_has_recorded(
     for _ in range(2):
         with NeuroGraphMemory(settings.replace(read_only=True)) as reader:
             assert reader.energy.canvas()
-            assert bool(client.keys("*")) == bool(reader.store.copies())  # type: ignore[attr-defined]
+            assert bool(client.keys("*")) == bool(reader.store.copies())
         NeuroGraphMemory(settings).close()
     client.close()
 

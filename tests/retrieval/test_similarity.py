@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from numpy.typing import NDArray
 
+from graph_store_kit.reads import keyword_search
 from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryEdge, MemoryNode
 from neurogated.core.found import Found
 from neurogated.core.rendering import TIME
@@ -73,7 +74,7 @@ def reference(
     store: GraphStore, node: MemoryNode, query: str, towards: NDArray[np.float32], share: float
 ) -> dict[str, float]:
     length = np.linalg.norm(node.embedding) if node.embedding is not None else 0.0
-    scores = dict(store.keyword_search(query, len(store)))
+    scores = dict(keyword_search(store, query, len(store)))
     title = (node.title or "It").removesuffix(" (city)")
     names = [name for name in (title, node.speaker) if name not in ("It", None)]
     return {

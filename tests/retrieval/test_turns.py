@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from numpy.typing import NDArray
 
+from graph_store_kit.reads import keyword_search
 from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory, Scope
 from neurogated.core.found import Found
 from neurogated.core.turns import asks, length_level
@@ -56,7 +57,7 @@ def session(number: int, drawn: Sequence[tuple[str, list[float], str | None]]) -
 
 
 def own(store: GraphStore, node: MemoryNode) -> float:
-    scores = dict(store.keyword_search(QUERY, len(store)))
+    scores = dict(keyword_search(store, QUERY, len(store)))
     vector: NDArray[np.float32] = np.asarray(node.embedding)
     cosine = float(vector @ TOWARDS / np.linalg.norm(vector))
     best = max(scores.values(), default=0.0)

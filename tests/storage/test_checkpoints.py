@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from graph_store_kit.reads import keyword_search
 from neurogated import Access, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
 from neurogated.config.groups import RuntimeSettings
 from neurogated.config.memory_config import MemoryConfig
@@ -130,14 +131,14 @@ def _ask_the_past(store: SqliteStore) -> None:
     """Search for words of past versions only, which a compacted index no longer lists."""
     store.compact()
     past = store.as_of(store.view().sequence - 1)
-    assert past.keyword_search("zebra", 3)
+    assert keyword_search(past, "zebra", 3)
     assert past.get_node("striped").content == "zebra"
 
 
 def _roll_back(store: SqliteStore) -> None:
     with pytest.raises(ZeroDivisionError), store.transaction():  # noqa: PT012 - the block fails
         store.add_node(MemoryNode(id="okapi", content="okapi"))
-        assert store.keyword_search("okapi", 3)
+        assert keyword_search(store, "okapi", 3)
         raise ZeroDivisionError
 
 
@@ -149,7 +150,7 @@ def _refuse(store: SqliteStore) -> None:
 
 def _read_along(store: SqliteStore) -> None:
     with SqliteStore.open(store.engine.path, read_only=True) as reader:
-        assert reader.as_of(reader.view().sequence - 1).keyword_search("zebra", 3)
+        assert keyword_search(reader.as_of(reader.view().sequence - 1), "zebra", 3)
 
 
 @pytest.mark.parametrize("happens", [_ask_the_past, _roll_back, _refuse, _read_along])
@@ -164,7 +165,7 @@ def test_checkpoints_are_used_after_any_history(
     # This state is built from the file, so it lists only the words of present nodes.
     shutil.rmtree(_index(path))
     with SqliteStore.open(path, config=OFTEN) as store:
-        assert store.keyword_search("horse", 3)
+        assert keyword_search(store, "horse", 3)
         happens(store)
     assert _notes(path), "nothing was kept"
     with SqliteStore.open(path, config=OFTEN) as store:

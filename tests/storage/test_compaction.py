@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
+from graph_store_kit.reads import nearest
 from neurogated import EdgeType, GraphDelta, MemoryEdge, MemoryNode
 from neurogated.core.clock import utc_now
 from neurogated.core.delta import Decay, PendingTask
@@ -127,7 +128,7 @@ def test_no_byte_of_an_old_text_is_left_where_the_history_is_erased(tmp_path: Pa
         assert store.compact() == 0
         assert SECRETS[0].encode() in _bytes(tmp_path)
         assert store.as_of(1).get_node("answer").content == "first answer"
-        before = list(store.all_nodes()), list(store.all_edges()), store.nearest([0, 0, 1], 3)
+        before = list(store.all_nodes()), list(store.all_edges()), nearest(store, [0, 0, 1], 3)
         last = store.view().sequence
         assert store.compact(history=True) == 0
         found = _bytes(tmp_path)
@@ -136,7 +137,7 @@ def test_no_byte_of_an_old_text_is_left_where_the_history_is_erased(tmp_path: Pa
         assert SECRET_VECTOR.tobytes() not in found
         assert store.check() == []
         assert (next(store.all_nodes()).content, store.view().sequence) == ("open content", last)
-        after = list(store.all_nodes()), list(store.all_edges()), store.nearest([0, 0, 1], 3)
+        after = list(store.all_nodes()), list(store.all_edges()), nearest(store, [0, 0, 1], 3)
         assert [node.content for node in after[0]] == [node.content for node in before[0]]
         assert after[1:] == before[1:]
         assert store.get_node("answer").metadata["context"] == ["my own"]
@@ -146,7 +147,7 @@ def test_no_byte_of_an_old_text_is_left_where_the_history_is_erased(tmp_path: Pa
         past = store.as_of(1)
         assert _texts(past) == {"hushed-id": "open content", "answer": "second answer"}  # type: ignore[arg-type]
         assert past.get_edge("hushed-id", "answer").weight == 1.0
-        assert past.nearest([0, 0, 1], 1)[0][0] == "hushed-id"
+        assert nearest(past, [0, 0, 1], 1)[0][0] == "hushed-id"
         store.add_node(MemoryNode("answer", "third answer"))
         assert store.as_of(last).get_node("answer").content == "second answer"
         store.remove_node("answer")

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import neurogated.storage
+from graph_store_kit.reads import keyword_search, nearest
 from neurogated import Access, Decay, EdgeKey, EdgeType, GraphDelta, MemoryEdge, MemoryNode, WeightChange
 from neurogated.core.delta import PendingTask
 from neurogated.storage.sqlite_store import SqliteStore
@@ -105,8 +106,8 @@ def told(store: SqliteStore) -> list[Any]:
     said: list[Any] = [store.embedder, store.namespaces()]
     for name in store.namespaces():
         graph = store.in_namespace(name)
-        keys = graph.keyword_search("word phantom after", 9)
-        near = graph.nearest([1.0, 1.0], 9) if graph.embedder else []
+        keys = keyword_search(graph, "word phantom after", 9)
+        near = nearest(graph, [1.0, 1.0], 9) if graph.embedder else []
         said.append((name, graph.view().sequence, list(graph.all_nodes()), list(graph.all_edges()), graph.pending()))
         said.append((name, keys, near, graph.history()))
     return said
@@ -178,8 +179,8 @@ def drop(store: SqliteStore) -> None:
 
 def look_back(store: SqliteStore) -> None:
     past = store.as_of(1)
-    assert past.keyword_search("word gone", 3)
-    assert past.nearest([1.0, 1.0], 3)
+    assert keyword_search(past, "word gone", 3)
+    assert nearest(past, [1.0, 1.0], 3)
 
 
 ACTIONS = [roll_back, go_on_after_a_part, write, reembed, compact, drop, look_back]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from graph_store_kit.reads import keyword_search
 from neurogated import GraphStore, MemoryNode
 from neurogated.errors import InputError, MemoryClosedError, StorageError
 from neurogated.storage.sqlite_store import SqliteStore
@@ -105,7 +106,7 @@ def test_a_reader_opens_the_file_that_replaced_its_own(path: Path, tmp_path: Pat
         (tmp_path / "new.db").replace(path)
         assert _ids(reader) == ["new"]
         assert reader.snapshot(view).similarities([1.0, 3.0], rows).tolist() == [0.0]
-        assert reader.keyword_search("old", 1) == []
+        assert keyword_search(reader, "old", 1) == []
         path.unlink()
         with pytest.raises(StorageError):
             reader.view()

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from graph_store_kit.reads import keyword_search, nearest
 from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.config.groups import RuntimeSettings
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
@@ -54,8 +55,8 @@ def test_no_more_than_the_bound_are_open_and_every_handle_goes_on_working(store:
         assert store.in_namespace(name) is space
         assert texts(space) == [f"heron of {name}"] * 2
         assert [edge.key.type for edge in space.all_edges()] == [EdgeType.SEQ]
-        assert [found for found, _ in space.nearest([1.0, 0.0], 1)] == [f"{name} 0"]
-        assert len(space.keyword_search("heron", 9)) == 2
+        assert [found for found, _ in nearest(space, [1.0, 0.0], 1)] == [f"{name} 0"]
+        assert len(keyword_search(space, "heron", 9)) == 2
         assert len(space.history()) == 6
         assert len(list(space.as_of(space.history()[1].sequence).all_nodes())) == 2
         assert len(open_graphs(store)) <= MOST
@@ -70,11 +71,11 @@ def test_a_view_and_a_past_outlive_the_closing_of_their_graph(store: SqliteStore
     for name in NAMES:
         put(store.in_namespace(name), name)
     assert space.graph not in open_graphs(store)
-    assert [found for found, _ in space.nearest([1.0, 0.0], 9, view)] == ["one 0", "one 1"]
+    assert [found for found, _ in nearest(space, [1.0, 0.0], 9, view)] == ["one 0", "one 1"]
     for name in NAMES:
         texts(store.in_namespace(name))
     assert [node.id for node in past.all_nodes()] == ["one 0"]
-    assert [found for found, _ in past.keyword_search("heron", 9)] == ["one 0"]
+    assert [found for found, _ in keyword_search(past, "heron", 9)] == ["one 0"]
 
 
 def test_none_is_closed_within_a_transaction_and_all_are_taken_back_with_it(store: SqliteStore) -> None:
@@ -103,7 +104,7 @@ def test_a_search_ends_though_its_graph_is_closed(store: SqliteStore, monkeypatc
 
     monkeypatch.setattr(EmbeddingStore, "search_batch", wait)
     with ThreadPoolExecutor(1, "searching") as pool:
-        found = pool.submit(space.nearest, [1.0, 0.0], 1)
+        found = pool.submit(nearest, space, [1.0, 0.0], 1)
         assert searching.wait(60)
         for name in NAMES:
             put(store.in_namespace(name), name)
@@ -122,8 +123,8 @@ def test_threads_share_more_namespaces_than_may_be_open(store: SqliteStore) -> N
             space = store.in_namespace(name)
             put(space, name, seed * 100 + step)
             view = space.view()
-            assert len(space.nearest([1.0, 0.0], 99, view)) == view.live_nodes().size
-            assert len(space.keyword_search("heron", 99, view)) == view.live_nodes().size
+            assert len(nearest(space, [1.0, 0.0], 99, view)) == view.live_nodes().size
+            assert len(keyword_search(space, "heron", 99, view)) == view.live_nodes().size
 
     with ThreadPoolExecutor(4) as pool:
         for done in [pool.submit(work, seed) for seed in range(4)]:

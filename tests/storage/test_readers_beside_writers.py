@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from graph_store_kit.reads import keyword_search, nearest
 from neurogated import EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode
 from neurogated.config.groups import RuntimeSettings
 from neurogated.core.delta import PendingTask
@@ -45,9 +46,9 @@ READS: dict[str, Callable[[GraphStore], object]] = {
     "edges": lambda store: [edge.target_id for edge in store.all_edges()],
     "neighbours": lambda store: [name for name, _ in store.get_neighbors("a")],
     "vectors": lambda store: [node.id for node, _ in store.vector_search(_vector(1), 3)],
-    "keywords": lambda store: [name for name, _ in store.keyword_search("heron", 3)],
+    "keywords": lambda store: [name for name, _ in keyword_search(store, "heron", 3)],
     "past": lambda store: [node.id for node in store.as_of(1).all_nodes()],
-    "keywords of the past": lambda store: [name for name, _ in store.as_of(1).keyword_search("heron", 3)],
+    "keywords of the past": lambda store: [name for name, _ in keyword_search(store.as_of(1), "heron", 3)],
 }
 
 
@@ -96,10 +97,10 @@ def test_a_search_finds_a_node_whose_vector_is_being_replaced(path: Path, monkey
         with monkeypatch.context() as patch:
             patch.setattr(file_follower, "put_vectors", pausing)
             patch.setattr(EmbeddingStore, "search_batch", beside)
-            found = reader.nearest(_vector(0), 3, view)
+            found = nearest(reader, _vector(0), 3, view)
             following.join(PATIENCE)
         assert [name for name, _ in found] == ["a", "b", "c"]
-        assert dict(reader.nearest(_vector(0), 3))["a"] == pytest.approx(0.5**0.5)
+        assert dict(nearest(reader, _vector(0), 3))["a"] == pytest.approx(0.5**0.5)
 
 
 def _seen(store: GraphStore) -> list[object]:
@@ -109,10 +110,10 @@ def _seen(store: GraphStore) -> list[object]:
     return [
         view.sequence,
         [node.content for node in store.get_nodes([view.ids[row] for row in rows.tolist()])],
-        store.nearest(_vector(1), 9),
+        nearest(store, _vector(1), 9),
         store.snapshot(view).similarities(_vector(1), rows).tolist(),
-        store.keyword_search("heron", 9),
-        store.keyword_search("egret", 9),
+        keyword_search(store, "heron", 9),
+        keyword_search(store, "egret", 9),
         store.snapshot(view).keyword_scores("heron egret", rows).tolist(),
         [list(map(str, store.all_nodes())), list(store.all_edges()), list(store.get_neighbors("a"))],
         store.pending(),

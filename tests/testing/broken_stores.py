@@ -1,12 +1,13 @@
 """Stores with one fault each, and the test of the kit that must detect it; run by test_faults_are_caught.py."""
 
 import threading
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 from hypothesis import Phase, settings
 
 from graph_store_kit import GraphStoreContract, store_machine
@@ -14,11 +15,20 @@ from neurogated import GraphDelta, GraphStore, GraphView, MemoryNode
 from neurogated.core.clock import Clock
 from neurogated.core.model import Vector
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.view import Rows
 from neurogated.errors import NeurogatedError
+from neurogated.storage.snapshot import Found, GraphSnapshot
 
 
 class Sound(GraphStore):
     """A correct store in memory, "reopened" by replaying its journal. The broken stores derive from it."""
+
+    searches: ClassVar[type[GraphSnapshot]] = GraphSnapshot
+
+    def snapshot(self, view: GraphView | None = None, **asked: Any) -> GraphSnapshot:  # noqa: ANN401 - as in GraphStore
+        found = super().snapshot(view, **asked)
+        found.__class__ = self.searches
+        return found
 
     def again(self) -> "Sound":
         fresh = type(self)(clock=self._clock)
@@ -30,9 +40,6 @@ class Sound(GraphStore):
             for entry in self.in_namespace(name).journal():
                 fresh.in_namespace(name).apply(entry.delta)
         return fresh
-
-    def _deltas(self) -> list[GraphDelta]:
-        return [entry.delta for entry in self.graph.log.entries()]
 
 
 class LosesAnEdge(Sound):
@@ -69,18 +76,32 @@ class HalfSeen(Sound):
         return not self.has_node(node.id)
 
 
+class _LastTieFirstSearches(GraphSnapshot):
+    def nearest(self, queries: Sequence[Vector], k: int) -> list[Found]:
+        ((rows, scores),) = super().nearest(queries, 10**6)
+        names = self.view.names(rows)
+        by_name = sorted(range(rows.size), key=names.__getitem__, reverse=True)
+        order = sorted(by_name, key=lambda place: -scores[place])[:k]
+        return [(rows[order], scores[order])]
+
+
 class LastTieFirst(Sound):
-    def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
-        found = super().nearest(query, 10**6, view)
-        return sorted(sorted(found, reverse=True), key=lambda pair: -pair[1])[:k]
+    searches = _LastTieFirstSearches
+
+
+class _ApproximateSearches(GraphSnapshot):
+    def nearest(self, queries: Sequence[Vector], k: int) -> list[Found]:
+        nodes = self.nodes(self.view.live_nodes())
+        newest = self.view.known_rows([node.id for node in nodes if node.embedding is not None][7:][-1:])
+        ((rows, scores),) = super().nearest(queries, k + 1)
+        kept = ~np.isin(rows, newest)
+        return [(rows[kept][:k], scores[kept][:k])]
 
 
 class Approximate(Sound):
     """Misses the newest vector of many."""
 
-    def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
-        newest = [node.id for node in self.all_nodes() if node.embedding is not None][7:][-1:]
-        return [pair for pair in super().nearest(query, k + 1, view) if pair[0] not in newest][:k]
+    searches = _ApproximateSearches
 
 
 class ShowsThePresent(Sound):
@@ -122,44 +143,55 @@ class NeverForgets(Sound):
 
 
 class FindsTheExpired(Sound):
-    def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
-        return super().nearest(query, k, view or self.graph.index.topology.view())
+    def snapshot(self, view: GraphView | None = None, **asked: Any) -> GraphSnapshot:  # noqa: ANN401 - as in GraphStore
+        return super().snapshot(view, **{**asked, "whole": True})
+
+
+class _KeepsOldWordsSearches(GraphSnapshot):
+    def keyword_search(self, query: str, k: int) -> Found:
+        rows, scores = super().keyword_search(query, k)
+        put = (node for entry in self._graph.log.entries() for node in entry.delta.nodes)
+        old = self.view.known_rows([node.id for node in put if query and query in node.content])
+        more = np.setdiff1d(old, rows)
+        return np.concatenate((rows, more))[:k], np.concatenate((scores, np.ones(more.size)))[:k]
 
 
 class KeepsOldWords(Sound):
     """Finds a replaced node by its old text."""
 
-    def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
-        found = dict(super().keyword_search(query, k, view))
-        for delta in self._deltas():
-            for node in delta.nodes:
-                if query and query in node.content and self.has_node(node.id):
-                    found.setdefault(node.id, 1.0)
-        return sorted(found.items(), key=lambda pair: (-pair[1], pair[0]))[:k]
+    searches = _KeepsOldWordsSearches
+
+
+class _FindsAnyTermSearches(GraphSnapshot):
+    def rows_with(self, terms: Collection[str], limit: int | None = None) -> Rows:
+        rows = self.view.live_nodes()
+        return rows[[not found.isdisjoint(terms) for found in self.terms_of(rows)]][:limit]
 
 
 class FindsAnyTerm(Sound):
-    def nodes_with(self, terms: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:  # noqa: ARG002
-        wanted = set(terms)
-        return [node.id for node in self.all_nodes() if self.terms_of([node.id])[0] & wanted][:limit]
+    searches = _FindsAnyTermSearches
 
 
 class ShowsEveryUser(Sound):
     """Searches the memories of all users for every user."""
 
-    def view(self, **asked: Any) -> GraphView:  # noqa: ANN401 - as in GraphStore
+    def snapshot(self, view: GraphView | None = None, **asked: Any) -> GraphSnapshot:  # noqa: ANN401 - as in GraphStore
         filters = asked.get("filters")
-        return super().view(**{**asked, "filters": filters and replace(filters, scope=None)})
+        return super().snapshot(view, **{**asked, "filters": filters and replace(filters, scope=None)})
+
+
+class _WeighsEverybodysWordsSearches(GraphSnapshot):
+    def keyword_search(self, query: str, k: int) -> Found:
+        everybody = GraphSnapshot(self._graph, self._state, replace(self.view, among=None), self._now)
+        rows, scores = everybody.keyword_search(query, self.view.node_count)
+        kept = self.view.admitted(rows)
+        return rows[kept][:k], scores[kept][:k]
 
 
 class WeighsEverybodysWords(Sound):
     """Counts words in the texts of other users."""
 
-    def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
-        found = dict(super().keyword_search(query, len(self), None))
-        shown = self.view() if view is None else view
-        admitted = {shown.ids[row] for row in (shown.live_nodes() if shown.among is None else shown.among).tolist()}
-        return sorted(((n, s) for n, s in found.items() if n in admitted), key=lambda pair: (-pair[1], pair[0]))[:k]
+    searches = _WeighsEverybodysWordsSearches
 
 
 class KeepsOldScopes(Sound):

@@ -45,7 +45,8 @@ def demo(flags: Flags, *, no_browser: bool) -> None:
         lines.append("")
         vectors = memory.session.parts.embedder.embed_queries(list(_ASKED))
         for (question, place), vector in zip(_ASKED.items(), vectors, strict=True):
-            ((nearest, _),) = memory.store.vector_search(vector, 1)
+            found_by_vector = memory.store.snapshot()
+            (nearest,) = found_by_vector.nodes(found_by_vector.nearest([vector], 1)[0][0])
             recall = memory.recall(question)
             first = {"Vector search": nearest.content, "neurogated": recall[0].content}
             right = {name: text == _CHAT[place][-1] for name, text in first.items()}

@@ -108,8 +108,9 @@ class Conflicts(Component):
             raise InputError(f"the status is {status!r}, but must be 'open', 'resolved' or None for both")
         checked_count("limit", 0 if limit is None else limit)
         store, scope = self._session.store, ScopeFilter(self._session.of_user(user_id))
-        stored = conflicts_in(store.view(), store.find(Filter(kinds=(CONFLICT,), scope=scope)))
-        computed = (one for one in store.disputes() if scope.admits(one.scope))
+        held = store.snapshot(filters=Filter(kinds=(CONFLICT,), scope=scope))
+        stored = conflicts_in(held.view, held.find())
+        computed = (one for one in held.disputes() if scope.admits(one.scope))
         latest = datetime.max.replace(tzinfo=UTC)
         by_time = sorted((*stored, *computed), key=lambda one: one.created_at or latest)
         found = [one for one in by_time if status in {None, one.status}]
@@ -172,9 +173,9 @@ class Conflicts(Component):
         return sides[0]
 
     def _conflict(self, conflict_id: str, user_id: UserChoice = ANY_USER) -> Conflict:
-        store, wanted = self._session.store, checked_text("the id of a conflict", conflict_id)
-        stored = conflicts_in(store.view(), store.get_nodes([wanted], missing_ok=True))
-        found = stored or [one for one in store.disputes() if one.id == wanted]
+        held, wanted = self._session.store.snapshot(), checked_text("the id of a conflict", conflict_id)
+        stored = conflicts_in(held.view, held.nodes(held.view.known_rows([wanted])))
+        found = stored or [one for one in held.disputes() if one.id == wanted]
         owner = user_id if isinstance(user_id, AnyUser | None) else checked_name("user_id", user_id)
         if not found or owner not in (ANY_USER, found[0].scope.user_id):
             raise UnknownIdError(f"there is no conflict {conflict_id!r}; conflicts.list() lists them")

@@ -147,7 +147,7 @@ class _Runner:
                 "metadata": dict(node.metadata),
                 **_times(node),
             }
-            for node in self._session.store.find(listed_by(self._session, wanted), limit=limit)
+            for node in self._session.store.snapshot(filters=listed_by(self._session, wanted)).find(limit=limit)
         ]
 
     def facts(self, subject: str | None, attribute: str | None) -> list[dict[str, Any]]:

@@ -105,9 +105,10 @@ class Graph(Component):
                 raise InputError(f"{source!r} or {target!r} has no vector, so name another relation than {relation!r}")
             return MemoryEdge(source, target, kind, max(0.0, float(cosine_similarity(first, second))), now)
         words = relation if kind is EdgeType.ASSOC else None
-        if view.edge_rows(rows[:1], rows[1:], kind)[0] < 0:
+        there = view.edge_rows(rows[:1], rows[1:], kind)
+        known = next(iter(store.snapshot(view).edges(there[there >= 0])), None)
+        if known is None:
             return MemoryEdge(source, target, kind, weight, now, relation=words)
-        known = store.get_edge(source, target, kind)
         stronger = min(1.0, max(known.weight, weight) + self._session.config.HEBBIAN_LEARNING_RATE)
         return replace(known, weight=stronger, last_activated=now, relation=words or known.relation)
 
@@ -187,20 +188,23 @@ class Graph(Component):
     def _steps(self, start: str, depth: int, filters: FilterOptions) -> Iterator[Step]:
         if not checked_count("depth", depth):
             raise InputError("depth is 0, but must be at least 1")
-        view = self._view(filters)
+        found = self._session.store.snapshot(filters=listed_by(self._session, filters))
+        view = found.view
         seen = set(admitted_rows(view, [start]).tolist())
         frontier = np.array(list(seen), dtype=np.int64)
         for number in range(1, depth + 1):
             arcs = view.links(frontier, both_ways=True)
             admitted = view.admitted(arcs.target)
-            reached = builtins.list[int]()
+            places = builtins.list[int]()
             for place in np.lexsort((arcs.target, -arcs.weight)).tolist():
                 target = int(arcs.target[place])
                 if admitted[place] and target not in seen:
                     seen.add(target)
-                    reached.append(target)
-                    key = view.edge_key(int(arcs.edge[place]))
-                    edge = self._session.store.get_edge(key.source_id, key.target_id, key.type)
-                    ends = view.ids[int(frontier[arcs.origin[place]])], view.ids[target]
-                    yield Step(*ends, key.type, edge.relation, key.source_id == ends[0], float(edge.weight), number)
-            frontier = np.array(reached, dtype=np.int64)
+                    places.append(place)
+            edges, ends = arcs.edge[places], frontier[arcs.origin[places]]
+            frontier = arcs.target[places]
+            relations = {edge.key: edge.relation for edge in found.edges(edges)}
+            keys = map(view.edge_key, edges.tolist())
+            for key, source, target, weight in zip(keys, ends, frontier, arcs.weight[places].tolist(), strict=True):
+                names = view.ids[int(source)], view.ids[int(target)]
+                yield Step(*names, key.type, relations.get(key), key.source_id == names[0], weight, number)

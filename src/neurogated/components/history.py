@@ -7,7 +7,6 @@ from itertools import islice
 from typing import NoReturn
 from uuid import UUID
 
-from neurogated.core.abilities import SupportsNodeJournal
 from neurogated.core.delta import HistoryEntry, NodeVersion
 from neurogated.core.model import checked_count
 from neurogated.core.scope import ANY_USER, UserChoice
@@ -46,9 +45,7 @@ class History(Component):
             InputError: the id cannot be an id.
         """
         versions, wanted = builtins.list[NodeVersion](), checked_text("the id of a memory", str(node_id))
-        store = self._session.store
-        entries = store.journal_of(wanted) if isinstance(store, SupportsNodeJournal) else store.journal()
-        for sequence, delta in ((entry.sequence, entry.delta) for entry in entries):
+        for sequence, delta in ((one.sequence, one.delta) for one in self._session.store.journal(about=wanted)):
             put = (node for node in delta.nodes if node.id == wanted)
             versions += [NodeVersion(sequence, delta.at, delta.reason, node, node.id) for node in put]
             if wanted in delta.removed_nodes:

@@ -136,7 +136,7 @@ class Policies(Component):
 
     def _policies(self, user_id: UserChoice) -> builtins.list[MemoryNode]:
         owner = ScopeFilter(user_id)
-        found = self._session.store.find(Filter(kinds=(_KIND,), scope=owner))
+        found = self._session.store.snapshot(filters=Filter(kinds=(_KIND,), scope=owner)).find()
         return [one for one in found if owner.user_id in {ANY_USER, one.scope.user_id} and _is_checked(one)]
 
     def _run(self, policy: MemoryNode, memory: MemoryNode | None, when: str) -> Run:

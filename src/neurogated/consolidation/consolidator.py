@@ -163,7 +163,7 @@ class Consolidator:
                 agreeing(self._undisputed(view, nodes)),
                 key=lambda node: ((node.timestamp or node.created_at).timestamp(), node.position or 0, node.id),
             )
-            if len(sources) < LEAST or self._store.has_node(cluster_id(sources)):
+            if len(sources) < LEAST or self._store.get_nodes([cluster_id(sources)], missing_ok=True):
                 continue
             wording = self._wording(quoted(sources, self._zone))
             base, charge = self._energies(view, sources, at)
@@ -197,7 +197,7 @@ class Consolidator:
             rows = view.known_rows(ids)
             same = rows.size == len(ids) == len(self._undisputed(view, now))
             same = same and all(map(same_source, one.sources, now))
-            new = one.is_profile or not (self._store.has_node(one.node.id) or is_known(rows, known))
+            new = one.is_profile or not (self._store.get_nodes([one.node.id], missing_ok=True) or is_known(rows, known))
             if same and new:
                 yield PreparedTexts(one.node, now)
 

@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple, Protocol, runtime_checkable
 
-from neurogated.core.delta import GraphDelta, JournalEntry
+from neurogated.core.delta import GraphDelta
 from neurogated.core.found import Found
 from neurogated.core.model import Vector
 from neurogated.core.ports import GraphStorePort
@@ -62,13 +62,6 @@ class SupportsFreezing(Protocol):
 
     def is_frozen(self) -> bool: ...
     def record_frozen(self, *, frozen: bool) -> None: ...
-
-
-@runtime_checkable
-class SupportsNodeJournal(Protocol):
-    """Ability of a store: to yield the deltas that put or removed a node, oldest first, and few others."""
-
-    def journal_of(self, node_id: str) -> Iterator[JournalEntry]: ...
 
 
 @runtime_checkable
@@ -195,14 +188,6 @@ class SupportsStatistics(Protocol):
     """Ability of a part: to report its size and its counters by name. Counters start at 0 when it is created."""
 
     def statistics(self) -> Mapping[str, int | float]: ...
-
-
-@runtime_checkable
-class SupportsExactSearch(Protocol):
-    """Ability of a store: with fewer vectors than this, `nearest` compares all of them; else it may be approximate."""
-
-    @property
-    def exact_below(self) -> int: ...
 
 
 @runtime_checkable

@@ -204,7 +204,8 @@ def disputes_about(reader: Snapshot, node_ids: Collection[str]) -> list[Conflict
 
 def conflicts_made(store: GraphStorePort, delta: GraphDelta) -> list[Conflict]:
     """Return the conflicts that a delta would add to those of a graph, stored or between values of slots."""
-    stored = [Conflict.of(one) for one in delta.nodes if one.kind == CONFLICT and not store.has_node(one.id)]
+    put = (one for one in delta.nodes if one.kind == CONFLICT and not store.get_nodes([one.id], missing_ok=True))
+    stored = list(map(Conflict.of, put))
     may_dispute = delta.removed_nodes or any(node.found.statement is not None for node in delta.nodes)
     return [*stored, *(store.foreseen(delta).conflicts if may_dispute else ())]
 

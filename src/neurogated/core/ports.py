@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.delta import LATEST, GraphDelta, HistoryEntry, JournalEntry, PendingTask
-from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter
 from neurogated.core.found import Said
 from neurogated.core.judgements import CausalJudgement, QuestionJudgement
 from neurogated.core.kernel import Kernel
-from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Neighbor, Vector
+from neurogated.core.model import MemoryEdge, MemoryNode, Vector
 from neurogated.core.view import GraphView, Rows
 
 if TYPE_CHECKING:
@@ -60,8 +59,11 @@ class GraphStorePort(Protocol):
     def history(self, after: int = 0, up_to: int = LATEST) -> list[HistoryEntry]:
         """Return the deltas above `after` and up to `up_to` that changed more than accesses, oldest first."""
 
-    def journal(self, after: int = 0, up_to: int = LATEST) -> Iterator[JournalEntry]:
-        """Yield the deltas with these numbers, oldest first, except those that compaction erased; see `history`."""
+    def journal(self, after: int = 0, up_to: int = LATEST, *, about: str | None = None) -> Iterator[JournalEntry]:
+        """Yield the deltas with these numbers, oldest first, except those that compaction erased; see `history`.
+
+        With the id of a node, `about`, deltas that neither put nor removed it may be left out.
+        """
 
     def as_of(self, moment: int | datetime) -> GraphStorePort:
         """Return the graph as it was known after a delta, read-only; the delta is given by its number or by a time.
@@ -72,13 +74,7 @@ class GraphStorePort(Protocol):
         """
 
     def view(self, *, valid_at: datetime | None = None, filters: Filter | None = None) -> GraphView:
-        """Return a snapshot of the graph without expired nodes; later writes do not change it.
-
-        It omits nodes and edges that were not valid at a given time. Searches on it find what the filter admits.
-
-        Raises:
-            EmbedderMismatchError: the memory now has vectors of another embedder than the one it was opened with.
-        """
+        """Return the view of a new snapshot; see there."""
 
     def snapshot(
         self,
@@ -87,103 +83,33 @@ class GraphStorePort(Protocol):
         valid_at: datetime | None = None,
         filters: Filter | None = None,
         without: Collection[str] = (),
+        whole: bool = False,
     ) -> Snapshot:
-        """Return the present state of the graph, for searches that all read the same; see `view`.
-
-        They read a given view of this store, by default a new one, without the nodes `without`, and their edges.
-        """
-
-    def find(
-        self, filters: Filter | None = None, *, order_by: str | None = None, limit: int | None = None, offset: int = 0
-    ) -> list[MemoryNode]:
-        """Return the nodes that a filter admits and that are not expired.
+        """Return the present state of the graph, for searches and reads that all see the same.
 
         Args:
-            filters: admits nodes; all if omitted.
-            order_by: a sortable field of MemoryNode, or a minus and the field for descending order. Nodes without a
-                value are last. If omitted, nodes are in the order they were added.
-            limit: the largest number of nodes to return.
-            offset: the number of nodes to skip first.
+            view: a view of this store to search; a new one if omitted.
+            valid_at: the new view omits nodes and edges that were not valid then.
+            filters: searches find what it admits; the view and the spreading of activation are not restricted.
+            without: the ids of nodes that the view omits, with their edges.
+            whole: whether the new view shows expired nodes, too, and their edges.
 
         Raises:
-            InputError: the field is not sortable, or `limit` or `offset` is below 0.
+            EmbedderMismatchError: the memory now has vectors of another embedder than the one it was opened with.
         """
-
-    def find_edges(self, relation: str, *, edge_type: EdgeType | None = None) -> list[MemoryEdge]:
-        """Return the edges with a relation, in the order they were added."""
-
-    def expired(self, now: datetime) -> list[str]:
-        """Return the ids of the nodes that have expired at `now`, in the order they were added.
-
-        Views and searches omit them; `get_nodes`, `has_node`, `all_nodes` and `apply` know them until they are
-        removed.
-        """
-
-    def has_node(self, node_id: str | UUID) -> bool:
-        """Return whether the node exists."""
-
-    def get_node(self, node_id: str | UUID) -> MemoryNode:
-        """Return a node; raises UnknownIdError."""
 
     def get_nodes(self, node_ids: Sequence[str | UUID], *, missing_ok: bool = False) -> list[MemoryNode]:
         """Return nodes in the order of `node_ids`, also expired ones; raises UnknownIdError unless `missing_ok`."""
 
-    def values_in(self, owner: Owner, slot: Slot) -> Sequence[Entry]:
-        """Return the stated facts and claims in a slot of an owner by time; the slot as `slot_key` returns it."""
-
-    def disputes(self) -> list[Conflict]:
-        """Return the conflicts between values of slots, as stored, that nobody has answered; see `slots.table`."""
+    def all_nodes(self) -> Iterator[MemoryNode]:
+        """Yield every node in its present version, in the order they were added; reads them in batches."""
 
     def foreseen(self, delta: GraphDelta) -> Foreseen:
         """Return what would follow from a delta; nothing is written."""
 
-    def get_edge(self, source_id: str | UUID, target_id: str | UUID, edge_type: EdgeType | None = None) -> MemoryEdge:
-        """Return an edge; raises UnknownIdError, or AmbiguousEdgeError if several types connect the nodes."""
-
-    def get_neighbors(self, node_id: str | UUID) -> Sequence[Neighbor]:
-        """Return the nodes to which edges lead, each with its edge."""
-
-    def all_nodes(self) -> Iterator[MemoryNode]:
-        """Yield every node in its present version, in the order they were added; reads them in batches."""
-
-    def all_edges(self) -> Iterator[MemoryEdge]:
-        """Yield every edge in its present version, in the order they were added; reads them in batches."""
-
-    def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
-        """Return ids and cosines of the `k` nearest neighbours, best first, ties in order of id.
-
-        The search may be approximate, unless the store `SupportsExactSearch`. With a view of this store, only nodes
-        count that it shows and its filter admits.
-        """
-
-    def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
-        """Return ids and keyword scores > 0 of the `k` best nodes, best first, ties by id; `view` as in `nearest`."""
-
-    def existing_tags(self, tags: Iterable[str], view: GraphView | None = None) -> frozenset[str]:
-        """Return those of `tags` that at least one node has; `view` as in `nearest`."""
-
-    def nodes_with(self, terms: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:
-        """Return at most `limit` nodes that have all of `terms`, also expired ones, in the order they were added.
-
-        A term is a tag or a keyword of the text in the keyword index. With a view, only nodes that its filter admits
-        count.
-        """
-
-    def tags_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
-        """Return each node's tags; raises UnknownIdError for an unknown id."""
-
-    def terms_of(self, node_ids: Sequence[str], at_most: int | None = None) -> list[frozenset[str]]:
-        """Return each node's tags and search terms, or those that at most so many have; raises UnknownIdError."""
-
     @property
     def embedder(self) -> tuple[str, int] | None:
         """Name and dimension of the embedder of the vectors; None before the first."""
-
-    def vector_search(self, query_vec: Vector, k: int | None = None) -> list[tuple[MemoryNode, float]]:
-        """Return the `k` most similar nodes with their cosines; `k` is `TOP_K_ANCHORS` if omitted."""
-
-    def remove_edge(self, edge: MemoryEdge | EdgeKey) -> None:
-        """Remove one edge."""
 
     @property
     def closed(self) -> bool:
@@ -194,7 +120,10 @@ class GraphStorePort(Protocol):
 
 
 class Snapshot(Protocol):
-    """A state of a graph with a view of it. Searches find nodes that the view shows and its filter admits."""
+    """A state of a graph with a view of it, which later writes do not change.
+
+    Searches find nodes that the view shows and its filter admits.
+    """
 
     view: GraphView
 
@@ -202,7 +131,10 @@ class Snapshot(Protocol):
         """Return the reader whose searches find only what a filter admits, and without the nodes `without`."""
 
     def nearest(self, queries: Sequence[Vector], k: int) -> list[tuple[Rows, NDArray[np.float64]]]:
-        """Return for each query the rows of the `k` nearest neighbours and their cosines; see `GraphStorePort`."""
+        """Return for each query the rows of the `k` nearest neighbours and their cosines, best first, ties by id.
+
+        Up to a thousand vectors are all compared; with more the search may be approximate.
+        """
 
     def similarities(self, query: Vector, rows: Rows, missing: float = 0.0) -> NDArray[np.float64]:
         """Return the cosines of nodes with the query, within `SCORE_TOLERANCE`; `missing` without a vector."""
@@ -211,7 +143,7 @@ class Snapshot(Protocol):
         """Return the mean of the vectors of nodes, each of length 1; empty if none has one."""
 
     def keyword_search(self, query: str, k: int) -> tuple[Rows, NDArray[np.float64]]:
-        """Return the rows of the `k` best nodes by keywords and their scores > 0; see `GraphStorePort`."""
+        """Return the rows of the `k` best nodes by keywords and their scores > 0, best first, ties by id."""
 
     def keyword_scores(self, query: str, rows: Rows) -> NDArray[np.float64]:
         """Return the keyword scores of nodes, within `SCORE_TOLERANCE`; 0 for a node that shares no keyword."""
@@ -229,13 +161,38 @@ class Snapshot(Protocol):
         """Return those of `tags` that at least one node has."""
 
     def rows_with(self, terms: Collection[str], limit: int | None = None) -> Rows:
-        """Return at most `limit` nodes that have all of `terms`, tags or keywords, in the order they were added."""
+        """Return at most `limit` nodes that have all of `terms`, in the order they were added.
+
+        A term is a tag or a keyword of the text in the keyword index.
+        """
 
     def terms_of(self, rows: Rows, at_most: int | None = None) -> list[frozenset[str]]:
         """Return each node's tags and search terms, or those that at most `at_most` nodes have."""
 
+    def find(self, *, order_by: str | None = None, limit: int | None = None, offset: int = 0) -> list[MemoryNode]:
+        """Return the nodes that the view shows and its filter admits.
+
+        Args:
+            order_by: a sortable field of MemoryNode, or a minus and the field for descending order. Nodes without a
+                value are last. If omitted, nodes are in the order they were added.
+            limit: the largest number of nodes to return.
+            offset: the number of nodes to skip first.
+
+        Raises:
+            InputError: the field is not sortable, or `limit` or `offset` is below 0.
+        """
+
     def nodes(self, rows: Rows) -> list[MemoryNode]:
         """Return the nodes at rows of the view, without those that a compaction has erased since."""
+
+    def edges(self, rows: Rows) -> list[MemoryEdge]:
+        """Return the edges at rows of the view, stored ones first, without those that were removed since.
+
+        A computed edge has a number in place of a row; see `core.view.Links`.
+        """
+
+    def expired(self, now: datetime) -> list[str]:
+        """Return the ids of the nodes that have expired at `now`, in the order they were added; see `whole`."""
 
     def said(self, rows: Rows) -> dict[int, Said]:
         """Return when the nodes at rows were said, by row, without those erased since; it reads no whole nodes."""
@@ -243,8 +200,14 @@ class Snapshot(Protocol):
     def entries(self, node_ids: Iterable[str]) -> list[tuple[Entry, Validity | None]]:
         """Return the stated facts and claims among nodes, with the valid times that conflicts leave them, if others."""
 
-    def disputes(self, node_ids: Iterable[str]) -> list[Conflict]:
-        """Return the conflicts of facts and claims; see `GraphStorePort`."""
+    def values_in(self, owner: Owner, slot: Slot) -> Sequence[Entry]:
+        """Return the stated facts and claims in a slot of an owner by time; the slot as `slot_key` returns it."""
+
+    def disputes(self, node_ids: Iterable[str] | None = None) -> list[Conflict]:
+        """Return the conflicts between values of slots that nobody has answered, of some nodes or all.
+
+        See `slots.table`.
+        """
 
     def rare_rows_with(self, limits: Mapping[str, int]) -> dict[str, Rows]:
         """Return the nodes with each term, except terms that more nodes have than their limit."""

@@ -232,6 +232,10 @@ class GraphView:
                 self.row(node_id)
         return found
 
+    def names(self, rows: Rows) -> list[str]:
+        """Return the ids of the nodes at `rows`."""
+        return [self.ids[row] for row in rows.tolist()]
+
     def known_rows(self, node_ids: Iterable[str]) -> Rows:
         """Return the rows of those of the nodes that the graph has, ascending and distinct."""
         known = set(map(self.rows_by_id.get, node_ids, repeat(self.node_count)))
@@ -309,6 +313,11 @@ class GraphView:
         sources = rows[arcs.origin]
         (kept,) = (sources > arcs.target).nonzero()
         return sources[kept], arcs.target[kept], arcs.weight[kept]
+
+    def computed_numbers(self, rows: Rows) -> Rows:
+        """Return the numbers of the computed edges that leave some nodes; see `Links`."""
+        sources, targets, _ = self.computed_edges(rows)
+        return self.edge_count + sources * self.node_count + targets
 
     def edge_rows(self, sources: Rows, targets: Rows, edge_type: EdgeType) -> Rows:
         """Return the row of the edge of `edge_type` from each source to its target, -1 if it does not exist."""

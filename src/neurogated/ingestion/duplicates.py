@@ -73,7 +73,7 @@ class Deduplicator:
         Raises:
             UnknownIdError: the node does not exist.
         """
-        self._store.get_node(node_id)
+        self._store.get_nodes([node_id])
         groups = Groups(self._store.view())
         others = [one for one in groups.group(node_id) if one != node_id]
         self._leave(groups, {node_id}, {})

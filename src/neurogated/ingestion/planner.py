@@ -84,7 +84,8 @@ class Planner:
             UnknownIdError: the memory does not exist.
             InputError: the new version cannot be stored.
         """
-        first, others = self._store.get_node(node_id), stored(self._store, stored_with(self._store.view(), node_id)[1:])
+        (first,) = self._store.get_nodes([node_id])
+        others = stored(self._store, stored_with(self._store.view(), node_id)[1:])
         rest = {name for name in others if _CHUNK_END.sub("", name) == node_id}
         drafts = []
         for old in (first, *(one for name, one in others.items() if change.content is None or name not in rest)):
@@ -211,10 +212,8 @@ class Planner:
         """Return the ids of a node and of its neighbours in its document or session, in order."""
         if node.scope.session_id is not None:
             ids = turn_ids(self._store.view(), node.scope.user_id, node.scope.session_id)
-        elif node.found.document_id is not None:
-            ids = UserGraph(self._store.snapshot(), node.scope.user_id).nodes_with(
-                [document_tag(node.found.document_id)]
-            )
+        elif (document_id := node.found.document_id) is not None:
+            ids = UserGraph(self._store.snapshot(), node.scope.user_id).nodes_with([document_tag(document_id)])
         else:
             return ()
         place = ids.index(node.id) if node.id in ids else 0
@@ -373,13 +372,16 @@ def parts_of(view: GraphView, node_id: str) -> list[str]:
     return stored_with(view, node_id) if view.find(node_id) is not None else []
 
 
-def document_of(store: GraphStorePort, node_id: str) -> list[str]:
-    """Return the ids of the whole text to which a present memory belongs; none if there is no such memory."""
-    if (node := stored(store, [node_id]).get(node_id)) is None:
+def document_of(store: GraphStorePort, name: str) -> list[str]:
+    """Return the ids of the nodes of a document, also of expired ones, by its id or that of one of its memories."""
+    found = store.snapshot(whole=True)
+    if (rows := found.rows_with([document_tag(name)])).size:
+        return found.view.names(rows)
+    if (node := stored(store, [name]).get(name)) is None:
         return []
     if node.found.document_id is not None:
-        return list(store.nodes_with([document_tag(node.found.document_id)]))
-    return parts_of(store.view(), _first_id(node_id)) or [node_id]
+        return document_of(store, node.found.document_id)
+    return parts_of(store.view(), _first_id(name)) or [name]
 
 
 def _row(view: GraphView, node_id: str) -> int | None:

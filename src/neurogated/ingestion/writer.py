@@ -24,7 +24,6 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import NO_MEMORIES, Filter
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, same_vector
 from neurogated.core.ports import Embedder, GraphStorePort, Snapshot
-from neurogated.core.rendering import document_tag
 from neurogated.core.view import GraphView
 from neurogated.errors import UnknownIdError
 from neurogated.ingestion.analysers import ALONE, Analysis, EmbeddingAhead, texts_to_embed
@@ -295,7 +294,7 @@ class Writer:
         """Remove the nodes that pass a filter; return the ids of the memories among them."""
         with self.exclusively():
             self.expire(self._clock())
-            nodes = self._store.find(filters)
+            nodes = self._store.snapshot(filters=filters).find()
             if nodes:
                 self._delete([node.id for node in nodes], reason)
             return [node.id for node in nodes if node.kind not in NO_MEMORIES]
@@ -309,7 +308,7 @@ class Writer:
             UnknownIdError: no node ever belonged to such a document.
         """
         with self.exclusively():
-            ids = self._store.nodes_with([document_tag(document_id)]) or document_of(self._store, document_id)
+            ids = document_of(self._store, document_id)
             if not ids and document_id not in self._store.view().rows_by_id:
                 raise UnknownIdError(
                     f"no document {document_id!r} in the memory; give your own id of a text, or found.document_id of a "
@@ -393,7 +392,7 @@ class Writer:
     def expire(self, now: datetime) -> int:
         """Remove the nodes that have expired by `now`; return their number."""
         with self.exclusively():
-            ids = self._store.expired(now)
+            ids = self._store.snapshot().expired(now)
             if ids:
                 self._commit(self._linker.deletion(ids, reason=EXPIRED, at=self._clock()))
                 _log.info("removed %d expired memories", len(ids))
@@ -407,11 +406,11 @@ class Writer:
                 self._commit(self._linker.deletion(orphans, reason=EXPIRED, at=self._clock()))
 
     def _delete(self, ids: Sequence[str], reason: str) -> list[str]:
-        at = self._clock()
-        expired = set(self._store.expired(at))
+        at, present = self._clock(), self._store.snapshot()
+        expired = set(present.expired(at))
         wanted = [node_id for node_id in ids if node_id not in expired]
         # This raises for an unknown id before anything is removed.
-        staying = self._store.view().present(wanted)
+        staying = present.view.present(wanted)
         gone = set(wanted).difference(staying)
         if gone:
             _log.info("%s skips %d memories that are gone: %s", reason, len(gone), ", ".join(sorted(gone)))

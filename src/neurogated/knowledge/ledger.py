@@ -25,7 +25,8 @@ class ClaimLedger:
     def __init__(self, store: GraphStorePort, delta: GraphDelta, read: Mapping[str, Sequence[Claim]]) -> None:
         """Take the graph, the memories that a delta writes and removes, and the claims that a model read, by memory."""
         self._store = store
-        self._view = store.view()
+        self._graph = store.snapshot()
+        self._view = self._graph.view
         self._at = delta.at
         self._read_by_model = read
         self._removed = frozenset(delta.removed_nodes)
@@ -73,7 +74,7 @@ class ClaimLedger:
         if new is None:
             raise ValueError(f"the claim {node.id!r} has no parts")
         # The values of the slot of the claim, by time.
-        stored = self._store.values_in(new.owner, new.slot)
+        stored = self._graph.values_in(new.owner, new.slot)
         added = filter(None, map(entry_of, self.claims.values()))
         here = {one.id: one for one in added if (one.owner, one.slot) == (new.owner, new.slot)}
         left_out = here.keys() | self.gone.keys() | self._removed
@@ -91,7 +92,7 @@ class ClaimLedger:
         self.claims[name] = node
 
     def _node(self, name: str) -> MemoryNode:
-        return self.claims.get(name) or self._store.get_node(name)
+        return self.claims.get(name) or self._store.get_nodes([name])[0]
 
     def _is_one(self, other: Entry, new: Entry, source: MemoryNode, mates: Sequence[Entry]) -> bool:
         """Return whether a claim stands and says the same as a new one, and no other value comes between them."""

@@ -145,11 +145,11 @@ class CandidateFinder:
     ) -> list[str]:
         """Return the other claims and facts of the owner of a memory in the slots of claims, in order."""
         scope = ScopeFilter(*node.scope.owner, alone=True)
-        shown = self._store.snapshot(view, filters=Filter(scope=scope, kinds=FACTS)).view
+        shown = self._store.snapshot(view, filters=Filter(scope=scope, kinds=FACTS))
         parts = (one.found.statement for one in claims)
         tags = {slot_tag(one.subject, one.attribute) for one in parts if one is not None}
-        names = dict.fromkeys(chain.from_iterable(self._store.nodes_with([tag], view=shown) for tag in sorted(tags)))
-        return [name for name in names if name not in own]
+        rows = dict.fromkeys(chain.from_iterable(shown.rows_with([tag]).tolist() for tag in sorted(tags)))
+        return [name for name in map(view.ids.__getitem__, rows) if name not in own]
 
     def _nearest(
         self, view: GraphView, node: MemoryNode, is_left_out: Callable[[str], bool]
@@ -160,8 +160,9 @@ class CandidateFinder:
         known = {*self._linked(view, node.id), node.id}
         own = ScopeFilter(*node.scope.owner, alone=True)
         # A memory that was written since waits itself, and only this view is older than the queue.
-        shown = self._store.snapshot(view, filters=Filter(scope=own, except_kinds=NO_MEMORIES)).view
-        found = self._store.nearest(node.embedding, _ROUNDS * _READ, shown)
+        shown = self._store.snapshot(view, filters=Filter(scope=own, except_kinds=NO_MEMORIES))
+        ((rows, scores),) = shown.nearest([node.embedding], _ROUNDS * _READ)
+        found = zip([view.ids[row] for row in rows.tolist()], scores.tolist(), strict=True)
         cosines = {name: cosine for name, cosine in found if name not in known and not is_left_out(name)}
         alike = filter(is_message, self._read(list(cosines)))
         said = (one for one in alike if voice_of(one) == voice_of(node) and not are_one_text(one, node))

@@ -114,7 +114,7 @@ class EnergyController:
         view = store.view()
         row = view.rows([node_id])
         charged_at = view.charged_at.take(row)[0]
-        born = store.get_node(node_id).created_at
+        born = store.get_nodes([node_id])[0].created_at
         points = []
         for number, at in enumerate(times_around(now, steps, step)):
             is_past = number < steps

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from datetime import datetime
@@ -27,10 +26,10 @@ from neurogated.core.delta import LATEST, ChangedMemory, GraphDelta, HistoryEntr
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import NO_MEMORIES
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
-from neurogated.core.ports import GraphStorePort
+from neurogated.core.ports import GraphStorePort, Snapshot
 from neurogated.core.scope import ANY_USER, AnyUser, ScopeFilter, UserChoice
 from neurogated.core.view import GraphView
-from neurogated.errors import InputError, UnknownIdError
+from neurogated.errors import InputError
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 _AT_ONCE = 1000
@@ -91,8 +90,9 @@ class UndonePart(NamedTuple):
         nodes = tuple(node for node in delta.nodes if node.id in self.nodes)
         removed = tuple(one for one in delta.removed_nodes if one in self.nodes)
         returned, lost = {node.id for node in nodes}, set(removed)
+        present = store.snapshot(whole=True).view
         there = {
-            one: one in returned or (one not in lost and store.has_node(one))
+            one: one in returned or (one not in lost and present.find(one) is not None)
             for edge in delta.edges
             for one in edge.key[:2]
         }
@@ -318,21 +318,13 @@ def delta_back_to(
     so it can be undone.
     """
     old_ids, nodes, changes = _changed_nodes(past, present, part)
-    was: Callable[[str], bool]
-    if part is None:
-        removed = _ids(present) - old_ids
-        was, old_edges, new_edges = old_ids.__contains__, past.all_edges(), present.all_edges()
-    else:
-        removed = {one for one in part.nodes if present.has_node(one)} - old_ids
-        keys = part.keys(past.view())
-        was, old_edges, new_edges = past.has_node, _edges(past, keys), _edges(present, keys)
-    # TERM edges follow from the texts.
-    lost = {edge.key: edge for edge in old_edges if edge.type is not EdgeType.TERM}
+    then, now = past.snapshot(whole=True), present.snapshot(whole=True)
+    ids = _ids(present) if part is None else {one for one in part.nodes if now.view.find(one) is not None}
+    keys = None if part is None else part.keys(past.view())
+    lost = {edge.key: edge for edge in _edges(then, keys)}
     gone: list[EdgeKey] = []
     weights: list[WeightChange] = []
-    for edge in new_edges:
-        if edge.type is EdgeType.TERM:
-            continue
+    for edge in _edges(now, keys):
         old = lost.get(edge.key)
         if old is None:
             gone.append(edge.key)
@@ -343,8 +335,8 @@ def delta_back_to(
                 used = edge.last_activated if old.type.plastic else None
                 weights.append(WeightChange(old.key, old.weight, used, derived=not old.type.plastic))
     return GraphDelta(
-        removed_edges=tuple(key for key in gone if was(key.source_id) and was(key.target_id)),
-        removed_nodes=tuple(sorted(removed)),
+        removed_edges=tuple(key for key in gone if None not in map(then.view.find, key[:2])),
+        removed_nodes=tuple(sorted(ids - old_ids)),
         nodes=tuple(nodes),
         edges=tuple(lost.values()),
         node_changes=tuple(changes),
@@ -355,11 +347,18 @@ def delta_back_to(
     )
 
 
-def _edges(store: GraphStorePort, keys: Sequence[EdgeKey]) -> Iterator[MemoryEdge]:
-    """Yield the edges with these keys that exist."""
-    for key in keys:
-        with contextlib.suppress(UnknownIdError):
-            yield store.get_edge(*key)
+def _edges(graph: Snapshot, keys: Sequence[EdgeKey] | None) -> Iterator[MemoryEdge]:
+    """Yield the edges with these keys that exist, or all, but no TERM edges, which follow from the texts."""
+    view = graph.view
+    if keys is None:
+        rows = view.live_edges()
+    else:
+        there = [key for key in keys if None not in map(view.find, key[:2])]
+        found = [view.edge_rows(view.rows([one]), view.rows([other]), kind) for one, other, kind in there]
+        rows = np.concatenate([np.empty(0, dtype=np.int64), *found])
+        rows = rows[rows >= 0]
+    for begin in range(0, rows.size, _AT_ONCE):
+        yield from (one for one in graph.edges(rows[begin : begin + _AT_ONCE]) if one.type is not EdgeType.TERM)
 
 
 def _changed_nodes(
@@ -392,7 +391,6 @@ def _changed_nodes(
 
 def _ids(store: GraphStorePort, scope: ScopeFilter | None = None) -> set[str]:
     """Return the ids of all nodes, or of those in a scope, including expired ones."""
-    view = store.view()
-    rows = np.concatenate((view.live_nodes(), view.hidden))
-    admitted = None if scope is None else view.rows_of_scopes(scope)
+    view = store.snapshot(whole=True).view
+    rows, admitted = view.live_nodes(), None if scope is None else view.rows_of_scopes(scope)
     return {view.ids[row] for row in (rows if admitted is None else np.intersect1d(rows, admitted)).tolist()}

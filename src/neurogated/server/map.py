@@ -174,10 +174,10 @@ def _neighbourhood(caller: Caller, memory_id: str) -> Neighbourhood:
     nearest = target[np.argsort(-weight, kind="stable")[:_NEIGHBOURS]]
     rows = np.concatenate((centre, nearest[nearest != centre[0]]))
     among = view.links(rows)
-    keys = [view.edge_key(edge) for edge in np.unique(among.edge[np.isin(among.target, rows)]).tolist()]
+    edges = store.snapshot(view).edges(np.unique(among.edge[np.isin(among.target, rows)]))
     return Neighbourhood(
         memories=[Memory.model_validate(one) for one in store.get_nodes([view.ids[row] for row in rows.tolist()])],
-        links=[_link(store.get_edge(*key)) for key in keys],
+        links=list(map(_link, edges)),
         more=max(0, int(target.size) - _NEIGHBOURS),
     )
 

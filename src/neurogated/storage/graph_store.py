@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from datetime import datetime
-from functools import partial
 from itertools import chain
 from typing import Self, cast, overload
 from uuid import UUID
@@ -14,9 +13,8 @@ import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core import abilities
-from neurogated.core.claims import Entry, Foreseen, Owner, Slot
+from neurogated.core.claims import Foreseen
 from neurogated.core.clock import Clock, to_micros, utc_now
-from neurogated.core.conflicts import Conflict
 from neurogated.core.delta import LATEST, GraphDelta, HistoryEntry, JournalEntry, PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter
@@ -24,17 +22,15 @@ from neurogated.core.habits import Uncopied
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Neighbor, Vector
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView
-from neurogated.errors import InputError, UnknownIdError
-from neurogated.slots.table import SlotValues
+from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
 from neurogated.storage.compaction import rewrite
 from neurogated.storage.index.graph.validity import micros_or_none
-from neurogated.storage.index.graph_index import portions, unerased
+from neurogated.storage.index.graph_index import portions
 from neurogated.storage.index.graph_state import GraphState
-from neurogated.storage.index.vectors.embedding_store import EXACT_BELOW
 from neurogated.storage.live_graph import Family, LiveGraph
 from neurogated.storage.log.log import Engine
 from neurogated.storage.log.memory_log import MemoryEngine
-from neurogated.storage.snapshot import GraphSnapshot, checked_page, in_order, named, only_edge
+from neurogated.storage.snapshot import GraphSnapshot
 from neurogated.text.strings import checked_text
 
 NodeRef = MemoryNode | str | UUID
@@ -47,7 +43,6 @@ class GraphStore(
     abilities.SupportsTransaction,
     abilities.SupportsCompaction,
     abilities.SupportsErasedHistory,
-    abilities.SupportsExactSearch,
     abilities.SupportsExclusion,
     abilities.SupportsTerms,
 ):
@@ -117,6 +112,7 @@ class GraphStore(
         self.apply(GraphDelta(removed_nodes=(str(node_id),), reason="remove_node", at=self._clock()))
 
     def remove_edge(self, edge: MemoryEdge | EdgeKey) -> None:
+        """Remove one edge."""
         keys = (edge.key if isinstance(edge, MemoryEdge) else EdgeKey(*edge),)
         self.apply(GraphDelta(removed_edges=keys, reason="remove_edge", at=self._clock()))
 
@@ -133,62 +129,47 @@ class GraphStore(
         return self.graph.read(read)
 
     def has_node(self, node_id: str | UUID) -> bool:
+        """Return whether the node exists."""
         return self.graph.latest().view.find(str(node_id)) is not None
 
     def get_node(self, node_id: str | UUID) -> MemoryNode:
+        """Return a node; raises UnknownIdError."""
         return self.get_nodes([node_id])[0]
-
-    def values_in(self, owner: Owner, slot: Slot) -> Sequence[Entry]:
-        return self.graph.ask(lambda state: state.form.validity.outcomes.slots.get((owner, slot), SlotValues()).entries)
-
-    def disputes(self) -> list[Conflict]:
-        now = to_micros(self._clock())
-        return self.graph.ask(lambda state: state.form.validity.outcomes_at(state.view, now).disputes())
 
     def foreseen(self, delta: GraphDelta) -> Foreseen:
         return self.graph.read(lambda state: state.foreseen(delta))
 
     def get_edge(self, source_id: str | UUID, target_id: str | UUID, edge_type: EdgeType | None = None) -> MemoryEdge:
-        found = self.graph.read(lambda state: state.edges_between(str(source_id), str(target_id), edge_type))
-        return only_edge(found, source_id, target_id, edge_type)
+        """Return an edge; raises UnknownIdError, or AmbiguousEdgeError if several types connect the nodes."""
+        edges = self.graph.read(lambda state: state.edges_between(str(source_id), str(target_id), edge_type))
+        if not edges:
+            kind = "" if edge_type is None else f"{edge_type.name} "
+            raise UnknownIdError(f"no {kind}edge from {source_id!r} to {target_id!r} in the memory")
+        if len(edges) > 1:
+            names = " and ".join(edge.type.name for edge in edges)
+            raise AmbiguousEdgeError(f"{names} edges lead from {source_id!r} to {target_id!r}; name the type")
+        return edges[0]
 
     def get_neighbors(self, node_id: str | UUID) -> list[Neighbor]:
-        def leaving(state: GraphState) -> list[MemoryEdge]:
-            rows = state.view.rows([str(node_id)])
-            stored = state.edges(np.sort(state.view.arcs(rows).edge))
-            return stored + state.computed_edges(*state.view.computed_edges(rows))
-
-        return [Neighbor(edge.target_id, edge) for edge in self.graph.read(leaving)]
+        """Return the nodes to which edges lead, each with its edge."""
+        found = self.snapshot(whole=True)
+        leaving = np.sort(found.view.links(found.view.rows([str(node_id)])).edge)
+        return [Neighbor(edge.target_id, edge) for edge in found.edges(leaving)]
 
     def all_nodes(self) -> Iterator[MemoryNode]:
-        state, now = self.graph.ask(GraphState.isolated), to_micros(self._clock())
-        return chain.from_iterable(
-            unerased(partial(state.nodes, rows, now), [state.view.ids[row] for row in rows.tolist()], self.get_node)
-            for rows in portions(state.view.live_nodes())
-        )
+        found = self._isolated()
+        return chain.from_iterable(map(found.nodes, portions(found.view.live_nodes())))
 
     def all_edges(self) -> Iterator[MemoryEdge]:
-        state, get = self.graph.ask(GraphState.isolated), self.get_edge
-        stored = chain.from_iterable(
-            unerased(partial(state.edges, rows), map(state.view.edge_key, rows.tolist()), lambda key: get(*key))
-            for rows in portions(state.view.live_edges())
-        )
-        parts = (state.view.computed_edges(rows) for rows in portions(state.view.live_nodes()))
-        computed = (partial(state.computed_edges, *columns) for columns in parts)
-        return chain(stored, chain.from_iterable(unerased(read, (), lambda key: get(*key)) for read in computed))
+        """Yield every edge in its present version, stored ones in the order they were added; reads them in batches."""
+        found = self._isolated()
+        stored, nodes = portions(found.view.live_edges()), portions(found.view.live_nodes())
+        return chain.from_iterable(map(found.edges, chain(stored, map(found.view.computed_numbers, nodes))))
 
-    def expired(self, now: datetime) -> list[str]:
-        return self.graph.ask(lambda state: state.expired(to_micros(now)))
-
-    def find_edges(self, relation: str, *, edge_type: EdgeType | None = None) -> list[MemoryEdge]:
-        checked_text("a relation", relation)
-
-        def related(state: GraphState) -> list[MemoryEdge]:
-            rows = np.array(state.form.relations.get(relation, ()), dtype=np.int64)
-            rows = rows[rows < state.view.edge_count]
-            return state.edges(rows[~np.isnan(state.view.weight.take(rows))])
-
-        return [edge for edge in self.graph.read(related) if edge_type in (None, edge.type)]
+    def _isolated(self) -> GraphSnapshot:
+        """Return a snapshot of everything, which later writes do not change."""
+        state = self.graph.ask(GraphState.isolated)
+        return GraphSnapshot(self.graph, state, state.view, to_micros(self._clock()))
 
     def __len__(self) -> int:
         return self.graph.latest().view.live_nodes().size
@@ -224,64 +205,26 @@ class GraphStore(
         valid_at: datetime | None = None,
         filters: Filter | None = None,
         without: Collection[str] = (),
+        whole: bool = False,
     ) -> GraphSnapshot:
         now, moment = to_micros(self._clock()), micros_or_none(valid_at)
 
         def taken(state: GraphState) -> tuple[GraphState, GraphView]:
             self.graph.require_bound(state)
-            return state, state.visible(now, moment) if view is None else view
+            return state, view or (state.view if whole else state.visible(now, moment))
 
         # The searches of a view do not need later writes of other processes.
         state, seen = self.graph.ask(taken, latest=view is None or self.graph.follower.borrows)
         found = GraphSnapshot(self.graph, state, seen, now)
         return found if filters is None and not without else found.restricted(filters, without)
 
-    def find(
-        self, filters: Filter | None = None, *, order_by: str | None = None, limit: int | None = None, offset: int = 0
-    ) -> list[MemoryNode]:
-        checked_page(order_by, limit, offset)
-        view = self.view(filters=filters)
-        part = slice(offset, None if limit is None else offset + limit)
-        chosen = view.admitted_nodes()[part if order_by is None else ...].tolist()
-        nodes = self.get_nodes([view.ids[row] for row in chosen], missing_ok=True)
-        return nodes if order_by is None else in_order(nodes, order_by)[part]
-
-    @property
-    def exact_below(self) -> int:
-        return EXACT_BELOW
-
-    def nearest(self, query: Vector, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
-        seen = self.snapshot(view)
-        return named(seen.view, seen.nearest([query], k)[0])
-
     def vector_search(self, query_vec: Vector, k: int | None = None) -> list[tuple[MemoryNode, float]]:
         """Return the `k` nodes most similar to a vector by cosine, best first; `k` defaults to `TOP_K_ANCHORS`."""
-        found = self.nearest(query_vec, self.graph.family.config.TOP_K_ANCHORS if k is None else k)
-        # Another thread may remove a node before it is read.
-        nodes = {node.id: node for node in self.get_nodes([node_id for node_id, _ in found], missing_ok=True)}
-        return [(nodes[node_id], score) for node_id, score in found if node_id in nodes]
-
-    def keyword_search(self, query: str, k: int, view: GraphView | None = None) -> list[tuple[str, float]]:
-        seen = self.snapshot(view)
-        return named(seen.view, seen.keyword_search(query, k))
-
-    def existing_tags(self, tags: Iterable[str], view: GraphView | None = None) -> frozenset[str]:
-        return self.snapshot(view).existing_tags(tags)
-
-    def nodes_with(self, terms: Collection[str], limit: int | None = None, view: GraphView | None = None) -> list[str]:
-        state, texts = self.graph.text_state()
-        return [state.view.ids[row] for row in texts.keys_with(terms, limit, state.among(view)).tolist()]
-
-    def tags_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
-        return [frozenset(term for term, count in terms.items() if not count) for terms in self._terms(node_ids)]
-
-    def terms_of(self, node_ids: Sequence[str], at_most: int | None = None) -> list[frozenset[str]]:
-        return [frozenset(terms) for terms in self._terms(node_ids, at_most)]
-
-    def _terms(self, node_ids: Sequence[str], at_most: int | None = None) -> list[dict[str, int]]:
-        self.graph.latest()
-        state, texts = self.graph.text_state()
-        return texts.words_of(state.view.rows(node_ids), at_most)
+        found = self.snapshot()
+        ((rows, scores),) = found.nearest([query_vec], self.graph.family.config.TOP_K_ANCHORS if k is None else k)
+        cosines = dict(zip(rows.tolist(), scores.tolist(), strict=True))
+        # Another thread may have removed a node.
+        return [(node, cosines[found.view.row(node.id)]) for node in found.nodes(rows)]
 
     def history(self, after: int = 0, up_to: int = LATEST) -> list[HistoryEntry]:
         with self.graph.lock:
@@ -289,13 +232,11 @@ class GraphStore(
             entries = self.graph.log.history(after, min(last, up_to))
         return [entry for entry in entries if entry.changes or entry.operators]
 
-    def journal(self, after: int = 0, up_to: int = LATEST) -> Iterator[JournalEntry]:
+    def journal(self, after: int = 0, up_to: int = LATEST, *, about: str | None = None) -> Iterator[JournalEntry]:
         self.graph.latest()
-        return self.graph.log.entries(after, up_to)
-
-    def journal_of(self, node_id: str) -> Iterator[JournalEntry]:
-        self.graph.latest()
-        return self.graph.log.entries_of(node_id)
+        if about is None:
+            return self.graph.log.entries(after, up_to)
+        return (entry for entry in self.graph.log.entries_of(about) if after < entry.sequence <= up_to)
 
     def as_of(self, moment: int | datetime) -> GraphStore:
         graph = self.graph

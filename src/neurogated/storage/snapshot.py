@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import datetime
 from itertools import repeat
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.claims import Entry
+from neurogated.core.claims import Entry, Owner, Slot
+from neurogated.core.clock import to_micros
 from neurogated.core.conflicts import Conflict
 from neurogated.core.conflicts import Validity as Times
 from neurogated.core.derivation import are_original
@@ -19,7 +23,8 @@ from neurogated.core.model import MemoryEdge, MemoryNode, Vector, checked_count
 from neurogated.core.ports import Snapshot
 from neurogated.core.rendering import own_tag
 from neurogated.core.view import GraphView, Rows
-from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
+from neurogated.errors import InputError
+from neurogated.slots.table import SlotValues
 from neurogated.storage.index.graph.validity import RowOutcomes
 from neurogated.storage.index.graph_index import RecordsErasedError, portions, said_of
 from neurogated.storage.index.graph_state import GraphState
@@ -97,17 +102,52 @@ class GraphSnapshot(Snapshot):
         found = self._texts.words_of(self._state.rows_of(self.view, rows), at_most)
         return [frozenset(terms) for terms in found]
 
+    def find(self, *, order_by: str | None = None, limit: int | None = None, offset: int = 0) -> list[MemoryNode]:
+        begin, rows = checked_count("offset", offset), self.view.admitted_nodes()
+        part = slice(begin, None if limit is None else begin + checked_count("limit", limit))
+        if order_by is None:
+            return self.nodes(rows[part])
+        name = str(order_by).removeprefix("-")
+        if name not in _ORDERED:
+            raise InputError(f"nodes cannot be ordered by {order_by!r}; choose one of {', '.join(sorted(_ORDERED))}")
+        nodes = self.nodes(rows)
+        known = [node for node in nodes if getattr(node, name) is not None]
+        known.sort(key=attrgetter(name), reverse=order_by != name)
+        return [*known, *(node for node in nodes if getattr(node, name) is None)][part]
+
     def nodes(self, rows: Rows) -> list[MemoryNode]:
         state = self._state
         try:
             return state.nodes(state.rows_of(self.view, rows), self._now)
         except RecordsErasedError:
-            names = [self.view.ids[row] for row in rows.tolist()]
+            names = self.view.names(rows)
 
         def left(state: GraphState) -> list[MemoryNode]:
             return state.nodes(state.view.rows(names, missing_ok=True), self._now)
 
         return self._graph.read(left)
+
+    def edges(self, rows: Rows) -> list[MemoryEdge]:
+        view, state = self.view, self._state
+        stored, computed = rows[rows < view.edge_count], rows[rows >= view.edge_count] - view.edge_count
+        with suppress(RecordsErasedError):
+            if view.ids is state.view.ids:
+                found = state.edges(stored[~np.isnan(state.view.weight.take(stored))])
+                if computed.size:
+                    sources, targets, weights = view.computed_edges(np.unique(computed // view.node_count))
+                    (kept,) = np.isin(sources * view.node_count + targets, computed).nonzero()
+                    found += state.computed_edges(sources[kept], targets[kept], weights[kept])
+                return found
+        keys = list(map(view.edge_key, rows.tolist()))
+
+        def left(state: GraphState) -> list[MemoryEdge]:
+            there = (key for key in keys if None not in map(state.view.find, key[:2]))
+            return [edge for key in there for edge in state.edges_between(*key)]
+
+        return self._graph.read(left)
+
+    def expired(self, now: datetime) -> list[str]:
+        return self._state.expired(to_micros(now))
 
     def said(self, rows: Rows) -> dict[int, Said]:
         state, view = self._state, self.view
@@ -119,7 +159,12 @@ class GraphSnapshot(Snapshot):
     def entries(self, node_ids: Iterable[str]) -> list[tuple[Entry, Times | None]]:
         return self._outcomes.entries_at(map(self._state.view.rows_by_id.get, node_ids, repeat(-1)))
 
-    def disputes(self, node_ids: Iterable[str]) -> list[Conflict]:
+    def values_in(self, owner: Owner, slot: Slot) -> Sequence[Entry]:
+        return self._state.form.validity.outcomes.slots.get((owner, slot), SlotValues()).entries
+
+    def disputes(self, node_ids: Iterable[str] | None = None) -> list[Conflict]:
+        if node_ids is None:
+            return self._outcomes.disputes()
         return self._outcomes.disputes(map(self._state.view.rows_by_id.get, node_ids, repeat(-1)))
 
     @property
@@ -134,7 +179,7 @@ class GraphSnapshot(Snapshot):
         return self._bound_texts
 
     def _of(self, view: GraphView) -> GraphSnapshot:
-        return self if view is self.view else GraphSnapshot(self._graph, self._state, view, self._now)
+        return self if view is self.view else self.__class__(self._graph, self._state, view, self._now)
 
     def _shown(self, rows: Rows) -> Rows:
         """Return the rows of the state that the view shows, as rows of the view."""
@@ -192,28 +237,6 @@ class GraphSnapshot(Snapshot):
         return np.array(sorted(found), dtype=np.int64)
 
 
-def named(view: GraphView, found: Found) -> list[tuple[str, float]]:
-    """Return the ids and scores of rows of a view."""
-    rows, scores = found
-    return list(zip((view.ids[row] for row in rows.tolist()), scores.tolist(), strict=True))
-
-
-def checked_page(order_by: str | None, limit: int | None, offset: int) -> None:
-    """Refuse an unknown order and invalid counts; raises InputError."""
-    for name, number in (("offset", offset), ("limit", 0 if limit is None else limit)):
-        checked_count(name, number)
-    if order_by is not None and str(order_by).removeprefix("-") not in _ORDERED:
-        raise InputError(f"nodes cannot be ordered by {order_by!r}; choose one of {', '.join(sorted(_ORDERED))}")
-
-
-def in_order(nodes: Sequence[MemoryNode], order_by: str) -> list[MemoryNode]:
-    """Return nodes ordered by a field, a leading minus for descending; nodes without the field come last."""
-    name = order_by.removeprefix("-")
-    known = [node for node in nodes if getattr(node, name) is not None]
-    known.sort(key=lambda node: getattr(node, name), reverse=order_by.startswith("-"))
-    return [*known, *(node for node in nodes if getattr(node, name) is None)]
-
-
 def _seen(view: GraphView, ids: Sequence[str], found: Found) -> Found:
     if view.ids is ids:
         return found
@@ -234,14 +257,3 @@ def _cut(found: Found, k: int, ids: Sequence[str]) -> Found:
         rows = rows.copy()
         rows[places] = rows[in_order]
     return rows[:k], scores[:k]
-
-
-def only_edge(edges: list[MemoryEdge], source: object, target: object, edge_type: EdgeType | None) -> MemoryEdge:
-    """Return the only edge found between two nodes; raises UnknownIdError or AmbiguousEdgeError."""
-    if not edges:
-        kind = "" if edge_type is None else f"{edge_type.name} "
-        raise UnknownIdError(f"no {kind}edge from {source!r} to {target!r} in the memory")
-    if len(edges) > 1:
-        names = " and ".join(edge.type.name for edge in edges)
-        raise AmbiguousEdgeError(f"{names} edges lead from {source!r} to {target!r}; name the type")
-    return edges[0]

@@ -101,7 +101,7 @@ def _edges(store: GraphStore, replayed: GraphStore) -> Iterator[str]:
 def _conflicts(store: GraphStore) -> Iterator[str]:
     view = store.graph.latest().view
     named = [name for name in _rows(store) if is_conflict_id(name)]
-    recorded = [node.id for node in store.find(Filter(kinds=(CONFLICT,)))]
+    recorded = [node.id for node in store.snapshot(filters=Filter(kinds=(CONFLICT,))).find()]
     nodes = store.get_nodes(list(dict.fromkeys((*named, *recorded))), missing_ok=True)
     yield from defects_of(view, nodes).values()
     edges = view.live_edges()
@@ -115,7 +115,7 @@ def _conflicts(store: GraphStore) -> Iterator[str]:
 def _facts(store: GraphStore) -> Iterator[str]:
     """Yield the stated facts whose texts say something else than their parts."""
     view = store.graph.latest().view
-    for node in store.find(Filter(kinds=(FACT,))):
+    for node in store.snapshot(filters=Filter(kinds=(FACT,))).find():
         stated = node.found.statement
         is_derived = view.arcs(view.rows([node.id]), EdgeType.DERIVED_FROM).target.size
         if stated is not None and not is_derived and node.content != stated.text:

@@ -323,7 +323,7 @@ class GraphStoreMachine(RuleBasedStateMachine):
         space, model = self._space(name), self.models[name]
         assert_tells(space, model, now=self.clock())
         assert space.pending() == list(model.waiting)
-        assert set(space.expired(self.clock())) == model.nodes.keys() - model.at(self.clock()).nodes.keys()
+        assert set(space.snapshot().expired(self.clock())) == model.nodes.keys() - model.at(self.clock()).nodes.keys()
         assert_searches_agree(space, _QUERY)
         keyword_scores(space, "heron 苏州")
         changes = [moment.number for moment in self.moments[name]]

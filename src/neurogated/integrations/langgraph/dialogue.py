@@ -65,7 +65,7 @@ class GraphDialogue:
 
     def __init__(self, memory: NeuroGraphMemory) -> None:
         self.store, self._memory = NeuroStore(memory, user_label=1), memory
-        self._identified = memory.store if isinstance(memory.store, SupportsIdentity) else None
+        self._identified = memory.session.store if isinstance(memory.session.store, SupportsIdentity) else None
 
     def add(self, user_id: str, page: DialoguePage) -> None:
         said = list(zip(_SPEAKERS, (page.user, page.assistant), _turns(user_id, page.key), strict=True))

@@ -403,7 +403,7 @@ class ItemTable:
             identity = None if self._identified is None else self._identified.identity
             if self._known is None or self._known[0] != identity or self._known[1].sequence > view.sequence:
                 self._clear()
-                self._put(node.id for node in store.find(Filter((ITEM,), scope=ScopeFilter(ANY_USER))))
+                self._put(one.id for one in store.snapshot(filters=Filter((ITEM,), scope=ScopeFilter(ANY_USER))).find())
             elif self._known[1].sequence < view.sequence:
                 self._put(changed_ids(store, ITEM, self._known[1].sequence, view.sequence))
             # A change since the view may be read in part, so the next round reads the rest of it.
@@ -501,11 +501,11 @@ def _by_cosine(session: Session, query: str, reader: Snapshot, most: int) -> Ite
     (vector,) = session.parts.embedder.embed_queries([query])
     read, count = 0, most
     while True:
-        found = session.store.nearest(vector, count, reader.view)
-        yield found[read:]
-        if len(found) < count:
+        ((rows, scores),) = reader.nearest([vector], count)
+        yield list(zip(reader.view.names(rows[read:]), scores[read:].tolist(), strict=True))
+        if rows.size < count:
             return
-        read, count = len(found), 4 * count
+        read, count = rows.size, 4 * count
 
 
 _LEAST_SHARE = 0.01

@@ -198,7 +198,7 @@ class NeuroStore(BaseStore):
         """Delete the items that have expired, with the other expired memories; return how many items."""
         session, now = self._session, self._session.clock()
         with session.exclusively():
-            expired = session.store.get_nodes(session.store.expired(now), missing_ok=True)
+            expired = session.store.get_nodes(session.store.snapshot().expired(now), missing_ok=True)
             session.writer.sweep(now)
         if expired:
             session.notify(Notice("changed"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -27,7 +27,7 @@ from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.rendering import keyword_text, tags
 from neurogated.core.turns import Described
 from neurogated.core.view import GraphView, Rows
-from neurogated.errors import EmbedderMismatchError, InputError, UnknownIdError
+from neurogated.errors import EmbedderMismatchError, InputError
 from neurogated.slots.claims import entry_of
 from neurogated.storage.files import Write
 from neurogated.storage.index.graph.resolve import Plan
@@ -38,8 +38,6 @@ from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 
 _Record = TypeVar("_Record")
-_Answer = TypeVar("_Answer")
-_Key = TypeVar("_Key")
 
 # How many nodes or edges are in memory at once.
 _AT_ONCE = 1000
@@ -158,20 +156,6 @@ def _found(payloads: Mapping[int, _Record], rows: Rows) -> list[_Record]:
         raise RecordsErasedError from error
 
 
-def unerased(
-    read: Callable[[], list[_Answer]], keys: Iterable[_Key], read_one: Callable[[_Key], _Answer]
-) -> list[_Answer]:
-    """Return the result of `read`; if records were erased, read the remaining ones by key."""
-    try:
-        return read()
-    except RecordsErasedError:
-        left = []
-        for key in keys:
-            with suppress(UnknownIdError):
-                left.append(read_one(key))
-        return left
-
-
 def portions(rows: Rows) -> Iterator[Rows]:
     """Split rows into batches, so that few nodes or edges are in memory at once."""
     return (rows[begin : begin + _AT_ONCE] for begin in range(0, rows.size, _AT_ONCE))
@@ -210,8 +194,6 @@ class GraphIndex:
         self.embedder: tuple[str, int] | None = None
         self.topology = Topology()
         self.validity = Validity(RowOutcomes(compares="slots" in config.metabolism.known_by))
-        # Rows of the edges with each relation, also of removed edges.
-        self.relations: dict[str, list[int]] = {}
         self.vectors = EmbeddingStore()
         # The keywords and tags, built on first use, so that a command that only counts nodes does not read all texts.
         self.made_texts: LexicalStore | None = None
@@ -273,7 +255,6 @@ class GraphIndex:
         """
         form = GraphIndex(self._config)
         form.validity = self.validity.isolated()
-        form.relations = self.relations
         form.vectors = self.vectors.isolated()
         form.made_texts = None if self.made_texts is None else self.made_texts.isolated()
         return form
@@ -367,8 +348,6 @@ class GraphIndex:
         for row, edge in zip(plan.edge_rows.tolist(), plan.delta.edges, strict=True):
             if edge.valid_from is not None or edge.valid_to is not None:
                 self.validity.put_edge(row, micros_or_none(edge.valid_from), micros_or_none(edge.valid_to))
-            if edge.relation is not None:
-                self.relations.setdefault(edge.relation, []).append(row)
 
     @property
     def size(self) -> int:

@@ -19,6 +19,7 @@ from graph_store_kit.contract.namespaces import ADVERSARIAL, NamespacesContract
 from graph_store_kit.contract.writing import PROPERTY, three_nodes
 from graph_store_kit.histories import edge, node
 from graph_store_kit.model import GraphModel
+from graph_store_kit.reads import all_edges, get_edge, get_node, has_node, keyword_search, nearest
 from neurogated.core.abilities import (
     SupportsCheck,
     SupportsCompaction,
@@ -108,8 +109,8 @@ class AbilitiesContract(NamespacesContract):
                 closed.view,
                 closed.pending,
                 lambda closed=closed: apply(closed, clock, nodes=(node("x"),)),  # type: ignore[misc]
-                lambda closed=closed: closed.nearest([1.0, 0.0], 1),  # type: ignore[misc]
-                lambda closed=closed: closed.keyword_search("text", 1),  # type: ignore[misc]
+                lambda closed=closed: nearest(closed, [1.0, 0.0], 1),  # type: ignore[misc]
+                lambda closed=closed: keyword_search(closed, "text", 1),  # type: ignore[misc]
                 lambda closed=closed: list(closed.all_nodes()),  # type: ignore[misc]
                 lambda closed=closed: closed.as_of(1),  # type: ignore[misc]
             )
@@ -144,7 +145,7 @@ class AbilitiesContract(NamespacesContract):
         store = again(store)
         assert_tells(store, model)
         assert store.pending() == list(model.waiting)
-        assert store.get_edge("c", "a").type is _NEW_TYPE
+        assert get_edge(store, "c", "a").type is _NEW_TYPE
         assert (store.history(), list(store.journal()), store.view().sequence) == told
         assert_searched_alike(store, found)
         assert store.embedder == ("one", 2)
@@ -227,14 +228,14 @@ class AbilitiesContract(NamespacesContract):
         )
         apply(store, clock, removed_nodes=("a",), nodes=(node("derived", content="of b"), node("far", content="of b")))
         last = apply(store, clock, nodes=(node("a", content="new"),))
-        present = {one.id: one for one in store.all_nodes()}, {one.key: one for one in store.all_edges()}
+        present = {one.id: one for one in store.all_nodes()}, {one.key: one for one in all_edges(store)}
         told_of = store.history()
         assert compacted.compact() == 0
         for kept in (store, replayed(store, clock)):
             assert {one.id: one.content for one in kept.all_nodes()} == {
                 "a": "new", "b": "text of b", "derived": "of b", "far": "of b",
             }  # fmt: skip
-        assert ({one.id: one for one in store.all_nodes()}, {one.key: one for one in store.all_edges()}) == present
+        assert ({one.id: one for one in store.all_nodes()}, {one.key: one for one in all_edges(store)}) == present
         assert store.history() == told_of
         texts = {one.content for entry in store.journal() for one in entry.delta.nodes}
         assert texts == {"new", "kept", "of b", "text of b", "text of far"}
@@ -253,7 +254,7 @@ class AbilitiesContract(NamespacesContract):
         assert_shows(view, model)
         assert [one.id for one in store.all_nodes()] == ["a", "c"]
         apply(store, clock, nodes=(node("b", content="again"),))
-        assert store.get_node("b").content == "again"
+        assert get_node(store, "b").content == "again"
 
     def test_compaction_with_history_leaves_the_present_version_alone(
         self, store: GraphStorePort, clock: ManualClock
@@ -266,16 +267,16 @@ class AbilitiesContract(NamespacesContract):
         apply(store, clock, nodes=(node("a", content="new words", embedding=(0.0, 1.0)), node("b", content="again")))
         apply(store, clock, edges=(edge("b", "a"),), nodes=(node("c", content="secret"),))
         apply(store, clock, removed_nodes=("c",))
-        present, told = [list(store.all_nodes()), list(store.all_edges())], store.history()
+        present, told = [list(store.all_nodes()), all_edges(store)], store.history()
         assert compacted.compact(history=True) == 1
-        assert [list(store.all_nodes()), list(store.all_edges())] == present
+        assert [list(store.all_nodes()), all_edges(store)] == present
         assert store.history() == told
         for number in (first, removed):
             assert [one.content for one in store.as_of(number).all_nodes()] == ["new words"]
-            assert list(store.as_of(number).all_edges()) == []
+            assert all_edges(store.as_of(number)) == []
         texts = [one.content for entry in store.journal() for one in entry.delta.nodes]
         assert texts == ["new words", "again"]
-        assert store.keyword_search("old secret", 9) == []
+        assert keyword_search(store, "old secret", 9) == []
         assert compacted.compact(history=True) == 0
 
     def test_compaction_erases_in_every_namespace(self, store: GraphStorePort, clock: ManualClock) -> None:
@@ -287,7 +288,7 @@ class AbilitiesContract(NamespacesContract):
         assert compacted.compact() == 2
         for space in (store, other):
             assert [[one.id for one in entry.delta.nodes] for entry in space.journal()] == [["b"], []]
-            assert space.has_node("b")
+            assert has_node(space, "b")
 
     def test_compaction_is_no_part_of_a_block(self, store: GraphStorePort, clock: ManualClock) -> None:
         compacted: SupportsCompaction = self.able(store, SupportsCompaction)
@@ -307,14 +308,14 @@ class AbilitiesContract(NamespacesContract):
         with pytest.raises(_Failed), block.transaction():  # noqa: PT012 - the whole block is under test
             apply(store, clock, nodes=(node("x"),), queued=(PendingTask("cause", ("x",)),))
             apply(store, clock, removed_nodes=("a",), edges=(edge("x", "b"),))
-            assert store.has_node("x")
+            assert has_node(store, "x")
             raise _Failed
         assert_tells(store, model)
         assert (store.view().sequence, store.history(), store.pending(), found_by(store)) == before
         with block.transaction():
             apply(store, clock, nodes=(node("x"),))
             apply(store, clock, edges=(edge("x", "b"),))
-        assert store.get_edge("x", "b").weight == 0.5
+        assert get_edge(store, "x", "b").weight == 0.5
 
     # Threads
 
@@ -328,9 +329,9 @@ class AbilitiesContract(NamespacesContract):
             for step in range(_STEPS):
                 name = f"{worker}-{step}"
                 apply(store, clock, nodes=(node(name, 1.0, float(step)),), edges=(edge(name, "hub"),))
-                assert store.get_node(name).id == name
-                assert len(store.nearest([1.0, 1.0], 3)) <= 3
-                assert name in dict(store.keyword_search(f"text {worker} {step}", 999))
+                assert get_node(store, name).id == name
+                assert len(nearest(store, [1.0, 1.0], 3)) <= 3
+                assert name in dict(keyword_search(store, f"text {worker} {step}", 999))
                 apply(store, clock, weights=(WeightChange(EdgeKey(name, "hub", EdgeType.SEQ), 0.25),))
                 if step % 3 == 0:
                     apply(store, clock, removed_nodes=(name,))
@@ -338,8 +339,8 @@ class AbilitiesContract(NamespacesContract):
         _run(work)
         kept = {f"{worker}-{step}" for worker in range(_WORKERS) for step in range(_STEPS) if step % 3}
         assert {one.id for one in store.all_nodes()} == kept | {"hub"}
-        assert {(one.key[:2], one.weight) for one in store.all_edges()} == {((name, "hub"), 0.25) for name in kept}
-        assert {name for name, _ in store.nearest([1.0, 0.0], 999)} == kept | {"hub"}
+        assert {(one.key[:2], one.weight) for one in all_edges(store)} == {((name, "hub"), 0.25) for name in kept}
+        assert {name for name, _ in nearest(store, [1.0, 0.0], 999)} == kept | {"hub"}
         numbers = [entry.sequence for entry in store.journal()]
         assert numbers == sorted(set(numbers))
         model = GraphModel()
@@ -365,10 +366,10 @@ class AbilitiesContract(NamespacesContract):
                 assert view.sequence >= last
                 last = view.sequence
                 _assert_whole_pairs(view.live_nodes().size, [view.edge_key(row) for row in view.live_edges().tolist()])
-                edges = list(store.all_edges())
+                edges = all_edges(store)
                 _assert_whole_pairs(2 * len(edges), [one.key for one in edges])
                 assert len(list(store.all_nodes())) % 2 == 0
-                assert len(store.vector_search([1.0, 0.0], 2)) <= 2
+                assert len(nearest(store, [1.0, 0.0], 2)) <= 2
 
         def work(worker: int) -> None:
             start.wait()

@@ -14,6 +14,7 @@ from graph_store_kit.contract.reading import assert_searches_agree
 from graph_store_kit.contract.writing import PROPERTY, three_nodes
 from graph_store_kit.histories import QUERIES, edge, history_of, node
 from graph_store_kit.model import GraphModel
+from graph_store_kit.reads import all_edges, get_node, has_node, keyword_search, nearest
 from neurogated.core.delta import Access, Charge, Decay, GraphDelta, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey
@@ -41,7 +42,7 @@ class Moment:
 
 def found_by(store: GraphStorePort) -> Found:
     """Return the results of searches, each with all its scores."""
-    return store.nearest(_QUERY, 99), {query: store.keyword_search(query, 99) for query in QUERIES}
+    return nearest(store, _QUERY, 99), {query: keyword_search(store, query, 99) for query in QUERIES}
 
 
 def assert_searched_alike(store: GraphStorePort, expected: Found) -> None:
@@ -134,11 +135,11 @@ class HistoryContract(ContractBase):
         apply(store, clock, touch=Access({"a": 4}))
         then = store.as_of(first)
         assert [(one.id, one.uses, one.last_accessed) for one in then.all_nodes()] == [("a", 5, used), ("b", 1, used)]
-        apply(store, clock, nodes=(then.get_node("a"),))
+        apply(store, clock, nodes=(get_node(then, "a"),))
         again = self.reopened(store)
-        assert (again.get_node("a").uses, again.get_node("a").last_accessed) == (5, used)
+        assert (get_node(again, "a").uses, get_node(again, "a").last_accessed) == (5, used)
         apply(again, clock, nodes=(node("a"),))
-        assert [one.uses for one in (again.get_node("a"), again.as_of(first).get_node("a"))] == [0, 0]
+        assert [one.uses for one in (get_node(again, "a"), get_node(again.as_of(first), "a"))] == [0, 0]
 
     def test_the_journal_names_no_memory_that_was_gone_before_it_was_used_or_judged(
         self, store: GraphStorePort, clock: ManualClock
@@ -152,7 +153,7 @@ class HistoryContract(ContractBase):
         apply(store, clock, touch=touch, settled=(task,))
         for entry in store.journal(after=last):
             assert "gone" not in repr(entry.delta)
-        assert store.get_node("a").uses == 1
+        assert get_node(store, "a").uses == 1
         assert store.pending() == []
 
     def test_the_journal_can_be_read_from_any_delta_on(self, store: GraphStorePort, clock: ManualClock) -> None:
@@ -224,8 +225,8 @@ class HistoryContract(ContractBase):
         assert_tells(past, model, past=True)
         assert_searched_alike(past, before)
         assert_searches_agree(past, _QUERY)
-        assert past.get_node("b").content == "text of b"
-        assert not past.has_node("z")
+        assert get_node(past, "b").content == "text of b"
+        assert not has_node(past, "z")
         assert past.view().sequence == number
 
     def test_writing_goes_on_while_the_past_is_read(self, store: GraphStorePort, clock: ManualClock) -> None:
@@ -235,7 +236,7 @@ class HistoryContract(ContractBase):
         assert_tells(past, model, past=True)
         past.close()
         assert not store.closed
-        assert store.get_node("a").content == "heron"
+        assert get_node(store, "a").content == "heron"
 
     @given(random=st.randoms(use_true_random=False), deltas=st.integers(1, 9))
     @PROPERTY
@@ -249,7 +250,7 @@ class HistoryContract(ContractBase):
             if delta:
                 store.apply(delta)
             assert {one.id: one for one in store.all_nodes()}.keys() == moment.model.nodes.keys()
-            there = {one.key: unused(one) for one in store.all_edges()}
+            there = {one.key: unused(one) for one in all_edges(store)}
             assert there == {key: unused(one) for key, one in moment.model.edges.items()}
             assert_searched_alike(store, moment.found)
         assert delta_back_to(store.as_of(store.view().sequence), store, reason="undo", at=clock()) == GraphDelta(

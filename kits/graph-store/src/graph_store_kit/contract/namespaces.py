@@ -15,6 +15,7 @@ from graph_store_kit.contract.reading import assert_searches_agree, keyword_scor
 from graph_store_kit.contract.writing import PROPERTY
 from graph_store_kit.histories import node, random_delta
 from graph_store_kit.model import GraphModel
+from graph_store_kit.reads import get_node, has_node, keyword_search, nearest
 from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.delta import PendingTask
 from neurogated.core.ports import GraphStorePort
@@ -72,9 +73,9 @@ class NamespacesContract(ContractBase):
         assert spaces.namespaces() == own + [name for name in ADVERSARIAL if name not in own]
         for name in ADVERSARIAL:
             space = spaces.in_namespace(name)
-            assert space.get_node("shared").content == f"heron {name}"
-            assert [one.content for one, _ in space.vector_search([1.0, 0.0], 9)] == [f"heron {name}"]
-            assert len(space.keyword_search("heron", 9)) == len(list(space.journal())) == len(space.history()) == 1
+            assert get_node(space, "shared").content == f"heron {name}"
+            assert [one for one, _ in nearest(space, [1.0, 0.0], 9)] == ["shared"]
+            assert len(keyword_search(space, "heron", 9)) == len(list(space.journal())) == len(space.history()) == 1
         assert list(store.all_nodes()) == []
 
     def test_a_graph_is_asked_for_by_its_name_again_and_again(self, store: GraphStorePort, clock: ManualClock) -> None:
@@ -82,12 +83,12 @@ class NamespacesContract(ContractBase):
         apply(spaces.in_namespace("other"), clock, nodes=(node("b"),))
         own, other = spaces.namespaces()
         assert other == "other"
-        assert spaces.in_namespace("other").has_node("b")
+        assert has_node(spaces.in_namespace("other"), "b")
         sibling = self.spaces(spaces.in_namespace("other"))
         assert sibling.namespaces() == [own, "other"]
         apply(sibling.in_namespace(own), clock, nodes=(node("a"),))
-        assert store.has_node("a")
-        assert not store.has_node("b")
+        assert has_node(store, "a")
+        assert not has_node(store, "b")
 
     @given(random=st.randoms(use_true_random=False), steps=st.integers(1, 14))
     @PROPERTY
@@ -148,7 +149,7 @@ class NamespacesContract(ContractBase):
             assert len(space.pending()) == len(space.history()) == 1
         reopened = spaces.in_namespace(name)
         assert not any((list(reopened.all_nodes()), reopened.history(), reopened.pending(), list(reopened.journal())))
-        assert reopened.nearest([1.0, 0.0], 9) == reopened.keyword_search("text", 9) == []
+        assert nearest(reopened, [1.0, 0.0], 9) == keyword_search(reopened, "text", 9) == []
         apply(reopened, clock, nodes=(node("b"),))
         assert [one.id for one in reopened.all_nodes()] == ["b"]
 
@@ -159,5 +160,5 @@ class NamespacesContract(ContractBase):
             spaces.drop_namespace("nowhere")
         with pytest.raises(InputError):
             spaces.drop_namespace(spaces.namespaces()[0])
-        assert store.has_node("a")
+        assert has_node(store, "a")
         assert "nowhere" not in spaces.namespaces()

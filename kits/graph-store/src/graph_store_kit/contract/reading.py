@@ -15,7 +15,7 @@ from hypothesis import given
 from graph_store_kit.contract.base import ContractBase, NewStore, apply, assert_shows, shown_by
 from graph_store_kit.contract.writing import PROPERTY, three_nodes
 from graph_store_kit.histories import QUERIES, edge, history_of, node
-from neurogated.core.abilities import SupportsExactSearch
+from graph_store_kit.reads import keyword_search, nearest, nodes_with, terms_of
 from neurogated.core.clock import from_micros
 from neurogated.core.delta import Decay, WeightChange
 from neurogated.core.edge_type import EdgeType
@@ -45,23 +45,19 @@ def most_alike(nodes: Collection[MemoryNode], query: Sequence[float]) -> dict[st
 
 
 def assert_searches_agree(store: GraphStorePort, query: Sequence[float], view: GraphView | None = None) -> None:
-    """Compare vector search with brute force: scores, order and ties for every `k`, and the scores by row.
-
-    Completeness is tested only for a store that `SupportsExactSearch`.
-    """
+    """Compare vector search with brute force: scores, order and ties for every `k`, and the scores by row."""
     shown = view or store.view()
     rows = shown.live_nodes()
     nodes = store.get_nodes([shown.ids[row] for row in rows.tolist()], missing_ok=True)
     cosines = most_alike(nodes, query)
     best = sorted(cosines.values(), reverse=True)
-    everything = store.nearest(query, len(nodes) + 1, view)
+    everything = nearest(store, query, len(nodes) + 1, view)
     assert dict(everything) == pytest.approx({name: cosines[name] for name, _ in everything}, abs=SCORE_TOLERANCE)
-    if isinstance(store, SupportsExactSearch) and len(cosines) < store.exact_below:
-        assert len(everything) == len(cosines)
-        for k in (0, 1, 2, len(nodes) // 2, len(nodes)):
-            found = store.nearest(query, k, view)
-            assert found == everything[:k]
-            assert [score for _, score in found] == pytest.approx(best[:k], abs=SCORE_TOLERANCE)
+    assert len(everything) == len(cosines)
+    for k in (0, 1, 2, len(nodes) // 2, len(nodes)):
+        found = nearest(store, query, k, view)
+        assert found == everything[:k]
+        assert [score for _, score in found] == pytest.approx(best[:k], abs=SCORE_TOLERANCE)
     assert everything == sorted(everything, key=lambda pair: (-pair[1], pair[0]))
     if nodes:
         by_row = dict(
@@ -76,7 +72,7 @@ def keyword_scores(store: GraphStorePort, query: str, view: GraphView | None = N
     shown = view or store.view()
     rows = shown.live_nodes()
     names = [shown.ids[row] for row in rows.tolist()]
-    everything = store.keyword_search(query, len(names) + 1, view)
+    everything = keyword_search(store, query, len(names) + 1, view)
     wanted = set(search_terms(query))
     sharing = {
         one.id for one in store.get_nodes(names, missing_ok=True) if wanted & set(search_terms(keyword_text(one)))
@@ -87,7 +83,7 @@ def keyword_scores(store: GraphStorePort, query: str, view: GraphView | None = N
     by_row = dict(zip(names, store.snapshot(shown).keyword_scores(query, rows).tolist(), strict=True))
     assert {name: score for name, score in by_row.items() if score} == pytest.approx(dict(everything))
     for k in (0, 1, 2):
-        assert store.keyword_search(query, k, view) == everything[:k]
+        assert keyword_search(store, query, k, view) == everything[:k]
     return dict(everything)
 
 
@@ -174,25 +170,21 @@ class ReadingContract(ContractBase):
         apply(store, clock, nodes=(*nodes, node("tag", embedding=None)))
         for query in ([1.0, 2.0, -1.0], [0.0, 0.0, 0.0], [2.0, 0.0, 0.0]):
             assert_searches_agree(store, query)
-        found = store.vector_search([1.0, 2.0, -1.0], 12)
-        assert [(one.id, score) for one, score in found] == store.nearest([1.0, 2.0, -1.0], 12)
-        assert [one for one, _ in found] == store.get_nodes([one.id for one, _ in found])
         apply(store, clock, removed_nodes=tuple(names[::3]))
         assert_searches_agree(store, [1.0, 2.0, -1.0])
 
     def test_equal_vectors_come_in_order_of_id(self, store: GraphStorePort, clock: ManualClock) -> None:
         for name in "dbca":
             apply(store, clock, nodes=(node(name, 3.0, 4.0),))
-        assert [name for name, _ in store.nearest([1.0, 1.0], 3)] == ["a", "b", "c"]
+        assert [name for name, _ in nearest(store, [1.0, 1.0], 3)] == ["a", "b", "c"]
 
     def test_search_refuses_what_is_no_vector_of_its_dimension(self, store: GraphStorePort) -> None:
-        assert store.nearest([1.0], 3) == []
-        assert store.vector_search([1.0], 3) == []
+        assert nearest(store, [1.0], 3) == []
         three_nodes(store)
         with pytest.raises(InputError, match=r"dimension 3.*dimension 2"):
-            store.nearest([1.0, 2.0, 3.0], 1)
+            nearest(store, [1.0, 2.0, 3.0], 1)
         with pytest.raises(InputError, match="finite"):
-            store.nearest([1.0, float("nan")], 1)
+            nearest(store, [1.0, float("nan")], 1)
 
     # Keyword search
 
@@ -211,7 +203,7 @@ class ReadingContract(ContractBase):
         assert _tagged(store, [subject_tag("lyon")]) == _tagged(store, [_TIMED]) == {"a"}
         assert _tagged(store, [speaker_tag("ann"), _TIMED]) == {"a", "b"}
         assert _tagged(store, []) == set()
-        assert store.existing_tags(_TAGS) == frozenset(_TAGS[:3])
+        assert store.snapshot().existing_tags(_TAGS) == frozenset(_TAGS[:3])
 
     def test_what_is_replaced_is_found_by_its_new_text_alone(self, store: GraphStorePort, clock: ManualClock) -> None:
         apply(store, clock, nodes=(text_node("a", "A grey heron.", title="Lyon"),))
@@ -236,7 +228,7 @@ class ReadingContract(ContractBase):
         assert store.snapshot(view).keyword_scores("heron", rows).tolist() == [0.0]
         assert store.snapshot(view).similarities([1.0, 0.0], rows).tolist() == [0.0]
         assert store.snapshot(view).has_tags([subject_tag("lyon")], rows).tolist() == [[False]]
-        assert store.existing_tags([subject_tag("lyon")]) == frozenset()
+        assert store.snapshot().existing_tags([subject_tag("lyon")]) == frozenset()
         apply(store, clock, nodes=(heron,))
         assert keyword_scores(store, "heron").keys() == {"a", "b"}
         assert _tagged(store, [subject_tag("lyon")]) == {"a"}
@@ -250,37 +242,33 @@ class ReadingContract(ContractBase):
             text_node("c", "Heron, grey."),
         )
         apply(store, clock, nodes=herons)
-        assert store.nodes_with(["grey"]) == store.nodes_with(["grey", "grey"]) == ["b", "a", "c"]
-        assert store.nodes_with(["grey"], 2) == ["b", "a"]
-        assert store.nodes_with(["heron", "grey"]) == ["b", "c"]
-        assert store.nodes_with(["heron", "grey"], 1) == ["b"]
+        assert nodes_with(store, ["grey"]) == nodes_with(store, ["grey", "grey"]) == ["b", "a", "c"]
+        assert nodes_with(store, ["grey"], 2) == ["b", "a"]
+        assert nodes_with(store, ["heron", "grey"]) == ["b", "c"]
+        assert nodes_with(store, ["heron", "grey"], 1) == ["b"]
         document = document_tag("doc-1")
-        assert store.nodes_with([document]) == store.nodes_with(["stone"]) == ["a"]
-        assert store.nodes_with(["grey", document]) == ["a"]
-        assert store.nodes_with(["grey", "unknown"]) == store.nodes_with(["unknown"]) == store.nodes_with([]) == []
-        assert store.nodes_with(["grey"], 0) == []
-        view = store.view()
-        assert [view.ids[row] for row in store.snapshot(view).rows_with(["grey"]).tolist()] == ["b", "a", "c"]
+        assert nodes_with(store, [document]) == nodes_with(store, ["stone"]) == ["a"]
+        assert nodes_with(store, ["grey", document]) == ["a"]
+        assert nodes_with(store, ["grey", "unknown"]) == nodes_with(store, ["unknown"]) == nodes_with(store, []) == []
+        assert nodes_with(store, ["grey"], 0) == []
+        assert nodes_with(store, ["grey"], view=store.view()) == ["b", "a", "c"]
 
     def test_tags_and_keywords_follow_what_is_replaced_and_removed(
         self, store: GraphStorePort, clock: ManualClock
     ) -> None:
         apply(store, clock, nodes=(text_node("a", "A grey heron.", title="Lyon"), text_node("b", "heron")))
         lyon = tags(text_node("a", "A grey heron.", title="Lyon"))
-        assert store.tags_of(["b", "a"]) == [frozenset(), lyon]
-        assert store.terms_of(["b", "a"]) == [{"heron"}, lyon | {"lyon", "grey", "heron"}]
+        assert terms_of(store, ["b", "a"]) == [{"heron"}, lyon | {"lyon", "grey", "heron"}]
         apply(store, clock, nodes=(text_node("a", "A stone."),))
-        assert store.tags_of(["a"]) == [frozenset()]
-        assert store.terms_of(["a"]) == [{"stone"}]
-        assert store.nodes_with(["heron"]) == ["b"]
-        assert store.nodes_with([subject_tag("lyon")]) == []
+        assert terms_of(store, ["a"]) == [{"stone"}]
+        assert nodes_with(store, ["heron"]) == ["b"]
+        assert nodes_with(store, [subject_tag("lyon")]) == []
         apply(store, clock, removed_nodes=("b",))
-        assert store.nodes_with(["heron"]) == []
+        assert nodes_with(store, ["heron"]) == []
         for unknown in ("b", "nobody"):
-            for ask in (store.tags_of, store.terms_of):
-                with pytest.raises(UnknownIdError):
-                    ask(["a", unknown])
-        assert store.tags_of([]) == store.terms_of([]) == []
+            with pytest.raises(UnknownIdError):
+                terms_of(store, ["a", unknown])
+        assert terms_of(store, []) == []
 
     @given(random=st.randoms(use_true_random=False), deltas=st.integers(1, 12))
     @PROPERTY
@@ -290,29 +278,27 @@ class ReadingContract(ContractBase):
         store = new_store()
         for delta, _ in history_of(random, clock, deltas):
             store.apply(delta)
-            tagged = {one.id: tags(one) for one in store.all_nodes()}
-            held = {one.id: tagged[one.id].union(search_terms(keyword_text(one))) for one in store.all_nodes()}
-            assert store.tags_of(list(tagged)) == list(tagged.values())
-            assert store.terms_of(list(held)) == list(held.values())
+            held = {one.id: tags(one).union(search_terms(keyword_text(one))) for one in store.all_nodes()}
+            assert terms_of(store, list(held)) == list(held.values())
             known = sorted(frozenset[str]().union(*held.values()))
-            one_by_one = {term: store.nodes_with([term]) for term in known}
+            one_by_one = {term: nodes_with(store, [term]) for term in known}
             for most in range(len(held) + 1):
                 rare = {term: names for term, names in one_by_one.items() if len(names) <= most}
-                assert store.terms_of(list(held), most) == [own & rare.keys() for own in held.values()]
+                assert terms_of(store, list(held), most) == [own & rare.keys() for own in held.values()]
             for first, second in product(known, repeat=2):
                 names = [name for name, own in held.items() if own >= {first, second}]
-                assert store.nodes_with([first, second]) == names
-                assert store.nodes_with([first, second], 1) == names[:1]
+                assert nodes_with(store, [first, second]) == names
+                assert nodes_with(store, [first, second], 1) == names[:1]
 
     def test_equal_texts_come_in_order_of_id(self, store: GraphStorePort, clock: ManualClock) -> None:
         for name in "dbca":
             apply(store, clock, nodes=(text_node(name, "a heron and a stone"),))
-        assert [name for name, _ in store.keyword_search("heron", 3)] == ["a", "b", "c"]
+        assert [name for name, _ in keyword_search(store, "heron", 3)] == ["a", "b", "c"]
 
     def test_a_rare_word_counts_for_more_than_a_common_one(self, store: GraphStorePort, clock: ManualClock) -> None:
         texts = ["grey heron", "grey stone", "grey river", "grey tower"]
         apply(store, clock, nodes=tuple(text_node(name, text) for name, text in zip("dcba", texts, strict=True)))
-        assert store.keyword_search("grey heron", 1)[0][0] == "d"
+        assert keyword_search(store, "grey heron", 1)[0][0] == "d"
 
     # Searches within a view
 
@@ -332,7 +318,7 @@ class ReadingContract(ContractBase):
         for query in QUERIES:
             scores = keyword_scores(store, query)
             within = {name: score for name, score in scores.items() if shown.find(name) is not None}
-            assert dict(store.keyword_search(query, 99, shown)) == pytest.approx(within)
+            assert dict(keyword_search(store, query, 99, shown)) == pytest.approx(within)
 
     @given(random=st.randoms(use_true_random=False), deltas=st.integers(1, 12))
     @PROPERTY

@@ -14,6 +14,7 @@ from graph_store_kit.contract.reading import assert_searches_agree
 from graph_store_kit.contract.writing import PROPERTY
 from graph_store_kit.histories import NAMES, START, edge, node
 from graph_store_kit.model import GraphModel
+from graph_store_kit.reads import get_node, keyword_search, nearest, nodes_with, terms_of
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.ports import GraphStorePort
@@ -53,26 +54,25 @@ class TimesContract(ContractBase):
         model = _mortal(store, clock)
         clock.advance(_HOUR - _INSTANT)
         assert_tells(store, model)
-        assert store.expired(clock()) == []
+        assert store.snapshot().expired(clock()) == []
         clock.advance(_INSTANT)
         assert_tells(store, model, now=clock())
-        assert store.expired(clock()) == ["m"]
+        assert store.snapshot().expired(clock()) == ["m"]
         # Maintenance must still be able to read it and its tags before it removes it.
-        assert store.nodes_with([_LYON]) == ["m"]
-        assert _LYON in store.tags_of(["m"])[0]
-        assert store.get_node("m").content == "a heron"
+        assert nodes_with(store, [_LYON]) == ["m"]
+        assert _LYON in terms_of(store, ["m"])[0]
+        assert get_node(store, "m").content == "a heron"
         assert store.view().find("m") is None
 
     def test_what_has_expired_is_not_found_and_takes_no_place(self, store: GraphStorePort, clock: ManualClock) -> None:
         _mortal(store, clock)
-        assert [name for name, _ in store.nearest([1.0, 0.0], 2)] == ["a", "m"]
-        assert [name for name, _ in store.keyword_search("heron", 2)] == ["m"]
-        assert store.existing_tags([_LYON]) == {_LYON}
+        assert [name for name, _ in nearest(store, [1.0, 0.0], 2)] == ["a", "m"]
+        assert [name for name, _ in keyword_search(store, "heron", 2)] == ["m"]
+        assert store.snapshot().existing_tags([_LYON]) == {_LYON}
         clock.advance(_HOUR)
-        assert [name for name, _ in store.nearest([1.0, 0.0], 2)] == ["a", "z"]
-        assert [found.id for found, _ in store.vector_search([1.0, 0.0], 2)] == ["a", "z"]
-        assert store.keyword_search("heron", 2) == []
-        assert store.existing_tags([_LYON]) == frozenset()
+        assert [name for name, _ in nearest(store, [1.0, 0.0], 2)] == ["a", "z"]
+        assert keyword_search(store, "heron", 2) == []
+        assert store.snapshot().existing_tags([_LYON]) == frozenset()
         assert_searches_agree(store, [1.0, 0.5])
 
     def test_a_view_taken_before_still_shows_what_expires(self, store: GraphStorePort, clock: ManualClock) -> None:
@@ -80,7 +80,7 @@ class TimesContract(ContractBase):
         view = store.view()
         clock.advance(_HOUR)
         assert_shows(view, model)
-        assert [name for name, _ in store.nearest([1.0, 0.0], 2, view)] == ["a", "m"]
+        assert [name for name, _ in nearest(store, [1.0, 0.0], 2, view)] == ["a", "m"]
 
     def test_a_clock_that_goes_back_shows_what_had_not_expired(self, store: GraphStorePort, clock: ManualClock) -> None:
         model = _mortal(store, clock)
@@ -132,7 +132,7 @@ class TimesContract(ContractBase):
             model.apply(delta)
             told.append((store.apply(delta), clock(), model.copy()))
             assert_tells(store, model, now=clock())
-            assert set(store.expired(clock())) == model.nodes.keys() - model.at(clock()).nodes.keys()
+            assert set(store.snapshot().expired(clock())) == model.nodes.keys() - model.at(clock()).nodes.keys()
         for hours in range(-1, deltas + 4):
             moment = START + hours * _HOUR
             assert_shows(store.view(valid_at=moment), model.at(clock(), moment))

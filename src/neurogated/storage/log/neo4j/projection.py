@@ -237,10 +237,11 @@ def projection_faults(connection: Connection, namespace: str, store: GraphStoreP
         for row in connection.read(_NODES, namespace=namespace)
     }
     yield from _differences("node", expected, found)
+    whole = store.snapshot(whole=True)
     # TERM edges are computed, and the database has none.
     edges = {
         (*edge.key[:2], edge.type.value): edge_values(edge)
-        for edge in store.all_edges()
+        for edge in whole.edges(whole.view.live_edges())
         if edge.type is not EdgeType.TERM
     }
     related = {

@@ -85,7 +85,6 @@ class GraphFollower(GraphLoader):
         self.load_node_validity(index.validity, index.node_keys.values, since)
         self._follow_weights(index, since)
         self.load_edge_validity(index.validity, index.edge_keys.values, since)
-        self.load_relations(index.relations, index.edge_keys.values, since)
         self._follow_vectors(index, since)
         index.topology.sequence = sequence
         index.load_outcomes(changed, removed, self.records(index))
@@ -308,7 +307,6 @@ class FileFollower(Follower):
         loader = GraphLoader(connection, namespace, {}, index.topology.sequence)
         loader.load_node_validity(index.validity, index.node_keys.values)
         loader.load_edge_validity(index.validity, index.edge_keys.values)
-        loader.load_relations(index.relations, index.edge_keys.values)
         return index
 
     def _take_in(self, connection: apsw.Connection, index: GraphIndex) -> None:

@@ -244,16 +244,6 @@ class GraphLoader:
         ):
             validity.put_edge(int(np.searchsorted(edge_keys, key)), begin, end)
 
-    def load_relations(self, relations: dict[str, list[int]], edge_keys: Keys, after: int = 0) -> None:
-        """Load the relations of the edges added after the delta `after`; see `load_edge_validity`."""
-        for key, relation in self.query(
-            f"SELECT e.edge, e.relation FROM edges e {since_index('edges', after, 'edges_related')} "
-            "JOIN nodes n ON n.node = e.source "
-            f"WHERE e.relation IS NOT NULL AND n.namespace = :namespace AND {HOLDS.format('e')} AND e.since > {after} "
-            "ORDER BY e.edge"
-        ):
-            relations.setdefault(relation, []).append(int(np.searchsorted(edge_keys, key)))
-
     def query(self, statement: str, **values: object) -> list[tuple[Any, ...]]:
         """Return the rows of a query, which may name the namespace and the delta as `:namespace` and `:now`."""
         return fetch(self.connection, statement, {"namespace": self.namespace, "now": self.as_of, **values})

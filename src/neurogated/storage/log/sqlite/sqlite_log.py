@@ -478,7 +478,6 @@ class PastFollower(Follower):
             joined(now.last_activated.take(same), old.last_activated.all()),
         )
         loader.load_edge_validity(form.validity, edge_keys[order])
-        loader.load_relations(form.relations, edge_keys[order])
         return edge_keys[order]
 
     def _changed_since(self, table: str, keys: Keys) -> Rows:
