@@ -142,9 +142,8 @@ def open_session(
             Runtime(config, built.clock, built.store, built.caches, turn),
             (
                 subscribers.update_canvas,
-                subscribers.note_handed_out,
                 subscribers.follow_facts,
-                subscribers.call_back,
+                subscribers.tell,
                 subscribers.log_access,
                 subscribers.find_conflicts,
                 subscribers.follow_manifests,

@@ -78,11 +78,10 @@ class NeuroGraphMemory:
         """Open the memory that `config` describes.
 
         Args:
-            config: the settings, or the folder of the memory, which is short for `MemoryConfig(save_dir=folder)`; from
-                the environment and the defaults when left out.
+            config: the settings, or the folder of the memory; from the environment and the defaults when left out.
             parts: built parts; built from `config` when left out.
             session: an open session, in place of both.
-            llm: a language model of your own in place of the configured one, with the limits of the settings, such as
+            llm: a language model of your own, with the limits of the settings, such as
                 `integrations.langchain.ChatModel`.
             **settings: none; settings are those of `MemoryConfig`.
 
@@ -152,11 +151,10 @@ class NeuroGraphMemory:
             return self._texts.noted(contents).report(self._texts.add(contents))
 
     def add_document(self, text: str, **details: Unpack[Details]) -> builtins.list[str]:
-        """Remember a text of any length, cut into chunks of whole sentences; see `Details`.
+        """Remember a text of any length, cut into chunks of whole sentences; see `Details`. Return their ids in order.
 
-        Returns:
-            The ids of its nodes in order. The same text, title and scope give the same ids, and new details replace old
-            ones. After a failure, add it again to store the rest.
+        The same text, title and scope give the same ids, and new details replace old ones. After a failure, add it
+        again to store the rest.
         """
         (ids,) = self._texts.store([Document.from_text(text, **details)])
         return ids
@@ -164,14 +162,11 @@ class NeuroGraphMemory:
     def add_documents(
         self, documents: Iterable[str | Document | Mapping[str, Any]], *, progress: bool | None = None
     ) -> builtins.list[builtins.list[str]]:
-        """Remember many documents, embedded and written in batches.
+        """Remember many documents, embedded and written in batches; return the node ids of each, in order.
 
         Args:
             documents: texts, `Document`s, or mappings with `text` and the arguments of `add_document`.
             progress: show a progress bar; None shows it if the output is a terminal.
-
-        Returns:
-            The node ids of each document, in order.
         """
         total = len(documents) if isinstance(documents, Sized) else None
         return self._texts.store(read_documents(documents), total=total, progress=progress)
@@ -215,13 +210,9 @@ class NeuroGraphMemory:
         offset: int = 0,
         **filters: Unpack[FilterOptions],
     ) -> builtins.list[MemoryNode]:
-        """Return memories without a question, in the order they were added.
+        """Return at most `limit` memories after the first `offset`, in the order they were added; see `FilterOptions`.
 
-        Args:
-            order_by: a field of MemoryNode such as `importance`; `-importance` sorts the largest first.
-            limit: return at most this many.
-            offset: skip this many first.
-            **filters: see `FilterOptions`.
+        `order_by` is a field of MemoryNode such as `importance`; `-importance` sorts the largest first.
         """
         return self.store.snapshot(filters=listed_by(self.session, filters)).find(
             order_by=order_by, limit=limit, offset=offset
@@ -239,12 +230,8 @@ class NeuroGraphMemory:
     def update(self, node_id: str | UUID, content: str | None = None, **changes: Unpack[Changes]) -> MemoryNode:
         """Write a new version of a memory; the history keeps the old one until `admin.compact(history=True)`.
 
-        Edges that follow from its text are rebuilt; SEQ and ASSOC edges stay. Fields left out stay.
-
-        Args:
-            node_id: the memory; the id you gave to a long text names all its memories.
-            content: its new text, stored as one chunk.
-            **changes: other new fields; see `Changes`.
+        Edges that follow from its text are rebuilt; SEQ and ASSOC edges stay. Fields left out stay; see `Changes`. A
+        new text is stored as one chunk. The id you gave to a long text names all its memories.
 
         Raises:
             UnknownIdError: the id is not in the memory.
@@ -283,15 +270,14 @@ class NeuroGraphMemory:
         """Learn from an outcome: success strengthens the edges among these memories (LTP), failure weakens them.
 
         Their energy and importance change likewise. After success, each memory gets ASSOC edges to the next ones. A
-        frozen memory learns nothing. Raises UnknownIdError if an id never was in the memory, or a compaction erased it.
-        Nothing is changed.
+        frozen memory learns nothing. Raises UnknownIdError, and changes nothing, if an id never was in the memory, or a
+        compaction erased it.
 
         Args:
             relevant_node_ids: a `Recall`, one or several memories, nodes or ids.
             outcome: `success`, `fail`, or a number from 1 to -1.
 
-        Returns:
-            How many edges were strengthened, weakened or added, and the ids that were skipped because they are gone.
+        Returns the number of edges that were strengthened, weakened or added, and the ids that were skipped as gone.
         """
         return self.learning.feedback(relevant_node_ids, outcome)
 
@@ -397,13 +383,9 @@ class NeuroGraphMemory:
         return self.learning.maintain(now)
 
     def flush(self) -> int:
-        """Write the uses of memories, and wait until the language model has read the new memories.
+        """Write the uses of memories, and wait until the language model has read the new and the parked memories.
 
-        Memories that were parked because the model gave no usable answer about them are asked about again; see
-        `learning.parked`.
-
-        Returns:
-            How many memories still wait, because the model failed.
+        Return how many still wait, because the model failed; see `learning.parked`.
         """
         self.learning.flush()
         return self.learning.resume()[1]
@@ -411,8 +393,7 @@ class NeuroGraphMemory:
     def usage(self) -> dict[str, int | float]:
         """Return the calls, tokens and cache hits of the language model since the memory was opened; {} without one.
 
-        Parts of answers that were dropped, and memories that are parked, are counted by reason, as in
-        `dropped: no value of the text` and `parked: the answer was cut off`.
+        Parts of answers that were dropped, and memories that are parked, are counted by reason; see `admin.stats`.
         """
         return dict(self.admin.stats()["language model use"])
 

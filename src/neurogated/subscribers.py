@@ -70,15 +70,11 @@ def follow_facts(session: Session, notice: Notice) -> None:
     facts.follow(*place, erasing=notice.event == "deleted")
 
 
-def note_handed_out(session: Session, notice: Notice) -> None:
-    """Note the memories that a recall hands out, to which echoes are compared."""
+def tell(session: Session, notice: Notice) -> None:
+    """Note the memories that a recall hands out, to which echoes are compared, and call the callbacks of the event."""
     if notice.event == "recalled" and notice.owner is not None and notice.about[0]:
         ids = notice.about[0].ids
         session.runtime.handed_out.add(session.config.namespace, notice.owner.user_id, ids, session.clock())
-
-
-def call_back(session: Session, notice: Notice) -> None:
-    """Call the callbacks of the event."""
     session.runtime.call_back(notice.event, *notice.about)
 
 

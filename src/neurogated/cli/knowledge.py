@@ -90,15 +90,13 @@ def resolve(flags: Flags, conflict_id: str, keep: str, because: str | None) -> N
     with flags.open() as memory:
         effects = {effect.keep: effect for effect in memory.conflicts.effects(conflict_id)}
         resolved = memory.conflicts.resolve(conflict_id, keep, because=because)
-        effect = effects[keep]
-        texts, zone = _texts(memory, effect.times), memory.config.zone
+        effect, zone = effects[keep], memory.config.zone
+        texts = _texts(memory, effect.times)
     loser = "both memories stand" if resolved.loser is None else f"{resolved.loser} is {resolved.outcome}"
-    lines = [
-        f"{name} {texts[name]} was valid {period(before, zone)}; now it is valid {period(after, zone)}"
-        for name, (before, after) in effect.times.items()
-        if before != after
-    ]
-    lines = [f"{resolved.id}: {loser}", *(lines or ["no valid time changed"])]
+    lines = [f"{resolved.id}: {loser}"]
+    for name, (before, after) in effect.times.items():
+        change = f"{name} {texts[name]} was valid {period(before, zone)}; now it is valid {period(after, zone)}"
+        lines += [change] if before != after else []
     lines += [f"{name} is removed, because it was made from them" for name in effect.removed]
     lines += [f"{name} is open again" for name in effect.opened]
     valid = {name: effect.times[name] for name in effect.changed}

@@ -42,14 +42,12 @@ class Admin(Component):
     def stats(self) -> dict[str, Any]:
         """Return figures of the memory as JSON values.
 
-        Returns:
-            Counts of memories of all users; of nodes, which are the memories with claims, conflicts and expired
-            memories; of edges by type, deltas and pending judgements; whether it is frozen; `namespaces`, the names of
-            all graphs of the store, None if it holds a single one; and the figures of the parts: `storage` (bytes on
-            disk), `embedding` and `language model use` (calls, tokens; cache hits, cache misses and cache bytes), empty
-            if a part has none. Counters start when the memory is opened and cover all its namespaces. Of this graph,
-            `language model use` also counts parts of answers that were dropped, and memories that are parked, by
-            reason, as in `dropped: no value of the text`.
+        These are counts of memories of all users; of nodes, which are the memories with claims, conflicts and expired
+        memories; of edges by type, deltas and pending judgements; whether it is frozen; `namespaces`, the names of all
+        graphs, None if the store holds a single one; and the figures of the parts: `storage` (bytes on disk),
+        `embedding` and `language model use` (calls, tokens; cache hits, misses and bytes). These count from the opening
+        of the memory on, in all its namespaces. Of this graph, `language model use` also counts parts of answers that
+        were dropped, and memories that are parked, by reason, as in `dropped: no value of the text`.
         """
         store, parts = self._session.store, self._session.parts
         view = store.view()
@@ -79,9 +77,7 @@ class Admin(Component):
 
     def users(self) -> dict[str, int]:
         """Return the ids of the users of this graph, sorted, and how many memories each owns."""
-        view = self._memories()
-        owners = (view.scope_of(row).user_id for row in view.admitted_nodes().tolist())
-        return dict(sorted(Counter(filter(None, owners)).items()))
+        return {name: count for name, (count, _) in self.people().items()}
 
     def people(self) -> dict[str, tuple[int, datetime]]:
         """Return the users of this graph, sorted: how many memories each owns, and when the last one was added."""
@@ -171,9 +167,7 @@ class Admin(Component):
 
         A line holds one node with all its versions. Deleted memories are included until `compact` erases them.
 
-        Args:
-            user_id: the user.
-            file: must not exist; it appears under its name when it is complete.
+        `file` must not exist; it appears under its name when it is complete.
 
         Returns:
             How many nodes were written.

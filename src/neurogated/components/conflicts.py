@@ -38,11 +38,8 @@ class Duplicates(Component):
     def separate(self, node_id: str | UUID) -> bool:
         """Separate a memory from those that say the same, for good; another memory comes in front of these.
 
-        An echo becomes a memory like others. `undo` takes it back. Raises UnknownIdError if the id is not in the
-        memory.
-
-        Returns:
-            Whether it was linked to others.
+        Return whether it was linked to others. An echo becomes a memory like others. `undo` takes it back. Raises
+        UnknownIdError if the id is not in the memory.
         """
         name, session = str(node_id), self._session
 

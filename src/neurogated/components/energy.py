@@ -28,13 +28,9 @@ class Energy(Component):
         self._tiers = TierManager(session.config.metabolism)
 
     def of(self, node_id: str | UUID, now: datetime | None = None) -> float:
-        """Return the energy of a memory, 0–1: it halves with every half-life and grows with every use.
+        """Return the energy of a memory, 0–1, at a time; the clock's when left out.
 
-        Raises UnknownIdError if the id is not in the memory.
-
-        Args:
-            node_id: the memory.
-            now: the time; the clock's when left out.
+        It halves with every half-life and grows with every use. Raises UnknownIdError if the id is not in the memory.
         """
         self._session.runtime.accesses.flush_if_free()
         return self._controller.energy(self._session.store.view(), str(node_id), self._session.moment(now))
@@ -55,9 +51,7 @@ class Energy(Component):
     def tiers(self, now: datetime | None = None, **filters: Unpack[FilterOptions]) -> Tiers:
         """Return how many memories are on the canvas, in the web, in the crystal and dormant, and the canvas itself.
 
-        Args:
-            now: the time; the clock's when left out.
-            **filters: which memories; see `FilterOptions`.
+        `now` is the clock's time when left out; for the memories, see `FilterOptions`.
         """
         store = self._session.store
         self._session.runtime.accesses.flush_if_free()

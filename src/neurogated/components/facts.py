@@ -58,8 +58,7 @@ class Facts(Component):
             valid_to: when it ceased to hold.
             metadata: your own JSON values.
 
-        Returns:
-            The id of the memory.
+        Returns the id of the memory.
         """
         if not isinstance(value, str | int | float):
             raise InputError(f"the value of a fact is {value!r}, but must be a text, a number or a truth value")

@@ -48,8 +48,7 @@ class Learning(Component):
             max_clusters: make at most so many. No limit when left out.
             progress: show a progress bar; None shows it if the output is a terminal.
 
-        Returns:
-            The ids of the new memories.
+        Returns the ids of the new memories.
         """
         session, at = self._session, self._session.moment(now)
         user_id = session.of_user(user_id)
@@ -108,8 +107,7 @@ class Learning(Component):
     def flush(self) -> None:
         """Write the accesses of all namespaces now.
 
-        Otherwise they are written every half minute, when many namespaces were accessed, and on
-        close.
+        Otherwise they are written every half minute, when many namespaces were accessed, and on close.
         """
         self._session.runtime.accesses.flush()
 
