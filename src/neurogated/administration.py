@@ -117,18 +117,17 @@ def _places(
         yield str(file), partial(remove_file, file)
     yield f"the manifests in {config.save_dir}", partial(remove_manifests, config.save_dir)
     store = next(iter(graphs.values()))
+
+    def erase_elsewhere(place: str) -> None:
+        if not is_of_canvases(place):
+            open_facts(place).erase(graphs)
+            return
+        with closing(canvases_of(place, store)) as canvases:
+            canvases.erase()
+
     for place in store.copies() if isinstance(store, SupportsCopies) else ():
         if place not in _in_use(parts):
-            yield place, partial(_erase_elsewhere, place, graphs)
-
-
-def _erase_elsewhere(place: str, graphs: Mapping[str, GraphStorePort]) -> None:
-    """Erase at a place that the settings do not name."""
-    if not is_of_canvases(place):
-        open_facts(place).erase(graphs)
-        return
-    with closing(canvases_of(place, next(iter(graphs.values())))) as canvases:
-        canvases.erase()
+            yield place, partial(erase_elsewhere, place)
 
 
 T = TypeVar("T")

@@ -45,11 +45,9 @@ def picked(value: object, names: str) -> dict[str, Any]:
 
 def recall_json(recall: Recall) -> dict[str, Any]:
     """Return a recall as JSON values."""
-    kernel = {
-        "weights": {kind.name: weight for kind, weight in recall.kernel.weights.items()},
-        "against": {kind.name: weight for kind, weight in recall.kernel.against.items()},
-        "justification": recall.kernel.justification,
-    }
+    kernel = picked(recall.kernel, "weights against justification")
+    for name in ("weights", "against"):
+        kernel[name] = {kind.name: weight for kind, weight in kernel[name].items()}
     memories = [
         {
             **node_json(recalled.node, recalled.same_as),

@@ -12,7 +12,7 @@ import anyio
 from anyio.abc import TaskStatus
 
 from neurogated.core.extras import import_extra, needs_extra
-from neurogated.integrations.mcp.bodies import Messages
+from neurogated.integrations.mcp.stdio import refusal_of
 from neurogated.server.callers import Caller, caller_of, grant_in
 from neurogated.server.errors import handle_errors
 from neurogated.server.keys import Grant
@@ -20,7 +20,8 @@ from neurogated.server.keys import Grant
 with needs_extra("serve"):
     from starlette.applications import Starlette
     from starlette.requests import Request
-    from starlette.types import ASGIApp, Receive, Scope, Send
+    from starlette.responses import JSONResponse
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 _MOST, _MOST_SESSIONS = 200, 1_000
 """Servers of one key that run at once, as a key for all users may name any number of users; and sessions of each."""
@@ -66,8 +67,16 @@ class McpServers:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request as the user of its key."""
-        request = Request(scope)
+        # A body that is refused is refused here, where its error is answered as any other.
+        unread, request = [await receive()], Request(scope)
+
+        async def replayed() -> Message:
+            return unread.pop() if unread else await receive()
+
         caller = await caller_of(await grant_in(request), request, request.query_params.get("user_id"))
+        if scope["method"] == "POST" and (refusal := refusal_of(unread[0].get("body", b""))) is not None:
+            await JSONResponse(refusal, 400)(scope, receive, send)
+            return
         async with self._starting:
             servers = self._servers[caller.grant]
             server = servers.pop(caller.user_id, None)
@@ -76,7 +85,7 @@ class McpServers:
             servers[caller.user_id] = server
             if len(servers) > _MOST:
                 servers.pop(next(iter(servers))).scope.cancel()
-        await server.answer(scope, receive, send)
+        await server.answer(scope, replayed, send)
 
     async def _run(self, caller: Caller, *, task_status: TaskStatus[_Server]) -> None:
         """Run the server of one user until it is cancelled, or nobody has used it for a while."""
@@ -103,6 +112,5 @@ class McpServers:
             # The guard has checked hosts and origins already; the hosts of a server with keys are unknown here.
             transport_security=security.TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )
-        app.add_middleware(Messages)
         handle_errors(app)
         return app

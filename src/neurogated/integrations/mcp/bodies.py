@@ -1,4 +1,4 @@
-"""Bodies of requests over HTTP: they are read as a whole within bounds, and of MCP only messages pass."""
+"""Bodies of requests over HTTP, which are read as a whole within bounds."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import asyncio
 import re
 
 from neurogated.core.extras import needs_extra
-from neurogated.integrations.mcp.stdio import NO_MESSAGE, readable, refusal_of
+from neurogated.integrations.mcp.stdio import readable
 
 with needs_extra("mcp"):
     from starlette.exceptions import HTTPException
-    from starlette.responses import JSONResponse
-    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+    from starlette.types import Message, Receive
 
 MOST_BYTES = 1_000_000
 """Of a body."""
@@ -54,35 +53,6 @@ def bounded(receive: Receive, most: int, patience: float) -> Receive:
         return {"type": "http.request", "body": readable(body), "more_body": False}
 
     return whole
-
-
-class Messages:
-    """An ASGI app around MCP. A body that is refused, or that is no message of JSON-RPC, is answered with its error."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        """Take the app; `bounded` gives the bodies of its requests."""
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or pass it on."""
-        if scope["type"] != "http" or scope["method"] != "POST":
-            await self._app(scope, receive, send)
-            return
-        try:
-            message = await receive()
-        except HTTPException as error:
-            answer = {"jsonrpc": "2.0", "id": None, "error": {"code": NO_MESSAGE, "message": error.detail}}
-            await JSONResponse(answer, error.status_code)(scope, receive, send)
-            return
-        if message["type"] == "http.request" and (refusal := refusal_of(message["body"])) is not None:
-            await JSONResponse(refusal, 400)(scope, receive, send)
-            return
-        unread = [message]
-
-        async def receive_rest() -> Message:
-            return unread.pop() if unread else await receive()
-
-        await self._app(scope, receive_rest, send)
 
 
 def too_long(most: int) -> str:

@@ -65,10 +65,21 @@ class Overview:
         except NeurogatedError as error:
             _log.warning("the manifest is left out: %s", error)
             return ""
-        if current != self._current and (self._current is not None or not self._fits()):
-            self._shown = current
-            self._save()
+        saved, config = self._saved, self._memory.config
+        if self._current is None:
+            # The saved text may stay: deletions remove its file, and few memories are new.
+            most = config.manifest.update_threshold if saved.nodes else 1
+            is_kept = saved.file is not None and saved.file.exists() and 0 <= self._count() - saved.nodes < most
+        else:
+            is_kept = current == self._current
         self._current = current
+        if is_kept:
+            return self._shown
+        self._shown, file = current, saved.file
+        if file and not config.read_only and file.parent.parent.resolve() == Path(config.save_dir).resolve():
+            # A server works as well in a folder in which it cannot write this file.
+            with contextlib.suppress(OSError):
+                replace_file(file, json.dumps({"nodes": self._count(), "text": self._shown}))
         return self._shown
 
     def has_changed(self) -> bool:
@@ -78,21 +89,6 @@ class Overview:
 
     def _count(self) -> int:
         return self._memory.manifest.get(**self._owner._asdict()).nodes
-
-    def _fits(self) -> bool:
-        """Return whether the saved text may stay: deletions remove its file, and few memories are new."""
-        known = self._saved.nodes
-        if self._saved.file is None or not self._saved.file.exists():
-            return False
-        return 0 <= self._count() - known < (self._memory.config.manifest.update_threshold if known else 1)
-
-    def _save(self) -> None:
-        file, config = self._saved.file, self._memory.config
-        if file is None or config.read_only or file.parent.parent.resolve() != Path(config.save_dir).resolve():
-            return
-        # A server works as well in a folder in which it cannot write this file.
-        with contextlib.suppress(OSError):
-            replace_file(file, json.dumps({"nodes": self._count(), "text": self._shown}))
 
 
 class MemoryServer(MCPServer[Any]):

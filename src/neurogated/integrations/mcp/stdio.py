@@ -139,7 +139,7 @@ _CHUNK = 1 << 16
 _END = b"\n"
 """No message is empty."""
 _BOM = b"\xef\xbb\xbf"
-_NO_JSON, NO_MESSAGE = -32700, -32600
+_NO_JSON, _NO_MESSAGE = -32700, -32600
 _ID = rb'"id"\s*:\s*(?:"([^"\\]*)"|(-?\d{1,19})(?![\d.eE]))'
 _FIRST_ID, _LAST_ID = re.compile(_ID), re.compile(rb"\}[^{}\[\]]*" + _ID + rb"[^{}\[\]]*\}?\s*\Z")
 _HEX = r"[0-9a-fA-F]{2}"
@@ -248,10 +248,10 @@ def refusal_of(sent: bytes) -> dict[str, Any] | None:
     try:
         message = types.jsonrpc_message_adapter.validate_python(found, by_name=False)
     except ValueError:
-        return _refusal(given, NO_MESSAGE, "what was sent is JSON, but no message of JSON-RPC 2.0")
+        return _refusal(given, _NO_MESSAGE, "what was sent is JSON, but no message of JSON-RPC 2.0")
     # The SDK takes a request with such an id for a notification, which gets no answer.
     if "id" in found and isinstance(message, types.JSONRPCNotification):
-        return _refusal(None, NO_MESSAGE, "the id of a request is a text or a whole number")
+        return _refusal(None, _NO_MESSAGE, "the id of a request is a text or a whole number")
     return None
 
 

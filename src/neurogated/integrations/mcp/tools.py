@@ -123,11 +123,15 @@ class Tools:
     def recall(self, query: str, top_n: int, min_confidence: float | None, timezone: str | None) -> MemoryList:
         """Find memories by meaning, names, times, causes and what is connected with them; best first, with ids."""
         # Keywords alone give no confidence.
+        owner = self.owner._asdict()
         if min_confidence is None and not self._loaded.is_set():
-            return self._by_keywords(query, top_n)
-        recall = self._memory.recall(
-            query, top_n=top_n, min_confidence=min_confidence, timezone=timezone, **self.owner._asdict()
-        )
+            view = self._memory.view(**owner)
+            rows, scores = self._memory.store.snapshot(view).keyword_search(query, top_n)
+            nodes = self._memory.store.get_nodes([view.ids[row] for row in rows])
+            pairs = zip(nodes, map(float, scores), strict=True)
+            found = [MemoryEntry(**_shown(node), score=round(score, 3)) for node, score in pairs]
+            return {"memories": found, "notes": [_BY_KEYWORDS, *([] if found else [NOTHING_FOUND])]}
+        recall = self._memory.recall(query, top_n=top_n, min_confidence=min_confidence, timezone=timezone, **owner)
         found = [MemoryEntry(**_shown(memory.node), score=round(memory.score, 3)) for memory in recall]
         return {"memories": found, "notes": list(recall.notes), "confidence": round(recall.confidence, 2)}
 
@@ -184,13 +188,6 @@ class Tools:
     def _owns(self, scope: Scope) -> bool:
         path = self.owner.path
         return scope.user_id == self.owner.user_id and scope.path[: len(path)] == path
-
-    def _by_keywords(self, query: str, limit: int) -> MemoryList:
-        view = self._memory.view(**self.owner._asdict())
-        rows, scores = self._memory.store.snapshot(view).keyword_search(query, limit)
-        scored = zip(self._memory.store.get_nodes([view.ids[row] for row in rows]), scores, strict=True)
-        found = [MemoryEntry(**_shown(node), score=round(float(score), 3)) for node, score in scored]
-        return {"memories": found, "notes": [_BY_KEYWORDS, *([] if found else [NOTHING_FOUND])]}
 
 
 def _shown(node: MemoryNode) -> MemoryEntry:
