@@ -234,12 +234,6 @@ def _plain(value: object) -> object:
     return value
 
 
-def _arguments(name: str, door: str) -> dict[str, Any]:
-    """Return a value for each argument of an operation at a door."""
-    own = _OF_EXPRESSIONS if door == "expression" else {}
-    return {one.name: own.get(one.name, _VALUES[one.name]) for one in OPERATIONS[name].doors[door]}
-
-
 def _all(name: str, door: str) -> Iterator[Values]:
     """Yield values for all arguments of an operation at a door, in as few calls as they fit."""
     own = _VALUES | (_OF_EXPRESSIONS if door == "expression" else {})

@@ -14,16 +14,6 @@ from neurogated.errors import DatasetError, InputError
 from neurogated.evaluation.datasets import Dataset, load_dataset
 from tests.evaluation.measured import run
 
-QUESTION: dict[str, Any] = {
-    "id": "q1",
-    "question": "Who came?",
-    "answer": ["Ada", "Ada L."],
-    "kind": "why",
-    "paragraphs": [
-        {"title": "A", "text": "a1", "is_supporting": True, "idx": 0},
-        {"title": "B", "text": "b", "is_supporting": False, "idx": 2},
-    ],
-}
 TURN: dict[str, Any] = {"speaker": "Ann", "dia_id": "D1:1", "text": "Hello there."}
 
 

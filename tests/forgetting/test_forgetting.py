@@ -43,19 +43,6 @@ def nodes_of(memory: NeuroGraphMemory) -> list[MemoryNode]:
     return list(memory.store.all_nodes())
 
 
-def followed(memory: NeuroGraphMemory) -> dict[tuple[object, ...], float]:
-    """Return the edges that depend on the set of texts alone, by their texts. TERM edges have no direction."""
-    content = {node.id: node.content for node in nodes_of(memory)}
-    found: dict[tuple[object, ...], float] = {}
-    for edge in memory.store.all_edges():
-        ends = [content[edge.source_id], content[edge.target_id]]
-        if edge.type is EdgeType.TERM:
-            found["TERM", *sorted(ends)] = edge.weight
-        elif edge.type is EdgeType.MENTION:
-            found["MENTION", *ends] = edge.weight
-    return found
-
-
 def edges_of(memory: NeuroGraphMemory, node_id: str, kind: EdgeType) -> list[MemoryEdge]:
     return [e for e in memory.store.all_edges() if e.type is kind and node_id in (e.source_id, e.target_id)]
 

@@ -19,7 +19,6 @@ from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.turns import Samples
 from neurogated.text.keywords import split_words
 
-TOWARDS = np.array([1.0, 0.0], dtype=np.float32)
 QUERIES = ["heron", "Did Ann see a heron in Lyon?", "Lyon stone stone", "Bo Li", "北京的鸟", "?!", "what is it"]
 
 

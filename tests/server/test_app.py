@@ -2,14 +2,12 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 import httpx
 import numpy as np
 import pytest
 
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
-from neurogated.core.delta import LATEST, HistoryEntry, JournalEntry
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.operations import OPERATIONS
 from neurogated.retrieval.kernel_generator import UniformKernelSource
@@ -81,30 +79,6 @@ def test_an_owner_in_a_body_is_told_where_it_belongs(ask: Ask) -> None:
         answer = ask("POST", path, json={**body, "user_id": "ana"})
         assert answer.status_code == 422
         assert "'user_id' is not known here and belongs in the address" in answer.json()["error"]["message"]
-
-
-NOTES = 400
-
-
-@contextmanager
-def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """Note how many entries and deltas a store returns."""
-    read, journal, history = list[int](), GraphStore.journal, GraphStore.history
-
-    def counted_journal(self: GraphStore, after: int = 0, up_to: int = LATEST) -> Iterator[JournalEntry]:
-        for entry in journal(self, after, up_to):
-            read.append(entry.sequence)
-            yield entry
-
-    def counted_history(self: GraphStore, after: int = 0, up_to: int = LATEST) -> list[HistoryEntry]:
-        found = history(self, after, up_to)
-        read.extend(entry.sequence for entry in found)
-        return found
-
-    with monkeypatch.context() as patched:
-        patched.setattr(GraphStore, "journal", counted_journal)
-        patched.setattr(GraphStore, "history", counted_history)
-        yield read
 
 
 @pytest.mark.parametrize(("members", "count"), [(0, 1), (3, 1), (500, 7), (10_000, 60), (3_000, 400)])

@@ -20,9 +20,6 @@ from neurogated.server.routes import _without_ids
 from tests.ingestion.shapes import SHAPES, Expected
 
 Post = Callable[[str, bytes], httpx.Response]
-VALUES = st.recursive(
-    st.none() | st.integers() | st.text(alphabet='a"\\,[{é'), lambda of: st.lists(of) | st.dictionaries(st.text(), of)
-)
 
 
 def filled(before: str, item: str, after: str, size: int = 990_000) -> bytes:
@@ -222,14 +219,3 @@ def test_large_texts_and_many_messages_are_taken(post: Post) -> None:
     assert len(post("/v1/memories", json.dumps({"content": messages}).encode()).json()["ids"]) == 1_000
     metadata = {f"key {n}": [n, {"n": n}] for n in range(1_000)}
     assert post("/v1/memories", json.dumps({"content": "Large.", "metadata": metadata}).encode()).is_success
-
-
-def _counted(value: object) -> tuple[int, int]:
-    """Return how many values there are, and how many lists and objects among them."""
-    if isinstance(value, dict):
-        parts = [*map(_counted, value), *map(_counted, value.values())]
-    elif isinstance(value, list):
-        parts = list(map(_counted, value))
-    else:
-        return 1, 0
-    return 1 + sum(values for values, _ in parts), 1 + sum(groups for _, groups in parts)

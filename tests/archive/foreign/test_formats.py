@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.errors import ConfigError, DatasetError
@@ -88,13 +87,6 @@ def test_all_parts_of_an_export_in_a_zip_file_or_folder_are_read(tmp_path: Path)
         assert [one.details["session_id"] for one in texts("chatgpt", path)] == [f"chatgpt-c{n}" for n in range(3)]
     with pytest.raises(DatasetError, match=r"conversations-000\.json|user\.json"):
         records("claude", tmp_path / "export")
-
-
-_MESSED = st.recursive(
-    st.none() | st.booleans() | st.integers(-5, 5) | st.sampled_from(["", "user", "text", "c1-0", "root"]),
-    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from(["role", "parts"]), inner),
-    max_leaves=4,
-)
 
 
 def test_a_file_of_another_system_is_named(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Coroutine, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
@@ -38,14 +38,6 @@ class NeuroStoreContract(LangGraphStoreContract):
 
     def advance(self, store: BaseStore, minutes: float) -> None:  # noqa: ARG002 - all stores of a test have one clock
         self.ahead += timedelta(minutes=minutes)
-
-
-def open_neuro_store(
-    place: str, index: IndexConfig | None = None, ttl: TTLConfig | None = None
-) -> AbstractContextManager[BaseStore]:
-    """Open a store as a user does; `test_store_kit.py` hands this factory to the command of the kit."""
-    config = MemoryConfig(storage="sqlite", save_dir=place, embedding_name="hash")
-    return NeuroStore.from_conn_string(place, index=index, ttl=ttl, config=config)
 
 
 @pytest.mark.slow
