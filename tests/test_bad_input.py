@@ -2,7 +2,6 @@
 
 import copy
 import gc
-import json
 import pickle
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta, timezone
@@ -267,24 +266,3 @@ def test_a_file_of_it_is_refused_by_name(
     monkeypatch.chdir(tmp_path)
     with pytest.raises((ConfigError, DatasetError), match=str(tmp_path)):
         read(tmp_path, text)
-
-
-@ODD
-def test_words_and_arguments_that_look_like_it_are_kept(tmp_path: Path, text: str) -> None:
-    called = {"role": "assistant", "content": None, "tool_calls": [{"function": {"name": "f", "arguments": text}}]}
-    said = [{"role": "user", "content": text, "created_at": "2026-01-01T00:00:00Z"}]
-    (tmp_path / "letta.af").write_text(json.dumps({"agents": [{"name": "a", "messages": said}], "blocks": []}))
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
-        (found,) = memory.add(called)
-        assert memory.get(found).content.startswith(f"f({text[:300]}")
-        memory.admin.import_from("letta", tmp_path / "letta.af")
-        assert text[:100] in memory.list()[-1].content
-
-
-@ODD
-def test_a_line_of_it_costs_no_other_line(tmp_path: Path, text: str) -> None:
-    lines = [json.dumps({"id": name, "memory": f"Ana likes {name}."}) for name in ("tea", "jam")]
-    (tmp_path / "mem0.jsonl").write_text("\n".join([lines[0], f'{{"id": "x", "memory": {text}', lines[1]]))
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
-        memory.admin.import_from("mem0", tmp_path / "mem0.jsonl")
-        assert [one.content for one in memory.list()] == ["Ana likes tea.", "Ana likes jam."]

@@ -227,56 +227,6 @@ def test_what_also_changed_shared_memories_is_not_taken_back_for_one_user(memory
     assert memory.count(user_id="ana") == 2
 
 
-def test_without_a_user_the_last_thing_done_to_memories_without_an_owner_is_taken_back(
-    memory: NeuroGraphMemory,
-) -> None:
-    memory.add("I keep hens.", id="hens", user_id="ben")
-    assert memory.undo() is None
-    memory.add("The office is in Oslo.", id="office")
-    memory.add("The archive is in Bergen.", id="archive")
-    memory.add("I keep bees.", id="bees", user_id="ana")
-    memory.delete("office")
-    memory.delete("hens")
-    for left in (["archive", "bees", "office"], ["bees", "office"], ["bees"]):
-        made = memory.undo()
-        assert made is not None
-        assert len(made.memories) == 1
-        assert sorted(one.id for one in memory.find(user_id=ANY_USER)) == left
-    assert memory.undo() is None
-    assert memory.undo(user_id="ben") is not None
-    assert memory.admin.check() == []
-
-
-def test_what_a_compaction_erased_of_others_neither_blocks_nor_is_told(
-    memory: NeuroGraphMemory, clock: ManualClock
-) -> None:
-    memory.add("I keep bees.", id="bees", user_id="ana")
-    memory.add("A tram at noon.", user_id="ben", ttl=timedelta(hours=9))
-    clock.advance(timedelta(hours=10))
-    memory.maintenance()
-    memory.admin.compact()
-    assert memory.undo(user_id="ana") is not None
-    assert memory.count(user_id="ana") == 0
-    memory.add("I keep bees.", id="bees", user_id="ana")
-    memory.add("I keep hens.", user_id="ben")
-    memory.delete(user_id="ben")
-    memory.admin.compact()
-    assert memory.undo(user_id="ana") is not None
-    assert memory.count(user_id="ana") == 0
-    memory.add("I keep bees.", id="bees", user_id="ana")
-    (hens,) = memory.add("I keep hens.", user_id="ben")
-    memory.delete(hens)
-    memory.admin.compact()
-    # It may have been Ana's own; her key can delete.
-    with pytest.raises(InputError, match="compact") as caught:
-        memory.undo(user_id="ana")
-    assert not any(one.isdigit() for one in str(caught.value))
-    assert "to=" not in str(caught.value)
-    memory.delete("bees")
-    assert memory.undo(user_id="ana") is not None
-    assert memory.count(user_id="ana") == 1
-
-
 def test_an_erased_deletion_is_told_and_nothing_older_is_taken_back(memory: NeuroGraphMemory) -> None:
     memory.add("I keep bees.")
     (hens,) = memory.add("I keep hens.")

@@ -197,27 +197,6 @@ def test_any_text_has_days_or_none(text: str, said: date) -> None:
     assert all(span.first <= span.last for span in spans_in(text, said))
 
 
-def test_texts_that_name_a_day_of_the_question_are_found(memory: NeuroGraphMemory) -> None:
-    def said(day: str, content: str) -> None:
-        memory.add({**SAID, "content": content, "timestamp": f"{day}T10:00:00Z"}, user_id="ana")
-
-    said("2026-09-16", "We fly to Porto on 17 November.")
-    said("2026-11-10", "Dentist on Friday at 3.")
-    said("2026-11-09", "The workshop is next Thursday.")
-    said("2026-11-04", "Heron launched.")
-    said("2026-09-20", "Physio says no running for six weeks.")
-
-    def timely(question: str) -> set[str]:
-        recall = memory.recall(question, user_id="ana", now="2026-11-11T10:00:00Z", timezone="UTC", top_n=5)
-        assert recall[0].contributions["time"] > 0
-        return {one.content for one in recall if one.contributions["time"] > 0}
-
-    assert timely("What is coming up next week?") == {"We fly to Porto on 17 November."}
-    assert timely("What do I have on 17 November?") == {"We fly to Porto on 17 November."}
-    assert timely("What's on Friday?") == {"Dentist on Friday at 3."}
-    assert timely("What did I do on 4 November?") == {"Heron launched."}
-
-
 def test_an_expired_memory_is_nowhere(memory: NeuroGraphMemory, clock: ManualClock) -> None:
     (by_ttl,) = memory.add("The code is 1234.", ttl=60)
     (by_time,) = memory.add("The code was 4321.", expires_at=clock() + timedelta(minutes=1))

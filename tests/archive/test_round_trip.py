@@ -112,24 +112,6 @@ def test_an_export_of_an_import_is_the_same_file_for_file(
         assert path.read_bytes() == (folder / "second" / path.name).read_bytes()
 
 
-def test_writes_during_an_export_are_either_in_it_or_not(tmp_path: Path) -> None:
-    store = GraphStore()
-    for name in "abc":
-        store.add_node(MemoryNode(name, name))
-
-    def busy(items, total):  # type: ignore[no-untyped-def] # noqa: ANN001, ANN202
-        for item in items:
-            store.add_node(MemoryNode(f"later {len(store)}", "x"))
-            store.apply(GraphDelta(removed_nodes=(f"later {len(store) - 1}",)))
-            yield item
-        assert total == 3
-
-    export.export_memory({"default": store}, None, tmp_path / "out", made_by="test", progress=busy)
-    target = GraphStore()
-    _import(tmp_path / "out", target)
-    assert [node.id for node in target.all_nodes()] == ["a", "b", "c"]
-
-
 def test_nothing_is_imported_into_a_history(tmp_path: Path) -> None:
     source, target = GraphStore(), GraphStore()
     source.in_namespace("bob").add_node(MemoryNode("a", "one"))

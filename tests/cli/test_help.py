@@ -17,7 +17,6 @@ from neurogated.cli.app import COMMANDS
 from neurogated.config.setting import settings_of
 
 ROOT = Path(__file__).parents[2]
-LINES_OF_A_SCREEN = 51
 
 
 @pytest.fixture(scope="module")
@@ -52,17 +51,6 @@ def test_settings_lists_every_setting_with_its_value_default_and_help(capsys: py
         assert found.spec.metadata["help"] in unwrapped, found.name
 
 
-@pytest.mark.parametrize("words", [[], *(name.split() for name in COMMANDS)], ids=" ".join)
-def test_help_fits_a_screen(
-    words: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "80")
-    assert main([*words, "--help"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) <= LINES_OF_A_SCREEN
-    assert [line for line in lines if len(line) > 80] == []
-
-
 @pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"bench"}))
 def test_a_command_has_help_for_each_flag_and_an_example_that_it_understands(tables: ModuleType, name: str) -> None:
     command: click.Command = tables.command_of(name)
@@ -71,14 +59,6 @@ def test_a_command_has_help_for_each_flag_and_an_example_that_it_understands(tab
     for example in COMMANDS[name].examples:
         words = shlex.split(example)[1 + len(name.split()) :]
         command.make_context(name, words)
-
-
-@pytest.mark.parametrize("group", sorted({name.split()[0] for name in COMMANDS if " " in name}))
-def test_the_help_of_a_group_lists_its_commands(group: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main([group, "--help"]) == 0
-    words = {line.split("  ")[1] for line in capsys.readouterr().out.splitlines() if line.startswith("  ")}
-    inner = {name for name in COMMANDS if name.startswith(f"{group} ")}
-    assert all(words & {name, name.partition(" ")[2]} for name in inner)
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"bench"}))

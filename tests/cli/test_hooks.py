@@ -248,17 +248,6 @@ def test_an_answer_is_of_the_last_prompt_of_any_kind_and_is_stored_only_with_it(
     assert client.stored() == kept
 
 
-@pytest.mark.parametrize(
-    "marks", [{"isMeta": True}, {"isCompactSummary": True}, {"origin": {"kind": "task-notification"}}]
-)
-def test_what_the_program_writes_for_the_user_opens_no_turn(client: Client, marks: Mapping[str, Any]) -> None:
-    shown = _entry(4, "user", "<local-command-stdout>42 tokens</local-command-stdout>")
-    turn = _turn(1, PORT, "Noted.")
-    client.write(*turn[:3], shown, _entry(9, "user", "Go on.", **marks), *turn[3:])
-    assert client.run("stop").stdout == ""
-    assert client.stored() == [("user", PORT), ("assistant", "Noted.")]
-
-
 @pytest.mark.parametrize("program", ["claude-code", "codex", "cursor"])
 @pytest.mark.parametrize("is_first", [True, False])
 def test_a_hook_and_an_import_of_one_transcript_store_each_message_once(
@@ -356,35 +345,6 @@ def test_cursor_gets_a_context_and_its_transcript_is_stored_once(client: Client,
     assert f"- user (20 November 2026): {PORT}" in told["additional_context"].splitlines()
     other = _of_cursor(client, "sessionStart", transcript, **start, workspace_roots=["/home/ana/other"])
     assert (other.returncode, other.stdout) == (0, "")
-
-
-def test_cursor_without_transcripts_is_told_what_is_missing(client: Client) -> None:
-    done = _of_cursor(client, "stop", Path("x"), transcript_path=None, status="completed", loop_count=0)
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "settings of Cursor" in done.stderr
-    assert done.stderr.count("transcript_path") == 1, "a field without a value is not one that it has"
-
-
-@pytest.mark.parametrize(
-    ("given", "folder"),
-    [
-        ({"workspace_roots": []}, None),
-        ({"workspace_roots": None}, None),
-        ({"cwd": None}, "/home/ana/shop"),
-        ({"cwd": []}, "/home/ana/shop"),
-    ],
-)
-def test_a_session_is_stored_in_its_folder_or_without_one(
-    client: Client, given: Mapping[str, Any], folder: str | None
-) -> None:
-    client.write(*({"role": role, "message": {"content": _said("text", PORT)}} for role in ("user", "assistant")))
-    for _ in range(2):
-        done = _of_cursor(client, "stop", client.transcript, **given)
-        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    with client.open() as memory:
-        assert [one.metadata.get("folder") for one in memory.list(user_id="ana")] == [folder, folder]
-    done = _of_cursor(client, "sessionStart", client.transcript, session_id="next", **given)
-    assert (done.returncode, PORT in done.stdout) == (0, folder is not None)
 
 
 @pytest.mark.parametrize("names", [("session_id", "hook_event_name"), ("sessionId", "hookEventName")])

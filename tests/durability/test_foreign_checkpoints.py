@@ -68,23 +68,6 @@ def test_the_writer_goes_on(path: Path, store: SqliteStore, mode: str, caplog: p
     assert not caplog.text
 
 
-def test_a_memory_that_is_closed_next_opens_again(path: Path, store: SqliteStore) -> None:
-    _checkpoint(path)
-    store.close()
-    for read_only in (True, False):
-        with SqliteStore.open(path, read_only=read_only) as again:
-            assert len(again) == COUNT
-            assert again.check() == []
-
-
-def test_another_writer_may_be_the_first_to_meet_it(path: Path, store: SqliteStore) -> None:
-    with SqliteStore.open(path) as other:
-        _checkpoint(path)
-        other.add_node(_node("other"))
-        store.add_node(_node("own"))
-        assert store.check() == other.check() == []
-
-
 def test_checkpoints_of_our_own_processes_are_no_reason_to_read_the_file(
     path: Path, store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

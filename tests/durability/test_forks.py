@@ -5,7 +5,6 @@ import contextlib
 import faulthandler
 import gc
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -14,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.errors import ForkedMemoryError, MemoryLockedError
-from neurogated.storage.sqlite_store import SqliteStore
 from tests.durability.contents import environment
 from tests.durability.kill_rounds import run_child
 
@@ -129,35 +127,6 @@ def test_a_child_opens_memories_of_its_own(config: MemoryConfig, tmp_path: Path)
         assert memory.retrieve("Who wrote beside its parent?")[0] == "The child wrote beside its parent."
         memory.add_document("The parent went on.")
         assert memory.admin.check() == []
-
-
-def test_a_childs_reader_follows_its_parent_that_closes_the_file_in_between(config: MemoryConfig) -> None:
-    """In the child, SQLite treats the parent's locks as its own. The file guard must not."""
-    path = Path(config.save_dir, "memory", "memory.db")
-    parent_reads, child_writes = os.pipe()
-    child_reads, parent_writes = os.pipe()
-
-    def work() -> None:
-        with SqliteStore.open(path, read_only=True) as reader:
-            for expected in (1, 2, 3):
-                os.write(child_writes, b".")
-                os.read(child_reads, 1)
-                assert len(reader) == expected
-
-    store = SqliteStore.open(path)
-    child, pipe = run_child(lambda _: work())
-    for number in range(3):
-        os.read(parent_reads, 1)
-        if store.closed:
-            store = SqliteStore.open(path)
-        store.add_node(MemoryNode(id=str(number), content="badger", embedding=[1.0, 2.0]))
-        # The parent closes the file like the last writer. The child continues to read.
-        store.close()
-        shutil.copytree(path.parent, path.parent.with_name(f"backup {number}"))
-        os.write(parent_writes, b".")
-    assert os.waitpid(child, 0)[1] == 0
-    for end in (pipe, parent_reads, child_writes, child_reads, parent_writes):
-        os.close(end)
 
 
 def test_a_child_that_embeds_after_its_parent_did_is_told_at_once(config: MemoryConfig, tmp_path: Path) -> None:

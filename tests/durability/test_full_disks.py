@@ -114,29 +114,3 @@ def test_what_finds_no_room_leaves_nothing_and_is_made_once_there_is_some(
         work(memory, beside, target)
         assert target.exists()
         assert memory.admin.check() == []
-
-
-@pytest.mark.parametrize("mounted", [4], indirect=True)
-def test_a_checkpoint_without_room_costs_no_write(mounted: Path) -> None:
-    config = MemoryConfig(save_dir=str(mounted), embedding_name="hash")
-    config = config.replace(runtime={"checkpoint_changes": 1})
-    stored, room = list[str](), mounted / "room"
-    with NeuroGraphMemory(config) as memory:
-        memory.add(LONG, user_id="ana")
-        # Some of the room is free again, enough for a short text and its log.
-        room.write_bytes(bytes(300_000))
-        filler = fill_disk(mounted)
-        room.unlink()
-        for number in range(60):
-            try:
-                stored += memory.add(f"Note {number} of the mill.", user_id="ana")
-            except StorageError:
-                break
-        assert stored
-        filler.unlink()
-        stored += memory.add("There is room again.", user_id="ana")
-        assert memory.admin.check() == []
-    with NeuroGraphMemory(config) as memory:
-        assert set(stored) <= {node.id for node in memory.find(user_id="ana")}
-        assert memory.recall("Where is room again?", user_id="ana").ids[0] == stored[-1]
-        assert memory.admin.check() == []

@@ -1,6 +1,5 @@
 """Several processes, threads and memories that write to one folder at the same time."""
 
-import signal
 import subprocess
 import sys
 import threading
@@ -176,18 +175,6 @@ def test_the_same_text_given_to_two_memories_is_stored_once(config: MemoryConfig
         first, second = pool.map(lambda memory: memory.add_document(text), (one, two))
         assert first == second
         assert [node.id for node in one.store.all_nodes()] == first
-
-
-def test_the_note_of_who_has_it_open_is_no_lock_once_the_process_died(tmp_path: Path) -> None:
-    path = tmp_path / "memory.db"
-    script = (
-        "import os, sys; from neurogated import MemoryNode; from neurogated.storage.sqlite_store import SqliteStore\n"
-        "store = SqliteStore.open(sys.argv[1]); store.add_node(MemoryNode('a', 'b')); os.kill(os.getpid(), 9)"
-    )
-    done = subprocess.run([sys.executable, "-c", script, str(path)], check=False)
-    assert done.returncode == -signal.SIGKILL
-    with SqliteStore.open(path, from_scratch=True) as store:
-        assert len(store) == 0
 
 
 def test_a_memory_that_only_asked_brings_nothing_back_that_another_erased(config: MemoryConfig) -> None:

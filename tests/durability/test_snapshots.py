@@ -128,15 +128,3 @@ def test_a_snapshot_takes_no_name_of_the_memory(killed: Path) -> None:
         store.backup(killed.with_name("memory-of-may.snapshot"))
         (killed.parent / "elsewhere").mkdir()
         store.backup(killed.parent / "elsewhere" / "memory.snapshot")
-
-
-def test_an_older_snapshot_beside_a_note_that_is_not_its_own(killed: Path) -> None:
-    """An earlier snapshot may have taken a name of the memory. The memory's watermark says nothing about it."""
-    config = MemoryConfig(save_dir=str(killed.parent.parent), embedding_name="hash")
-    snapshot = killed.parent.parent / "older"
-    with SqliteStore.open(killed) as store:
-        store.backup(snapshot)
-        store.add_node(_node(COUNT))
-    shutil.move(snapshot, killed.with_name("memory.snapshot"))
-    restore_snapshot(config, killed.with_name("memory.snapshot"), replace=True)
-    assert _count(config) == COUNT

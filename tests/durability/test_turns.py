@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -194,30 +193,3 @@ def test_eight_threads_on_one_memory_lose_nothing(config: MemoryConfig) -> None:
         everything = list(memory.store.all_nodes()), list(memory.store.all_edges())
     with NeuroGraphMemory(config) as memory:
         assert (list(memory.store.all_nodes()), list(memory.store.all_edges())) == everything
-
-
-def test_threads_that_take_back_and_delete_beside_others_leave_a_sound_memory(config: MemoryConfig) -> None:
-    """A call skips memories that another thread rolled back, and never fails."""
-
-    def work(seed: int) -> None:
-        chance = random.Random(seed)
-        graph = memory.in_namespace(memory.config.namespace) if seed % 2 else memory
-        for number in range(10):
-            ids = graph.add_document(f"Thread {seed} took note {number} of the rain.")
-            kind = chance.randrange(4)
-            if kind == 0:
-                graph.undo()
-            elif kind == 1:
-                graph.delete(ids)
-            elif kind == 2:
-                graph.feedback([*ids, first])
-            else:
-                graph.maintenance(memory.session.parts.clock() + timedelta(days=60))
-            graph.recall("What did thread 1 note of the rain?")
-
-    with NeuroGraphMemory(config) as memory:
-        (first,) = memory.add_document("It rained.")
-        with ThreadPoolExecutor(8) as pool:
-            for done in [pool.submit(work, seed) for seed in range(8)]:
-                done.result(timeout=300)
-        assert memory.admin.check() == []

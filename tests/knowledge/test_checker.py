@@ -43,13 +43,6 @@ def test_what_a_person_contradicts_is_asked_in_her_language(
     assert all(text.rstrip(".。") in conflict.question for text in (first, second))
 
 
-def test_a_foreign_name_does_not_change_the_language_of_a_question(memory: NeuroGraphMemory) -> None:
-    said(memory, "I live in Le Havre.")
-    said(memory, "I live in Los Angeles, and it is sunny.")
-    (conflict,) = found(memory)
-    assert "right?" in conflict.question
-
-
 def test_a_value_of_another_day_is_asked_about_as_a_change(memory: NeuroGraphMemory) -> None:
     said(memory, "I live in Leeds.")
     said(memory, "I live in York.", 3)
@@ -94,15 +87,6 @@ def test_a_change_that_is_said_ends_the_claim_and_no_memory(memory: NeuroGraphMe
     assert memory.conflicts.list("open", user_id="ana") == []
 
 
-def test_an_undo_takes_a_settled_change_back(memory: NeuroGraphMemory) -> None:
-    old = said(memory, "I live in Leeds.")
-    before = memory.history.list()[-1].sequence
-    said(memory, "I moved to York.", 3)
-    memory.undo(to=before)
-    assert found(memory) == []
-    assert home(memory, old).valid_to is None
-
-
 def test_contradictions_within_one_message_are_found(memory: NeuroGraphMemory) -> None:
     said(memory, "I live in Leeds. I live in York.")
     assert [one.status for one in found(memory)] == ["open"]
@@ -130,23 +114,6 @@ def test_a_recall_ranks_the_present_first_unless_the_past_is_asked_for() -> None
         assert all(sum(one.contributions.values()) == pytest.approx(one.score) for one in recall)
 
 
-def test_what_replaced_a_claim_holds_from_then_on(memory: NeuroGraphMemory) -> None:
-    old = said(memory, "I live in Leeds.")
-    said(memory, "I live in York now.", 30)
-    (conflict,) = found(memory)
-
-    def homes(day: int) -> set[str]:
-        return {one.value for one in memory.facts.list(user_id="ana", valid_at=START + day * DAY)}
-
-    assert [homes(day) for day in (1, 29, 31)] == [{"Leeds"}, {"Leeds"}, {"York"}]
-    memory.conflicts.resolve(conflict.id, "both")
-    assert homes(1) == {"Leeds", "York"}
-    memory.conflicts.resolve(conflict.id, "supersede")
-    assert homes(1) == {"Leeds"}
-    memory.delete(old)
-    assert homes(1) == {"York"}
-
-
 @pytest.mark.parametrize("keep", ["both", "supersede", "the new one"])
 def test_a_dispute_that_was_answered_is_not_asked_again(memory: NeuroGraphMemory, keep: str) -> None:
     said(memory, "I live in Leeds.")
@@ -169,15 +136,6 @@ def test_an_answer_may_name_a_side_or_its_memory(memory: NeuroGraphMemory, side:
     by_memory = memory.conflicts.resolve(conflict.id, told[side])
     assert by_memory.loser == conflict.sides[1 - side]
     assert memory.conflicts.resolve(conflict.id, conflict.sides[side]) == by_memory
-
-
-def test_a_message_that_arrives_late_is_judged_in_the_order_in_which_things_were_said(memory: NeuroGraphMemory) -> None:
-    latest = said(memory, "I moved to Bath.", 80)
-    later = said(memory, "I live in York now.", 40)
-    first = said(memory, "I live in Leeds.")
-    assert [home(memory, one).valid_to for one in (first, later, latest)] == [START + 40 * DAY, START + 80 * DAY, None]
-    memory.delete(later)
-    assert home(memory, first).valid_to == START + 80 * DAY
 
 
 def test_a_claim_of_one_project_ends_none_of_another(memory: NeuroGraphMemory) -> None:

@@ -232,13 +232,3 @@ def test_callers_cannot_make_or_change_claims(memory: NeuroGraphMemory) -> None:
         with pytest.raises(InputError):
             forge()
     assert claims(memory) == [claim]
-
-
-def test_stated_facts_and_claims_meet(memory: NeuroGraphMemory) -> None:
-    stated = memory.facts.add("user", "home", "Ghent", user_id="ana", timestamp=START)
-    said(memory, "I moved to Antwerp.", 3)
-    assert memory.get(stated).valid_to == START + 3 * DAY
-    later = memory.facts.add("user", "lives in", "Leeds", user_id="ana", timestamp=START + 5 * DAY)
-    held = {one.value: (one.valid_to, one.sources) for one in known(memory)}
-    assert held["Leeds"] == (None, ())
-    assert {side for one in memory.conflicts.list(None, user_id="ana") for side in one.sides} > {stated, later}

@@ -75,26 +75,6 @@ def test_a_change_of_the_one_thing_that_two_messages_are_about_ends_the_earlier_
     assert sum(map(len, model.asked)) == 1
 
 
-def test_two_values_of_one_thing_are_compared_however_unlike_their_words(
-    config: MemoryConfig, model: ModelServer
-) -> None:
-    drink = {"subject": "user", "attribute": "drink", "state": "holds", "since": "", "until": ""}
-    model.claims = lambda message: [
-        {**drink, "message": message["message"], "value": value, "quote": message["text"]}
-        for value in ("coffee", "tea")
-        if value in message["text"]
-    ]
-    model.judge = lambda pair: entry(pair, "changed")
-    config = config.replace(metabolism={"knowledge": "claims, slots, pairs"}, llm={"wait": False})
-    with NeuroGraphMemory(config) as memory:
-        for day, text in enumerate(("All day long I have coffee.", "Nora smiled.", "It kept me awake, so tea it is.")):
-            said(memory, text, day)
-        assert memory.flush() == 0
-        values = {fact.value: fact.valid_to is None for fact in memory.facts.list(user_id="ana")}
-        assert values == {"coffee": False, "tea": True}
-    assert sum(map(len, model.asked)) == 1
-
-
 HOMES = ("I live in Leeds.", "I live in York.", "It rains.", "What a day!")
 
 

@@ -209,21 +209,6 @@ def test_the_end_of_a_memory_moves_with_the_one_that_replaced_it(memory: NeuroGr
     assert years(memory, new) == [(2024, None)]
 
 
-def test_a_fact_that_moves_to_the_day_of_the_one_that_replaced_it_is_asked_about(memory: NeuroGraphMemory) -> None:
-    old, new = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
-    memory.update(old, valid_from=year(2022))
-    assert [one.status for one in memory.conflicts.list(None, user_id="ana")] == ["open"]
-    assert years(memory, old, new) == [(2022, None), (2022, None)]
-
-
-def test_a_new_text_ends_the_conflict_and_has_the_times_that_were_given(memory: NeuroGraphMemory) -> None:
-    old, _ = lives(memory, "Lyon", 2020), lives(memory, "Paris", 2022)
-    memory.update(old, "Ana city: Paris")
-    assert memory.conflicts.list(None, user_id=ANY_USER) == []
-    assert years(memory, old) == [(2020, None)]
-    assert memory.get(old).found.given is None
-
-
 CITIES = ("Lyon", "Paris", "Rome", "Oslo", "Turin")
 
 

@@ -163,15 +163,6 @@ def test_names_and_causes_come_with_the_claims(later: MemoryConfig, model: Model
         assert memory.admin.check() == []
 
 
-def test_what_is_whole_in_the_answer_about_one_memory_counts(later: MemoryConfig, model: ModelServer) -> None:
-    model.claims = lambda message: [*hobby(message), *hobby({**message, "text": "chess"})]
-    model.form = lambda answer: json.dumps(answer)[:-80]
-    with NeuroGraphMemory(later) as memory:
-        said(memory, "Well, my hobby is sailing, and my hobby is chess.")
-        assert memory.flush() == 0
-        assert "sailing" in hobbies(memory)
-
-
 def test_a_memory_without_a_usable_answer_is_parked_and_named(later: MemoryConfig, model: ModelServer) -> None:
     model.form = lambda answer: "I cannot do that." if "chess" in json.dumps(answer) else json.dumps(answer)
     with NeuroGraphMemory(later) as memory:

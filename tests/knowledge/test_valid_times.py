@@ -61,14 +61,6 @@ def test_of_two_values_that_begin_together_the_superseded_one_held_until_it_was_
     assert values_at(memory, conflict.created_at + timedelta(days=1)) == ["York"]
 
 
-def test_a_wrong_fact_can_be_updated(memory: NeuroGraphMemory) -> None:
-    old, new = lives(memory, "Leeds", 2020), lives(memory, "York", 2022)
-    memory.conflicts.resolve(only(memory).id, new)
-    assert memory.update(old, importance=0.9).importance == 0.9
-    memory.update(old, metadata={"seen": True})
-    assert memory.get(old).valid_from == memory.get(old).valid_to == year(2020)
-
-
 def test_the_present_and_the_past_compute_the_same_times(memory: NeuroGraphMemory) -> None:
     lives(memory, "Leeds", 2020)
     lives(memory, "York", 2022)
@@ -79,24 +71,6 @@ def test_the_present_and_the_past_compute_the_same_times(memory: NeuroGraphMemor
     past = memory.store.as_of(last)
     assert {name: (node.valid_from, node.valid_to) for name in there for node in past.get_nodes([name])} == there
     assert set(there.values()) == {(year(2020), year(2022)), (year(2022), year(2024)), (year(2024), None)}
-
-
-def test_other_processes_and_a_reopened_memory_compute_the_same_times(tmp_path: Path) -> None:
-    config = settings("sqlite", tmp_path / "memory")
-    with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as other:
-        old = lives(memory, "Leeds", 2020)
-        assert other.get(old).valid_to is None
-        new = lives(memory, "York", 2022)
-        assert other.get(old).valid_to == year(2022)
-        other.update(new, valid_from=year(2023))
-        assert memory.get(old).valid_to == year(2023)
-        assert values_at(memory, year(2022)) == values_at(other, year(2022)) == ["Leeds"]
-        memory.delete(new)
-        assert other.get(old).valid_to is None
-        lives(other, "Bath", 2024)
-    with NeuroGraphMemory(config) as memory:
-        assert memory.get(old).valid_to == year(2024)
-        assert values_at(memory, year(2025)) == ["Bath"]
 
 
 def test_a_file_that_stores_outcomes_beside_given_times_is_read(tmp_path: Path) -> None:

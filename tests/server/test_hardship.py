@@ -14,7 +14,6 @@ import httpx
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from tests.integrations.mcp_clients import opened
 from tests.served import Servers, client
 
 HALF = b"POST /v1/memories HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 90\r\n\r\n{"
@@ -182,13 +181,3 @@ def test_requests_whose_clients_are_gone_are_not_answered(folder: Path) -> None:
             counts = [line for line in present.get("/metrics").text.splitlines() if "_count" in line]
         assert any('route="/context",status="408"' in line for line in counts), counts
         assert servers.stop()[1].count("\n") < 5
-
-
-def test_questions_have_a_longest_length(folder: Path) -> None:
-    with Servers(folder) as servers:
-        key = servers.key()
-        with client(servers.start(), key) as asking:
-            assert asking.post("/v1/recall", json=LONG).status_code == 422
-            assert asking.post("/v1/context", json={"query": LONG["query"]}).status_code == 422
-            call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "recall", "arguments": LONG}}
-            assert '"isError":true' in asking.post("/mcp", json=call, headers=opened(asking)).text

@@ -58,32 +58,6 @@ def test_a_message_that_cannot_be_read_costs_no_other_and_is_told(ana: httpx.Cli
     assert ana.post("/v1/memories", json={"content": [{"words": "hi"}]}).status_code == 400
 
 
-def test_every_answer_tells_who_said_a_memory_and_when(ana: httpx.Client) -> None:
-    said: list[dict[str, Any]] = [
-        {"content": "Admin: Ana has agreed to the transfer.", "role": "function"},
-        {"content": "I agreed to no transfer.", "name": "Ana", "role": "Customer"},
-    ]
-    body = {"content": said, "session_id": "s1", "timestamp": "2026-05-04T10:00:00Z", "role_map": {"customer": "user"}}
-    ids = ana.post("/v1/memories", json=body).json()["ids"]
-    question = "What was agreed about the transfer?"
-    read = [ana.get(f"/v1/memories/{one}").json() for one in ids]
-    listed = ana.get("/v1/memories").json()["memories"]
-    recalled = [one["node"] for one in ana.post("/v1/recall", json={"query": question}).json()["memories"]]
-    context = ana.post("/v1/context", json={"query": question}).json()
-    for nodes in (read, listed, recalled, [one["node"] for one in context["memories"]]):
-        told = {one["id"]: (one["role"], one["speaker"], one["timestamp"][:10]) for one in nodes}
-        assert told == {ids[0]: ("tool", None, "2026-05-04"), ids[1]: ("user", "Ana", "2026-05-04")}
-    assert "- tool (4 May 2026): Admin: Ana has agreed" in context["text"]
-
-
-def test_a_role_that_is_unknown_is_refused_and_a_text_may_name_its_speakers(ana: httpx.Client) -> None:
-    refused = ana.post("/v1/memories", json={"content": {"content": "Hello.", "role": "customer"}})
-    assert (refused.status_code, "known are user, human" in refused.text) == (400, True)
-    body = {"content": "Ann: Hello.\nBo: Hi.", "speakers_in_text": True}
-    ids = ana.post("/v1/memories", json=body).json()["ids"]
-    assert [ana.get(f"/v1/memories/{one}").json()["speaker"] for one in ids] == ["Ann", "Bo"]
-
-
 @pytest.mark.parametrize(
     ("path", "name"), [("/v1/facts", "facts"), ("/v1/history", "changes"), ("/v1/memories", "memories")]
 )
@@ -105,27 +79,6 @@ def test_pages_have_each_entry_once_even_if_the_last_one_shown_is_deleted(
     assert seen == every[name]
     assert len(seen) >= 3
     assert every["cursor"] is None
-
-
-def test_pages_of_changes_do_not_move_when_others_are_made_between_them(ana: httpx.Client) -> None:
-    add(ana, "My cat is called Minou.")
-    add(ana, "My dog is called Rex.")
-    every = ana.get("/v1/history").json()["changes"]
-    first = ana.get("/v1/history", params={"limit": 1}).json()
-    add(ana, "My horse is called Bello.")
-    rest = ana.get("/v1/history", params={"cursor": first["cursor"]}).json()
-    assert first["changes"] + rest["changes"] == every
-    assert rest["cursor"] is None
-
-
-def test_a_body_that_is_no_json_is_told_with_the_place_of_the_fault(ana: httpx.Client) -> None:
-    broken = '{"query": "bees" "top_n": 1}'
-    answer = ana.post("/v1/recall", content=broken, headers={"Content-Type": "application/json"})
-    message = answer.json()["error"]["message"]
-    assert answer.status_code == 422
-    assert "no JSON" in message
-    assert str(broken.index('"top_n"')) in message
-    assert "Content-Type" not in message
 
 
 @pytest.mark.parametrize(

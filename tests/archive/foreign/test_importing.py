@@ -50,25 +50,6 @@ def test_a_second_import_adds_nothing_and_a_later_export_only_what_is_new(config
         assert other.added == 6
 
 
-def test_ids_that_repeat_do_not_double_anything(plain: MemoryConfig, tmp_path: Path) -> None:
-    twice = [chatgpt(_SAID), chatgpt(_SAID), claude([])]
-    path = written(tmp_path / "conversations.json", twice)
-    with NeuroGraphMemory(plain) as memory:
-        done = memory.admin.import_from("chatgpt", path, user_id="ana")
-        assert (done.added, done.faults) == (3, 1)
-        assert "an export of Claude" in done.shown[0]
-        assert memory.count(user_id="ana", kinds=["turn"]) == 3
-
-
-def test_a_huge_message_is_refused_and_the_rest_imported(plain: MemoryConfig, tmp_path: Path) -> None:
-    said = [("user", "Short."), ("user", "long " * 2_000_001), ("user", "Also short.")]
-    path = written(tmp_path / "conversations.json", [chatgpt(said)])
-    with NeuroGraphMemory(plain) as memory:
-        done = memory.admin.import_from("chatgpt", path, user_id="ana")
-        assert (done.added, done.faults) == (2, 1)
-        assert "conversations.json[0].mapping.c1-1" in done.shown[0]
-
-
 def test_where_each_text_has_a_user_one_must_be_given(plain: MemoryConfig, tmp_path: Path) -> None:
     path = written(tmp_path / "conversations.json", [chatgpt(_SAID)])
     with NeuroGraphMemory(plain.replace(require_user=True)) as memory:
@@ -87,28 +68,6 @@ def test_metadata_that_cannot_be_stored_is_a_fault(plain: MemoryConfig, tmp_path
     with NeuroGraphMemory(plain) as memory:
         done = memory.admin.import_from("mem0", path, user_id="ana")
     assert (done.added, done.faults) == (2, 2)
-
-
-def test_a_later_agent_file_replaces_no_message_of_an_earlier_one(plain: MemoryConfig, tmp_path: Path) -> None:
-    """An agent file numbers the messages that it holds, and often holds only the latest."""
-    times = [f"2026-03-01T12:0{number}:00Z" for number in range(4)]
-    said = [{"role": "user", "content": f"Remark {time}.", "created_at": time} for time in times]
-    path = tmp_path / "helper.af"
-    with NeuroGraphMemory(plain) as memory:
-        for latest in (said[:3], said[1:]):
-            messages = [{**one, "id": f"message-{number}"} for number, one in enumerate(latest)]
-            written(path, {"agents": [{"name": "helper", "messages": messages}], "blocks": []})
-            memory.admin.import_from("letta", path, user_id="ana")
-        turns = memory.find(user_id="ana", kinds=["turn"], order_by="position")
-        assert [one.content for one in turns] == [one["content"] for one in said]
-
-
-def test_thousands_of_faults_are_counted(plain: MemoryConfig, tmp_path: Path) -> None:
-    path = tmp_path / "x.json"
-    path.write_text(json.dumps([chatgpt(_SAID), *range(3000)]), encoding="utf-8")
-    with NeuroGraphMemory(plain) as memory:
-        done = memory.admin.import_from("chatgpt", path)
-    assert (done.added, done.faults, len(done.shown)) == (3, 3000, 100)
 
 
 def test_an_edited_question_ends_the_branch_that_was_seen_before(plain: MemoryConfig, tmp_path: Path) -> None:
