@@ -29,8 +29,8 @@ from neurogated.ingestion.mentions import MAX_TERM_TEXTS
 from neurogated.ingestion.writer import Writer
 from neurogated.knowledge.backlog import Backlog, Enquiry
 from neurogated.knowledge.checker import CLAIMS, ConflictChecker
+from neurogated.knowledge.comparing import asked
 from neurogated.knowledge.judging import PairEnquiry
-from neurogated.knowledge.questions import asked
 from neurogated.knowledge.reading import ReadingEnquiry
 from neurogated.manifest.caching import ManifestCache
 from neurogated.manifest.creation import CommunityNamer, ManifestCreator

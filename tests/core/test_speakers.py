@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from neurogated.core.model import MemoryNode
 from neurogated.core.scope import Scope
-from neurogated.core.speakers import same_speaker
+from neurogated.core.turns import same_speaker
 
 
 def node(role: str | None = "user", speaker: str | None = None, user: str | None = "u", **scope: str) -> MemoryNode:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurogated.core.claims import Change, Claim, Slot
+from neurogated.core.facts import Change, Claim, Slot
 from neurogated.dialogue.long_term import (
     ProfileLearned,
     Trait,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from neurogated import EdgeType, GraphStore, IngestionEngine, MemoryConfig, NeuroGraphMemory
-from neurogated.core.speakers import named_place
+from neurogated.core.turns import named_place
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import LLMError
 from neurogated.ingestion.importance import LLMImportanceJudge, OfflineImportanceJudge, Remark

@@ -9,9 +9,9 @@ import pytest
 
 from benchmarks.calls import calls_of
 from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory
-from neurogated.core.claims import Claim
+from neurogated.core.facts import Claim
 from neurogated.core.judgements import Relation
-from neurogated.slots.judge import compare
+from neurogated.slots.claims import compare
 from neurogated.text.normalise import Sentence, plain_sentences
 from tests.knowledge.plain_reader import config_of
 from tests.knowledge.stated import lives, opened, year

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurogated.core.claims import Entry, Outcome
+from neurogated.core.facts import Entry, Outcome
 from neurogated.core.found import Found, Statement
 from neurogated.core.model import MemoryNode
 from neurogated.core.scope import Scope

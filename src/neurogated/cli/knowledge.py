@@ -12,7 +12,7 @@ import click
 
 from neurogated.cli.flags import all_namespaces, command
 from neurogated.cli.opening import Flags, counted, picked, plain
-from neurogated.consolidation.clusters import LEAST
+from neurogated.consolidation.consolidator import LEAST
 from neurogated.core.clock import day_in, local
 from neurogated.core.delta import HistoryEntry
 from neurogated.core.scope import ANY_USER

@@ -22,7 +22,7 @@ from neurogated.core.equal_text import depends_on_day, equal_key
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import Scope
-from neurogated.core.speakers import same_name
+from neurogated.core.turns import same_name
 from neurogated.core.view import GraphView
 from neurogated.text.keywords import classes_of, words_of
 from neurogated.text.sentences import split_sentences

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol, TypeVar, runtime_checkable
 
-from neurogated.text.language import language_of
+from neurogated.text.keywords import language_of
 from neurogated.text.normalise import plain_text
 from neurogated.text.sentences import sentences_in
 from neurogated.text.times import locate_times

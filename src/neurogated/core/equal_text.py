@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
 from neurogated.core.contexts import remembered
-from neurogated.text.dates import MONTHS
 from neurogated.text.keywords import classes_of, words_of
 from neurogated.text.normalise import Token, is_courtesy, plain_sentences, tokens_of
 from neurogated.text.strings import table_of
+from neurogated.text.times import MONTHS
 
 _GAP = re.compile(r"(?<=\S)[^\S\n]+")
 _LINE_END = re.compile(r"[^\S\n]+$", re.MULTILINE)

@@ -19,8 +19,8 @@ from neurogated.core.model import MemoryEdge, MemoryNode, Vector
 from neurogated.core.view import GraphView, Rows
 
 if TYPE_CHECKING:
-    from neurogated.core.claims import Entry, Foreseen, Owner, Slot
     from neurogated.core.conflicts import Conflict, Validity
+    from neurogated.core.facts import Entry, Foreseen, Owner, Slot
 
 
 Message = Mapping[str, str]

@@ -10,7 +10,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any, NamedTuple
 
-from neurogated.core.claims import USER, Change, Claim, Slot
+from neurogated.core.facts import USER, Change, Claim, Slot
 from neurogated.core.found import READ_BY_MODEL
 from neurogated.core.ports import LanguageModel
 from neurogated.dialogue.long_term import ProfileDimension, ProfileLearned, Trait

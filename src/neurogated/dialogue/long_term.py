@@ -10,11 +10,11 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import NamedTuple
 
-from neurogated.core.claims import Change, Claim, Slot
+from neurogated.core.facts import Change, Claim, Slot
 from neurogated.core.judgements import RelationKind
 from neurogated.dialogue.model import BY_USER, KNOWLEDGE, PAGE, SEGMENT, VISITS, Record, pages_of
 from neurogated.errors import InputError
-from neurogated.slots.judge import compare
+from neurogated.slots.claims import compare
 from neurogated.text.strings import table_of
 from neurogated.utils.hash_utils import compute_mdhash_id
 

@@ -6,7 +6,7 @@ import logging
 import re
 from collections.abc import Sequence
 
-from neurogated.text.language import language_of
+from neurogated.text.keywords import language_of
 
 _log = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.equal_text import are_equal, depends_on_day
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.same_as import fronts, has_groups
-from neurogated.core.speakers import same_speaker
+from neurogated.core.turns import same_speaker
 from neurogated.core.view import GraphView
 from neurogated.ingestion.edge_builder import RecentNodes
 from neurogated.text.keywords import fold

@@ -31,7 +31,7 @@ from neurogated.core.model import MemoryNode, checked_unit
 from neurogated.core.ports import LanguageModel
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.sentiment import SentimentScale
-from neurogated.core.speakers import place_of
+from neurogated.core.turns import place_of
 from neurogated.core.view import GraphView
 from neurogated.errors import LLMError
 from neurogated.prompts.prompt_manager import PromptTemplateManager

@@ -18,8 +18,7 @@ from __future__ import annotations
 
 import re
 
-from neurogated.text.keywords import words_of
-from neurogated.text.language import FUNCTION_WORDS, language_of
+from neurogated.text.keywords import FUNCTION_WORDS, language_of, words_of
 from neurogated.text.names import names_in
 from neurogated.text.sentences import split_sentences
 

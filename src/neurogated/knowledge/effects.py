@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, time
 
-from neurogated.core.claims import Foreseen
 from neurogated.core.clock import local
 from neurogated.core.conflicts import CONFLICT, Conflict, Validity, conflicts_about, disputes_about, edges_of, moment_of
 from neurogated.core.delta import GraphDelta, Owner
 from neurogated.core.derivation import derived_from, sources_of
+from neurogated.core.facts import Foreseen
 from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort

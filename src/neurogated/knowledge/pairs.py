@@ -21,8 +21,7 @@ from neurogated.core.same_as import anyone, others_of
 from neurogated.core.scope import ScopeFilter
 from neurogated.core.view import GraphView
 from neurogated.knowledge.origin import are_one_text, is_message, statements_in, voice_of
-from neurogated.text.keywords import split_keywords, split_words
-from neurogated.text.language import NEGATIONS, language_of
+from neurogated.text.keywords import NEGATIONS, language_of, split_keywords, split_words
 
 # Earlier memories of the speaker, the nearest ones, that are compared with a new memory.
 _NEAREST = 24

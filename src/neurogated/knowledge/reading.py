@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time
 from typing import Any, NamedTuple
 
-from neurogated.core.claims import USER, Change, Claim, Slot
 from neurogated.core.commit import READ
 from neurogated.core.conflicts import moment_of
 from neurogated.core.delta import GraphDelta, PendingTask
+from neurogated.core.facts import USER, Change, Claim, Slot
 from neurogated.core.found import READ_BY_MODEL
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort, LanguageModel

@@ -30,10 +30,17 @@ from neurogated.errors import LLMError
 from neurogated.manifest.model import Bridge, Community, GraphManifest, KeyNode, ManifestTopology, TemporalLayers
 from neurogated.manifest.structure import Algorithms, Structure, Values, structure_of
 from neurogated.prompts.prompt_manager import PromptTemplateManager
-from neurogated.text.dates import NUMBERS
-from neurogated.text.keywords import CHINESE_STOP, ENGLISH_STOP_WORDS, RUN_CHARACTERS, fold, split_keywords, words_of
-from neurogated.text.language import FUNCTION_WORDS
+from neurogated.text.keywords import (
+    CHINESE_STOP,
+    ENGLISH_STOP_WORDS,
+    FUNCTION_WORDS,
+    RUN_CHARACTERS,
+    fold,
+    split_keywords,
+    words_of,
+)
 from neurogated.text.strings import table_of
+from neurogated.text.times import NUMBERS
 
 _BEFORE_NOUNS = words_of(table_of("neurogated.text", "language")["before_nouns"])
 _COMMON = ENGLISH_STOP_WORDS.union(_BEFORE_NOUNS, *FUNCTION_WORDS.values(), *NUMBERS.values())

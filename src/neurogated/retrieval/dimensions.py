@@ -23,8 +23,7 @@ from neurogated.core.sentiment import SentimentScale
 from neurogated.core.view import Rows, best_places
 from neurogated.retrieval.formula import CANDIDATES
 from neurogated.retrieval.similarity import QuestionSimilarity
-from neurogated.text.keywords import fold
-from neurogated.text.language import NEGATIONS, language_of
+from neurogated.text.keywords import NEGATIONS, fold, language_of
 from neurogated.text.strings import table_of
 from neurogated.text.time_spans import Span, spans_in
 from neurogated.text.times import Zone

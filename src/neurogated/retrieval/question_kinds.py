@@ -18,9 +18,9 @@ from neurogated.core.judgements import QuestionJudgement, QuestionKind
 from neurogated.core.outage import answer_within
 from neurogated.core.ports import Embedder, QuestionJudge
 from neurogated.errors import InputError, LLMError
-from neurogated.text.dates import MONTHS, WEEKDAYS, any_of
-from neurogated.text.language import Language, language_of
+from neurogated.text.keywords import Language, language_of
 from neurogated.text.strings import table_of
+from neurogated.text.times import MONTHS, WEEKDAYS, any_of
 
 _KINDS = tuple(QuestionKind)
 _TABLE = table_of(__package__, "question_cues")

@@ -29,22 +29,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.claims import Change, Slot
 from neurogated.core.clock import day_in
 from neurogated.core.columns import Rows, contained, firsts
 from neurogated.core.conflicts import Conflict, disputes_about, given_times, moment_of
 from neurogated.core.derivation import claims_of, derived_from, is_derived, sources_of
 from neurogated.core.edge_type import EdgeType
-from neurogated.core.facts import Fact, facts_read
+from neurogated.core.facts import Change, Fact, Slot, facts_read
 from neurogated.core.judgements import Verdict
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import CLAIM, DEFAULT_KIND, FACT, PROFILE, SEGMENT
 from neurogated.core.ports import GraphStorePort, Snapshot
 from neurogated.core.rendering import said_by
 from neurogated.core.same_as import anyone, are_echoes, echoed_rows, fronts, has_echoes, has_groups, is_shown, others_of
-from neurogated.core.speakers import same_speaker
 from neurogated.core.trace import Profile, Recall, RecalledMemory
-from neurogated.core.turns import asks
+from neurogated.core.turns import asks, same_speaker
 from neurogated.core.view import GraphView
 from neurogated.text.keywords import fold, split_keywords
 from neurogated.text.sentences import is_question, split_sentences

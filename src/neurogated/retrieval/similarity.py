@@ -15,8 +15,7 @@ from neurogated.core.derivation import is_derived
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import DIMENSIONS, Kernel
 from neurogated.core.rendering import names_in, place_tag, places_among, subjects_among, trait_tag
-from neurogated.core.speakers import named_places
-from neurogated.core.turns import call_tag, role_tag
+from neurogated.core.turns import call_tag, named_places, role_tag
 from neurogated.core.view import GraphView, Rows, best_places
 from neurogated.retrieval.dormancy import NOTHING, Admission, Scored
 from neurogated.retrieval.turns import ROLES, Samples, Turns, roles_called

@@ -8,11 +8,11 @@ from datetime import datetime
 from itertools import chain
 from typing import NamedTuple
 
-from neurogated.core.claims import Entry, Outcome
 from neurogated.core.conflicts import CONFLICT, Conflict
+from neurogated.core.facts import Entry, Outcome
 from neurogated.core.judgements import Relation
 from neurogated.core.scope import Scope
-from neurogated.slots.judge import compare, is_same, meets
+from neurogated.slots.claims import compare, is_same, meets
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 # Most conflicts of a value with earlier ones. More would bury the few that somebody resolves.

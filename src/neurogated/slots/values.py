@@ -12,10 +12,10 @@ from importlib import resources
 from typing import Literal, NamedTuple
 
 from neurogated.core.contexts import remembered
-from neurogated.text.dates import MONTHS
 from neurogated.text.keywords import split_keywords
 from neurogated.text.strings import table_of
 from neurogated.text.time_spans import Span, span_of
+from neurogated.text.times import MONTHS
 
 
 class Attribute(NamedTuple):

@@ -13,10 +13,10 @@ import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core import abilities
-from neurogated.core.claims import Foreseen
 from neurogated.core.clock import Clock, to_micros, utc_now
 from neurogated.core.delta import LATEST, GraphDelta, HistoryEntry, JournalEntry, PendingTask
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.facts import Foreseen
 from neurogated.core.filters import Filter
 from neurogated.core.habits import Uncopied
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, Neighbor, Vector

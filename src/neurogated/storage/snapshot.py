@@ -11,12 +11,12 @@ from operator import attrgetter
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.claims import Entry, Owner, Slot
 from neurogated.core.clock import to_micros
 from neurogated.core.conflicts import Conflict
 from neurogated.core.conflicts import Validity as Times
 from neurogated.core.derivation import are_original
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.facts import Entry, Owner, Slot
 from neurogated.core.filters import Condition, Filter
 from neurogated.core.found import Said
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector, checked_count

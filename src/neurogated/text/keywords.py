@@ -1,12 +1,14 @@
-"""Splits a text into words and keywords without a model, in scripts with and without spaces."""
+"""Splits a text into words and keywords without a model, in scripts with and without spaces; finds its language."""
 
 from __future__ import annotations
 
+import functools
 import re
 import threading
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Literal
 
 import Stemmer
 
@@ -161,3 +163,46 @@ def fold(text: str) -> str:
 def _stem(words: list[str]) -> list[str]:
     stems: list[str] = _STEMMERS.english.stemWords(words)
     return stems
+
+
+Language = Literal["en", "de", "fr", "es"]
+"""A language in Latin letters that has rules here; any other text counts as English."""
+
+
+FUNCTION_WORDS: Mapping[Language, frozenset[str]]
+FUNCTION_WORDS, NEGATIONS = (
+    {name: words_of(words) for name, words in table_of(__package__, "language")[kind].items()}
+    for kind in ("function_words", "negations")
+)
+"""Words that deny the statement they stand in."""
+_OWNERS: dict[str, tuple[Language, ...]] = {
+    word: tuple(language for language, own in FUNCTION_WORDS.items() if word in own)
+    for word in frozenset[str]().union(*FUNCTION_WORDS.values())
+}
+_LATIN_WORD = re.compile(r"[^\W\d_]+")
+_OWN_LETTERS: Mapping[Language, re.Pattern[str]] = {
+    "de": re.compile("[äöüß]"),
+    "fr": re.compile("[àâçèêëîïôùûœ]"),
+    "es": re.compile("[áíóúñ¿¡]"),
+}
+"""Letters that hardly occur in the other languages."""
+_ENOUGH = 2_000
+"""Number of characters that suffice to detect a language."""
+
+
+@functools.lru_cache(128)
+def language_of(text: str) -> Language:
+    """Return the language with the most matching function words and letters; English in a tie."""
+    begin = text[:_ENOUGH].lower()
+    counts: dict[Language, int] = {"en": 0, "de": 0, "fr": 0, "es": 0}
+    for languages in filter(None, map(_OWNERS.get, _LATIN_WORD.findall(begin))):
+        for language in languages:
+            counts[language] += 1
+    if not begin.isascii():
+        counts |= {
+            language: counts[language] + len(letters.findall(begin))
+            for language, letters in _OWN_LETTERS.items()
+            if counts[language]
+        }
+    # `max` returns the first of equal counts.
+    return max(counts, key=counts.__getitem__)

@@ -14,12 +14,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from neurogated.text.dates import MONTHS
-from neurogated.text.keywords import ENGLISH_STOP_WORDS, words_of
-from neurogated.text.language import FUNCTION_WORDS, Language, language_of
+from neurogated.text.keywords import ENGLISH_STOP_WORDS, FUNCTION_WORDS, Language, language_of, words_of
 from neurogated.text.sentences import split_sentences
 from neurogated.text.strings import table_of
-from neurogated.text.times import locate_times
+from neurogated.text.times import MONTHS, locate_times
 
 # Maximum and minimum length of a Chinese name in quotation marks, in characters.
 _LONGEST_TERM = 12

@@ -7,8 +7,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from neurogated.text.keywords import MARKS
-from neurogated.text.language import language_of
+from neurogated.text.keywords import MARKS, language_of
 from neurogated.text.sentences import split_sentences
 from neurogated.text.strings import table_of
 

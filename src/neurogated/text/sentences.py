@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from itertools import takewhile
 
-from neurogated.text.dates import MONTHS
 from neurogated.text.strings import SECTION
+from neurogated.text.times import MONTHS
 
 # Marks that need no white space after them, also the danda and the full stops of Burmese, Amharic,
 # Khmer, Tibetan, Urdu and Armenian.

@@ -12,7 +12,10 @@ from datetime import date, datetime, timedelta, tzinfo
 from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
-from neurogated.text.dates import (
+from neurogated.text.keywords import language_of, split_keywords
+from neurogated.text.sentences import split_sentences
+from neurogated.text.strings import table_of
+from neurogated.text.times import (
     HAN_DATES,
     LATIN_DATES,
     MAY_BE_DATE,
@@ -24,10 +27,6 @@ from neurogated.text.dates import (
     any_of,
     read_number,
 )
-from neurogated.text.keywords import split_keywords
-from neurogated.text.language import language_of
-from neurogated.text.sentences import split_sentences
-from neurogated.text.strings import table_of
 
 _MOST_DAYS = 14
 _MOST_DATES = 8

@@ -16,11 +16,10 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.claims import Outcome, outcome_of, times_of
 from neurogated.core.clock import to_micros
 from neurogated.core.conflicts import CONFLICT, valid_conflicts
 from neurogated.core.delta import GraphDelta, PendingTask
-from neurogated.core.facts import FACTS
+from neurogated.core.facts import FACTS, Outcome, outcome_of, times_of
 from neurogated.core.files import make_folder
 from neurogated.core.found import Found, Said
 from neurogated.core.model import MemoryEdge, MemoryNode

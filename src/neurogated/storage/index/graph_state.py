@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.claims import Foreseen
 from neurogated.core.clock import from_micros, moments
 from neurogated.core.columns import NODE_COLUMNS
 from neurogated.core.conflicts import as_given, with_outcome
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.edge_type import EdgeType
+from neurogated.core.facts import Foreseen
 from neurogated.core.model import MemoryEdge, MemoryNode
 from neurogated.core.read_only import filled_all
 from neurogated.core.view import GraphView, Rows

@@ -10,10 +10,10 @@ from itertools import chain
 
 import numpy as np
 
-from neurogated.core.claims import Entry, Outcome, Owner, SideTimes, Slot
 from neurogated.core.clock import to_micros
 from neurogated.core.conflicts import Conflict
 from neurogated.core.conflicts import Validity as Times
+from neurogated.core.facts import Entry, Outcome, Owner, SideTimes, Slot
 from neurogated.core.view import GraphView, Rows
 from neurogated.slots.table import Answers, Rivalry, SlotValues
 
