@@ -298,8 +298,8 @@ def _is_said(value: str, text: str, said: datetime) -> bool:
     if fold(value) in fold(text) or (words and words <= frozenset(split_keywords(text))):
         return True
     day, number = date_of(value, said), number_of(value)
-    if day is not None:
-        return any(date_of(one, said) == day for one in (text, *find_times(text)))
+    if day is not None and any(date_of(one, said) == day for one in (text, *find_times(text))):
+        return True
     return number is not None and any((found := number_of(one)) and found[0] == number[0] for one in text.split())
 
 

@@ -7,7 +7,7 @@ import gzip
 import math
 import re
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import UTC, datetime
 from importlib import resources
 from typing import Literal, NamedTuple
 
@@ -15,7 +15,6 @@ from neurogated.core.contexts import remembered
 from neurogated.text.keywords import split_keywords
 from neurogated.text.strings import table_of
 from neurogated.text.time_spans import Span, span_of
-from neurogated.text.times import MONTHS
 
 
 class Attribute(NamedTuple):
@@ -138,28 +137,8 @@ def lies_in(one: str, other: str) -> bool:
 
 
 ValueRelation = Literal["same", "narrower", "wider", "different"]
-_MONTH = {"sept": 9} | {
-    name: place
-    for months in MONTHS.values()
-    for place, names in enumerate(months, 1)
-    for name in (*names.split("|"), *([names[:3]] if months is MONTHS["en"] else ()))
-}
-_NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
-_YEAR, _DAY = r"(?P<y>\d{4})", r"(?P<d>\d\d?)(?:st|nd|rd|th|er|\.)?"
-_MONTH_NAME = rf"(?P<m>{_NAMES})\b\.?,?"
-_DATES = [
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"(?<!\d){_YEAR}-(?P<m>\d\d)(?:-{_DAY})?(?!\d)",
-        rf"(?<!\d){_DAY}(?: of| de)? {_MONTH_NAME}(?: (?:de )?{_YEAR})?",
-        rf"\b{_MONTH_NAME} {_DAY}\b(?:,? {_YEAR})?",
-        rf"\b{_MONTH_NAME}(?: (?:of |de )?{_YEAR})\b",
-        rf"(?:{_YEAR}年)?(?P<m>\d\d?)月(?:{_DAY}[日号號]?)?",
-        r"(?<!\d)(?P<y>(?:1[89]|20)\d\d)(?!\d)",
-        rf"\b{_MONTH_NAME}\s*$",
-    )
-]
-"""Ways to write a date, in the order in which they are tried."""
+_GIVEN, _NO_YEAR = 1000, datetime(4, 7, 2, tzinfo=UTC)
+"""The first year that counts as given; and the middle of the year, a leap year, of days that name none."""
 _NUMBER = re.compile(
     r"(\d+(?:,\d{3})*(?:\.\d+)?|[零一二两三四五六七八九十百千万]+|[a-z]+)\s*(k(?![a-z])|万)?\s*([^\W\d_]+|[%€$£])?",
     re.IGNORECASE,
@@ -181,27 +160,9 @@ _SIGNS = re.compile(r"[\W_]+")
 
 
 def date_of(text: str, said: datetime | None = None) -> Span | None:
-    """Return the days that a text names; a day without year is in the year of `said`, or in year 1 without it."""
-    found = next(filter(None, (pattern.search(text) for pattern in _DATES)), None)
-    if found is None:
-        return span_of(text, said) if said else None
-    parts = found.groupdict()
-    month = parts.get("m") or "0"
-    number = int(month) if month.isdecimal() else _MONTH[month.lower()]
-    year = said.year - (not parts.get("d") and number > said.month) if said else 1
-    try:
-        return _days(int(parts.get("y") or year), number, int(parts.get("d") or 0))
-    except ValueError:
-        return None
-
-
-def _days(year: int, month: int, day: int) -> Span:
-    if day:
-        return Span(date(year, month, day), date(year, month, day))
-    if not month:
-        return Span(date(year, 1, 1), date(year, 12, 31))
-    after = date(year + month // 12, month % 12 + 1, 1)
-    return Span(date(year, month, 1), after - timedelta(1))
+    """Return the days that a text names; without `said`, days that name no year are in the year 4."""
+    # "June" names days only in "in June".
+    return span_of(f"in {text}", said or _NO_YEAR, years=True)
 
 
 def number_of(text: str) -> tuple[float, str] | None:
@@ -260,7 +221,7 @@ def _compare_dates(one: str, other: str) -> ValueRelation | None:
     first, second = date_of(one), date_of(other)
     if not (first and second):
         return None
-    if (first.first.year == 1) == (second.first.year == 1):
+    if (first.first.year < _GIVEN) == (second.first.year < _GIVEN):
         if first == second:
             return "same"
         if second.first <= first.first and first.last <= second.last:
@@ -269,7 +230,7 @@ def _compare_dates(one: str, other: str) -> ValueRelation | None:
     days = [(span.first.month, span.first.day, span.last.day) for span in (first, second)]
     if days[0] != days[1]:
         return "different"
-    return "wider" if first.first.year == 1 else "narrower"
+    return "wider" if first.first.year < _GIVEN else "narrower"
 
 
 def _compare_numbers(one: str, other: str) -> ValueRelation | None:
