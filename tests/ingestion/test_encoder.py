@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from neurogated import EdgeType, GraphStore, IngestionEngine, MemoryConfig, NeuroGraphMemory
-from neurogated.core.turns import named_place
+from neurogated.core.turns import place_of
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import LLMError
 from neurogated.ingestion.importance import LLMImportanceJudge, OfflineImportanceJudge, Remark
@@ -65,7 +65,7 @@ def test_where_the_model_fails_the_rules_judge(answer: Sequence[str] | LLMError)
     ],
 )
 def test_a_name_after_a_word_of_place_is_the_place(text: str, names: Sequence[str], place: str | None) -> None:
-    assert named_place(text, names) == place
+    assert place_of({}, text, names) == place
 
 
 def test_a_graph_that_is_filled_by_hand_has_the_importance_that_the_settings_judge() -> None:

@@ -143,17 +143,6 @@ def check(values: Any, prefix: str = "") -> None:  # noqa: ANN401 - a frozen dat
         object.__setattr__(values, spec.name, checked)
 
 
-def parse_bool(text: str) -> bool:
-    """Return the truth value of a word such as `true`, `yes`, `off` or `0`.
-
-    Raises:
-        ConfigError: any other word.
-    """
-    if (truth := TRUTHS.get(text.strip().lower())) is None:
-        raise ConfigError(f"{text!r} is neither true nor false")
-    return truth
-
-
 def tells_settings(kind: type[_Group]) -> type[_Group]:
     """Let the constructor of a group name the nearest setting for one that it does not have; it raises TypeError."""
     build_it, known = kind.__init__, {spec.name for spec in dataclasses.fields(kind)}  # type: ignore[arg-type]
@@ -230,7 +219,9 @@ def _parse(text: str, kinds: tuple[type, ...]) -> Any:  # noqa: ANN401
     if types.NoneType in kinds and text.strip().lower() in _NONE_WORDS:
         return None
     if bool in kinds:
-        return parse_bool(text)
+        if (truth := TRUTHS.get(text.strip().lower())) is None:
+            raise ConfigError(f"{text!r} is neither true nor false")
+        return truth
     for kind in (int, float):
         if kind in kinds:
             return kind(text)

@@ -201,7 +201,6 @@ def cluster_node(
 
 
 def _common(values: Iterable[T | None]) -> T | None:
-    """Return the value if all values are equal, else None."""
     distinct = set(values)
     return distinct.pop() if len(distinct) == 1 else None
 
@@ -451,7 +450,6 @@ class Consolidator:
             )
 
     def _undisputed(self, view: GraphView, nodes: Sequence[MemoryNode]) -> list[MemoryNode]:
-        """Return the nodes about which no conflict is, nor about a claim that was read from them."""
         claims = self._store.get_nodes([*claims_of(view, [node.id for node in nodes])], missing_ok=True)
         held = {node.id for node in undisputed(self._store, view, claims)}
         sources = sources_of(view, [node.id for node in claims if node.id not in held])
@@ -459,7 +457,6 @@ class Consolidator:
         return [node for node in undisputed(self._store, view, nodes) if node.id not in disputed]
 
     def _wording(self, memories: str) -> str:
-        """Return a language model's text of memories; empty without one."""
         if self._summariser is None or self._calls <= 0:
             return ""
         self._calls -= 1
@@ -508,5 +505,4 @@ class Consolidator:
     def _energies(
         self, view: GraphView, sources: Sequence[MemoryNode], at: datetime
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the base energies and the charges of the sources at the time `at`."""
         return self._law.parts(view, view.rows([node.id for node in sources]), to_micros(at))

@@ -58,8 +58,6 @@ def delta_from_json(values: Mapping[str, Any], read_vector: Callable[[int], Vect
 
 
 class _Converted(NamedTuple):
-    """Values that two functions convert."""
-
     write: Callable[[Any], Any] = lambda value: value
     read: Callable[[Any], Any] = lambda value: value
 
@@ -96,7 +94,6 @@ _Form = _Converted | _Object
 
 
 def _each(form: _Form) -> _Converted:
-    """Return the form of a sequence of values."""
     return _Converted(lambda some: [form.write(one) for one in some], lambda some: tuple(map(form.read, some)))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Literal, get_args
@@ -128,7 +127,6 @@ class Conflict:
 
 
 def _parsed(node: MemoryNode) -> Conflict:
-    """Return the conflict that a node records; see `Conflict.of`."""
     values = node.metadata
     earlier, later = sides = [checked_text(name, values[name]) for name in ("first", "second")]
     if node.kind != CONFLICT or "" in sides or earlier == later:
@@ -193,7 +191,7 @@ def conflicts_in(view: GraphView, nodes: Iterable[MemoryNode]) -> list[Conflict]
     """Return the conflicts that nodes record, without those that are invalid or lack a side; see `defects_of`."""
     found = list(nodes)
     defects = defects_of(view, found)
-    return valid_conflicts(node for node in found if node.id not in defects)
+    return [Conflict.of(node) for node in found if node.id not in defects]
 
 
 def disputes_about(reader: Snapshot, node_ids: Collection[str]) -> list[Conflict]:
@@ -208,15 +206,6 @@ def conflicts_made(store: GraphStorePort, delta: GraphDelta) -> list[Conflict]:
     stored = list(map(Conflict.of, put))
     may_dispute = delta.removed_nodes or any(node.found.statement is not None for node in delta.nodes)
     return [*stored, *(store.foreseen(delta).conflicts if may_dispute else ())]
-
-
-def valid_conflicts(nodes: Iterable[MemoryNode]) -> list[Conflict]:
-    """Return the conflicts that nodes record, without invalid ones."""
-    found = []
-    for node in nodes:
-        with suppress(InputError):
-            found.append(Conflict.of(node))
-    return found
 
 
 def defects_of(view: GraphView, nodes: Sequence[MemoryNode]) -> dict[str, str]:

@@ -90,7 +90,6 @@ def are_of(view: GraphView, rows: Rows, kinds: Collection[str]) -> NDArray[np.bo
 
 
 def _derivations(view: GraphView) -> Rows:
-    """Return the rows of the DERIVED_FROM edges that the view shows."""
     if EdgeType.DERIVED_FROM not in view.edge_types:
         return np.empty(0, dtype=np.int64)
     (rows,) = (view.edge_type[: view.edge_count] == view.edge_types.index(EdgeType.DERIVED_FROM)).nonzero()

@@ -87,7 +87,6 @@ class EnergyLaw:
 
 
 def _left(age: NDArray[np.int64], half_lives: _Values) -> _Values:
-    """Return the share of an energy that is left after `age` microseconds."""
     left: _Values = np.exp2(-np.maximum(0, age) / half_lives)
     return left
 

@@ -83,12 +83,10 @@ def equal_key(text: str) -> str:
 
 @remembered(_KEPT)
 def _beginning(text: str) -> str:
-    """Return the first line of the key of a text, or more."""
     return next(_keys(text))
 
 
 def _keys(text: str) -> Iterator[str]:
-    """Yield the key of a text, a sentence at a time."""
     text = _GAP.sub(" ", _LINE_END.sub("", unicodedata.normalize("NFC", text).strip()))
     if _CODE.search(text) or (len(text) > _LONGEST_LINE < max(map(len, text.splitlines()))):
         yield text

@@ -270,7 +270,6 @@ def owned(options: FilterOptions) -> Filter:
 
 
 def _family(value: object) -> str:
-    """Return the group of types within which values are comparable."""
     if isinstance(value, bool):
         return "truth"
     return "number" if isinstance(value, int | float) else type(value).__name__

@@ -143,8 +143,6 @@ def explains_reading(how: str) -> Callable[[Class], Class]:
 
 
 class _Builder:
-    """A class method of another library, which this class does not have."""
-
     def __init__(self, owner: str, name: str) -> None:
         self._told = f"{owner} has no {name!r}; call {ELSEWHERE['Memory']}"
 

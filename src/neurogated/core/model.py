@@ -86,7 +86,6 @@ def json_metadata(metadata: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the pairs as a dict; raises InputError for a repeated key."""
     values = dict(pairs)
     if len(values) < len(pairs):
         repeated = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
@@ -95,7 +94,6 @@ def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _depth(value: Any) -> int:  # noqa: ANN401 - JSON
-    """Return the nesting depth of lists and dicts."""
     depth, level = 0, [value]
     while level := [inner for inner in level if isinstance(inner, dict | list)]:
         depth += 1

@@ -203,6 +203,5 @@ def _runs(words: Sequence[str], kinds: Sequence[str], begun: Collection[str]) ->
 
 @remembered(1_024)
 def _names(text: str | None) -> Sequence[str]:
-    """Return the text as a name in folded words; nothing if texts cannot mention such a name."""
     words = split_words(fold(text or ""))
     return (" ".join(words),) if 0 < len(words) <= _LONGEST_SUBJECT and split_keywords(text or "") else ()

@@ -84,7 +84,6 @@ def others_of(view: GraphView, rows: Rows, admits: Admits | None = None) -> list
 
 
 def _joined(view: GraphView, rows: Rows, *, inwards: bool = False) -> Arcs:
-    """Return the SAME_AS arcs of nodes, without those between separated memories."""
     arcs = view.arcs(rows, EdgeType.SAME_AS, inwards=inwards)
     joined = arcs.weight > 0
     if joined.all():

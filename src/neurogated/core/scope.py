@@ -108,8 +108,6 @@ _ROOM = 64
 
 @dataclass(slots=True)
 class _Admitted:
-    """The scopes that a filter admits, and their rows. Both grow with the graph."""
-
     codes: array[int]
     rows: Rows | None = None
     """The rows that are or were in these scopes, ascending, with room for more; None until they are listed."""
@@ -222,7 +220,6 @@ class ScopeRows:
         return known
 
     def _considered(self, wanted: ScopeFilter) -> Iterable[int]:
-        """Return the numbers of the scopes of the session, or else of the users, that a filter names."""
         if wanted.session_id is not None and (wanted.alone or wanted.own_session):
             return self._by_session.get(wanted.session_id, ())
         if wanted.user_id is ANY_USER:

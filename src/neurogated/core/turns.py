@@ -150,12 +150,6 @@ _REACH = 16
 _LOCATION = "location"
 
 
-def named_place(text: str, names: Iterable[str]) -> str | None:
-    """Return the first of the names in a text that follows a word of place; None if none does."""
-    begins = ((text.find(name), name) for name in names)
-    return next((n for at, n in begins if at > 0 and _BEFORE.search(text[max(0, at - _REACH) : at])), None)
-
-
 def named_places(text: str, names: Iterable[str]) -> Iterator[str]:
     """Yield those of the names, in folded words, that follow a word of place in a text."""
     ends = [word.end() for word in _ANYWHERE.finditer(text)]
@@ -173,6 +167,9 @@ def named_places(text: str, names: Iterable[str]) -> Iterator[str]:
 
 
 def place_of(metadata: Mapping[str, object], text: str, names: Iterable[str]) -> str | None:
-    """Return the caller's `location`, else the place that the text names."""
+    """Return the caller's `location`, else the first of the names in a text that follows a word of place."""
     given = metadata.get(_LOCATION)
-    return given.strip() if isinstance(given, str) and given.strip() else named_place(text, names)
+    if isinstance(given, str) and given.strip():
+        return given.strip()
+    begins = ((text.find(name), name) for name in names)
+    return next((n for at, n in begins if at > 0 and _BEFORE.search(text[max(0, at - _REACH) : at])), None)

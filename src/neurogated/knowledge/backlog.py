@@ -189,7 +189,6 @@ class Backlog(Generic[Q, A]):
     def _questions(
         self, tasks: Sequence[PendingTask], nodes: Mapping[str, MemoryNode]
     ) -> dict[PendingTask, Sequence[Q]]:
-        """Return the questions about each memory; none about a memory that is gone."""
         # The view is older than the queue: a memory that is in the view and has no answer is in the queue.
         view = self._store.view()
         order = {task.nodes[0]: place for place, task in enumerate(self._waiting())}
@@ -220,12 +219,10 @@ class Backlog(Generic[Q, A]):
             yield batch
 
     def _unchanged(self, questions: Sequence[Q]) -> list[Q]:
-        """Return the questions of which all memories still have the texts that were read."""
         now = self._present({node.id for one in questions for node in one.nodes})
         return [one for one in questions if all(_is_same(node, now.get(node.id)) for node in one.nodes)]
 
     def _present(self, names: Collection[str]) -> dict[str, MemoryNode]:
-        """Return the memories that are there now, by id."""
         view = self._store.view()
         there = [view.ids[row] for row in view.known_rows(names).tolist()]
         return {node.id: node for node in self._store.get_nodes(there, missing_ok=True)}

@@ -94,7 +94,6 @@ class ClaimLedger:
         return self._sources[name]
 
     def _claims_of(self, source: MemoryNode) -> list[Claim]:
-        """Return the claims that a model read in a memory."""
         return claims_in(source, self._read_by_model.get(source.id, ())) if is_message(source) else []
 
     def _say(self, claim: Claim, source: MemoryNode) -> None:
@@ -153,7 +152,6 @@ class ClaimLedger:
         return node.changed(id=claim.id, expires_at=end, metadata=metadata)
 
     def _match(self, claim: MemoryNode, source: MemoryNode) -> Claim | None:
-        """Return the claim of a memory that says the same as a node."""
         known = claim_of(claim)
         alike = (one for one in self._claims_of(source) if slot_key(one.slot) == slot_key(known.slot))
         return next((one for one in alike if is_same(one, known)), None)
@@ -301,7 +299,6 @@ class ConflictChecker:
         return replace(delta, queued=(*delta.queued, *tasks), settled=settled) if tasks else delta
 
     def _stored(self, view: GraphView, names: Iterable[str]) -> list[Conflict]:
-        """Return the stored conflicts of memories."""
         found = conflicts_about(view, names)
         return conflicts_in(view, self.store.get_nodes(found, missing_ok=True)) if found else []
 
@@ -358,7 +355,6 @@ def _are_rivals(one: Claim, other: Claim) -> bool:
 def _between(
     store: GraphStorePort, view: GraphView, ours: Collection[str], theirs: Collection[str]
 ) -> Iterator[Conflict]:
-    """Yield the conflicts of some nodes with others."""
     for one in disputes_about(store.snapshot(view), ours):
         first, second = one.sides
         if (first in ours and second in theirs) or (second in ours and first in theirs):

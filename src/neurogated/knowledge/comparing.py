@@ -64,7 +64,6 @@ def compare_contents(reader: TextJudge | None, first: Content, second: Content, 
 
 
 def _node(name: str, content: Content, at: datetime) -> MemoryNode:
-    """Return a memory with a text or fact."""
     given = {"content": content} if isinstance(content, str) else content
     if not isinstance(given, Mapping):
         raise InputError(f"the {name} statement is {given!r}, but must be a text or a mapping")

@@ -70,12 +70,13 @@ class ModelJudge:
         # A number that occurs twice is no clear answer.
         times = Counter(entry["pair"] for entry in answer["pairs"])
         found = {entry["pair"]: entry for entry in answer["pairs"] if times[entry["pair"]] == 1}
-        return [self._relation(found[number]) if number in found else None for number in range(1, len(pairs) + 1)]
-
-    def _relation(self, entry: dict[str, Any]) -> Relation:
-        kind, outcome = _KINDS[entry["relation"]]
-        confidence = self.config.llm.strength(entry["certainty"])
-        return Relation(kind, confidence, one_line(entry["reason"][:_READ])[:_LONGEST_REASON], outcome)
+        relations: list[Relation | None] = [None] * len(pairs)
+        for number, entry in found.items():
+            if 0 < number <= len(pairs):
+                kind, outcome = _KINDS[entry["relation"]]
+                reason = one_line(entry["reason"][:_READ])[:_LONGEST_REASON]
+                relations[number - 1] = Relation(kind, self.config.llm.strength(entry["certainty"]), reason, outcome)
+        return relations
 
 
 def _shown(number: int, pair: TextPair) -> dict[str, Any]:
@@ -118,25 +119,21 @@ class CrossEncoderJudge:
     def judge(self, pairs: Sequence[TextPair]) -> list[Relation | None]:
         """Return the relation of each pair; raises LLMError, also if no class is one of contradictions."""
         texts = [(sentence_of(*earlier), sentence_of(*later)) for earlier, later in map(in_order, pairs)]
-        place = self._contradiction()
-        found = self.model.probabilities([*texts, *((later, earlier) for earlier, later in texts)])[:, place]
-        in_both = np.minimum(found[: len(texts)], found[len(texts) :])
-        return [self._relation(probability) for probability in in_both.tolist()]
-
-    def _contradiction(self) -> int:
         labels = [label.casefold() for label in self.model.labels]
-        found = [place for place, label in enumerate(labels) if label.startswith(_CONTRADICTION)]
-        if len(found) != 1:
+        places = [place for place, label in enumerate(labels) if label.startswith(_CONTRADICTION)]
+        if len(places) != 1:
             raise LLMError(
                 f"the classes of the cross-encoder are {', '.join(labels) or 'unnamed'}, but id2label in config.json "
                 "must name one of them contradiction"
             )
-        return found[0]
-
-    def _relation(self, probability: float) -> Relation:
-        if probability >= self.threshold:
-            return Relation(RelationKind.CONTRADICTION, probability, "", "contested")
-        return Relation(RelationKind.INDEPENDENT, 1 - probability, "")
+        found = self.model.probabilities([*texts, *((later, earlier) for earlier, later in texts)])[:, places[0]]
+        in_both = np.minimum(found[: len(texts)], found[len(texts) :]).tolist()
+        return [
+            Relation(RelationKind.CONTRADICTION, one, "", "contested")
+            if one >= self.threshold
+            else Relation(RelationKind.INDEPENDENT, 1 - one, "")
+            for one in in_both
+        ]
 
 
 class PairEnquiry:

@@ -89,5 +89,4 @@ def _is_one_message(one: MemoryNode, other: MemoryNode) -> bool:
 
 
 def _source(node: MemoryNode) -> tuple[object, ...]:
-    """Return the properties that all pieces of a message share."""
     return node.scope, node.role, node.speaker, node.found.document_id, node.timestamp or node.created_at

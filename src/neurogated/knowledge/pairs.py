@@ -142,7 +142,6 @@ class CandidateFinder:
     def _others(
         self, view: GraphView, node: MemoryNode, claims: Iterable[MemoryNode], own: Collection[str]
     ) -> list[str]:
-        """Return the other claims and facts of the owner of a memory in the slots of claims, in order."""
         scope = ScopeFilter(*node.scope.owner, alone=True)
         shown = self._store.snapshot(view, filters=Filter(scope=scope, kinds=FACTS))
         parts = (one.found.statement for one in claims)
@@ -202,7 +201,6 @@ def _is_denied(clause: str) -> bool:
 
 
 def _weights(texts: Sequence[Iterable[_Clause]]) -> dict[str, float]:
-    """Return the weight of each word: words that many of the texts have count less."""
     counts = Counter(word for clauses in texts for word in frozenset().union(*(one.words for one in clauses)))
     return {word: math.log(1 + (1 + _NEAREST) / count) for word, count in counts.items()}
 

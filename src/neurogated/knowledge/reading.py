@@ -202,7 +202,12 @@ class _Answer:
 def _entries_in(given: Any, around: Mapping[str, Any]) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - as the model gave it
     """Yield the innermost objects, each with the fields of those around it: a model may list claims by message."""
     if isinstance(given, Mapping):
-        inner = [value for value in given.values() if isinstance(value, Mapping) or _has_objects(value)]
+        inner = [
+            value
+            for value in given.values()
+            if isinstance(value, Mapping)
+            or (isinstance(value, list) and any(isinstance(one, Mapping) for one in value))
+        ]
         fields = {**around, **{name: value for name, value in given.items() if value not in inner}}
         if not inner:
             yield fields
@@ -213,10 +218,6 @@ def _entries_in(given: Any, around: Mapping[str, Any]) -> Iterator[dict[str, Any
             yield from _entries_in(one, around)
     else:
         yield dict(around)
-
-
-def _has_objects(value: object) -> bool:
-    return isinstance(value, list) and any(isinstance(one, Mapping) for one in value)
 
 
 def _words(entry: Mapping[str, Any], name: str) -> str:
@@ -236,7 +237,6 @@ def _shown(number: int, node: MemoryNode) -> dict[str, Any]:
 
 
 def _claim(entry: Mapping[str, Any], node: MemoryNode) -> Claim | str:
-    """Return the claim of an entry of the answer, or why it does not say what the text says."""
     text, value = _text(node), _words(entry, "value")
     subject, attribute = _subject(_words(entry, "subject"), node, text), _words(entry, "attribute")
     state = _words(entry, "state").casefold() or _HOLDS
@@ -285,7 +285,6 @@ def _quoted(quote: str, value: str, node: MemoryNode) -> tuple[int, str]:
 
 
 def _subject(named: str, node: MemoryNode, text: str) -> str | None:
-    """Return the subject of a claim; None if the text does not name it."""
     name = " ".join(named.split())
     if name.casefold() in _SPEAKER or (node.speaker and fold(name) == fold(node.speaker)):
         return node.speaker or USER

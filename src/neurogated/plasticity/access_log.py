@@ -108,7 +108,6 @@ class AccessLog:
 
 
 def _shared(view: GraphView, marks: Iterable[Access]) -> set[str]:
-    """Return the memories without a user among the nodes of accesses and the ends of their edges."""
     rows = view.known_rows(
         chain.from_iterable((*mark.nodes, *chain.from_iterable(key[:2] for key in mark.edges)) for mark in marks)
     )

@@ -138,7 +138,7 @@ class PlasticityEngine:
         used = frozenset(strengthened.tolist())
         changes = tuple(
             # Scaling down is not an access: an idle edge stays idle.
-            WeightChange(view.edge_key(row), weight, now if row in used else _last_activated(view, row))
+            WeightChange(view.edge_key(row), weight, now if row in used else from_micros(view.last_activated.at(row)))
             for row, weight in weights.items()
         )
         return LearnedWeights(replace(others, weights=changes, edges=tuple(new)), strengthened.size + len(new))
@@ -236,10 +236,6 @@ class PlasticityEngine:
         for one, other in pairs:
             if user_of[one] == user_of[other] and frozenset((row_of[one], row_of[other])) not in linked:
                 yield MemoryEdge(one, other, EdgeType.ASSOC, ASSOC_WEIGHT, created_at=at)
-
-
-def _last_activated(view: GraphView, row: int) -> datetime:
-    return from_micros(view.last_activated.take(np.array([row]))[0])
 
 
 def strength_of(outcome: Outcome) -> float:

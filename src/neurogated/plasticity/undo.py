@@ -108,12 +108,6 @@ class UndonePart(NamedTuple):
         )
 
 
-def concerns(delta: GraphDelta, node_ids: AbstractSet[str]) -> bool:
-    """Return whether a delta changed some of these nodes or their edges."""
-    part = UndonePart.of(delta, node_ids)
-    return bool(part.nodes or part.edges)
-
-
 def undo(store: GraphStorePort, to: int | None, clock: Clock, *, user_id: UserChoice = ANY_USER) -> HistoryEntry | None:
     """Undo every change after the delta number `to`, 0 for the empty graph; None: undo the last thing that was done.
 
@@ -143,8 +137,6 @@ def undo(store: GraphStorePort, to: int | None, clock: Clock, *, user_id: UserCh
 
 
 class _Done(NamedTuple):
-    """Something that was done and not undone yet."""
-
     entry: HistoryEntry
     part: UndonePart
     """What it changed."""
@@ -262,12 +254,11 @@ def latest_of(store: GraphStorePort, user_id: UserChoice, before: int = LATEST) 
     own = _ids(store, ScopeFilter(user_id, alone=True)) if isinstance(user_id, str) else set()
     for entry, delta, gone in _backwards(store, before):
         own |= {node.id for node in (*delta.nodes, *gone) if node.scope.user_id == user_id}
-        if not isinstance(user_id, str) or concerns(delta, own):
+        if not isinstance(user_id, str) or any(UndonePart.of(delta, own)[:2]):
             yield replace(entry, memories=_changed(delta, gone, user_id))
 
 
 def _changed(delta: GraphDelta, gone: Iterable[MemoryNode], user_id: UserChoice) -> tuple[ChangedMemory, ...]:
-    """Return what a delta did to the memories of a user; `gone` has the versions before their removal."""
     done: list[tuple[Literal["written", "deleted"], MemoryNode]] = [("written", one) for one in delta.nodes]
     done += [("deleted", one) for one in gone]
     own = [one for one in done if user_id in {ANY_USER, one[1].scope.user_id} and one[1].kind not in NO_MEMORIES]
@@ -292,7 +283,6 @@ def _check_not_shared(store: GraphStorePort, entry: HistoryEntry, delta: GraphDe
 def _undo_to(
     store: GraphStorePort, target: int, clock: Clock, *, part: UndonePart | None = None, reason: str
 ) -> HistoryEntry | None:
-    """Undo the changes after the delta number `target`, or only a part of them."""
     if isinstance(store, SupportsErasedHistory) and target < (erased := store.erased_up_to()):
         raise InputError(
             f"the changes up to number {erased} cannot be undone, because compact(history=True) erased the history "
@@ -390,7 +380,6 @@ def _changed_nodes(
 
 
 def _ids(store: GraphStorePort, scope: ScopeFilter | None = None) -> set[str]:
-    """Return the ids of all nodes, or of those in a scope, including expired ones."""
     view = store.snapshot(whole=True).view
     rows, admitted = view.live_nodes(), None if scope is None else view.rows_of_scopes(scope)
     return {view.ids[row] for row in (rows if admitted is None else np.intersect1d(rows, admitted)).tolist()}

@@ -74,7 +74,6 @@ def compare(earlier: Claim, later: Claim) -> Relation:
 
 
 def _different(attribute: Attribute, earlier: Claim, later: Claim, fit: ValueRelation) -> Relation:
-    """Compare two present values."""
     if attribute.is_single and _are_apart(earlier, later):
         reason = f"{_said(earlier)} held before {later.value}."
         return Relation(RelationKind.SUPERSESSION, _SURE, reason, "superseded")
@@ -118,7 +117,6 @@ def _attribute(one: Claim, other: Claim) -> Attribute:
 
 
 def _is_every(attribute: Attribute, one: Claim, other: Claim) -> bool:
-    """Return whether one of two claims speaks of every value, and denies what the other says."""
     return one.is_denied != other.is_denied and any(is_every(attribute, each.value) for each in (one, other))
 
 

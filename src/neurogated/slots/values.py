@@ -120,12 +120,6 @@ def is_place(text: str) -> bool:
     return bool(_named(_PARTS.split(text)[0]))
 
 
-def is_same_place(one: str, other: str) -> bool:
-    """Return whether two names mean one place, as "Gent" and "Ghent, Belgium" do."""
-    first, second = _PARTS.split(one)[0], _PARTS.split(other)[0]
-    return first.casefold() == second.casefold() or any(place in _named(second) for place in _named(first))
-
-
 @remembered(4_096)
 def lies_in(one: str, other: str) -> bool:
     """Return whether the first place lies in the second; both are names such as "Hackney" or "Ghent, Belgium"."""
@@ -210,7 +204,8 @@ def compare_values(attribute: Attribute, one: str, other: str) -> ValueRelation:
 
 
 def _compare_places(one: str, other: str) -> ValueRelation | None:
-    if is_same_place(one, other):
+    first, second = _PARTS.split(one)[0], _PARTS.split(other)[0]
+    if first.casefold() == second.casefold() or any(place in _named(second) for place in _named(first)):
         return "same"
     if lies_in(one, other):
         return "narrower"

@@ -149,7 +149,6 @@ def names_in(text: str) -> tuple[str, ...]:
 
 
 def _read(text: str, language: Language) -> tuple[list[_Word], set[str]]:
-    """Return the words in and beside possible names, and all lower-case words."""
     words: list[_Word] = []
     small: set[str] = set()
     place = 0
@@ -182,7 +181,6 @@ def _read(text: str, language: Language) -> tuple[list[_Word], set[str]]:
 
 
 def _runs(words: Sequence[_Word], language: Language) -> Iterator[tuple[int, int]]:
-    """Yield begin and end of each run of words that form a name."""
     end = 0
     for begin, word in enumerate(words):
         if begin < end or not word.is_capital:
@@ -218,7 +216,10 @@ def _step(words: Sequence[_Word], begin: int, end: int, joints: AbstractSet[tupl
 def _trimmed(words: Sequence[_Word], begin: int, end: int, language: Language) -> tuple[int, int]:
     """Return a run without words that only begin a sentence, times, titles of persons, and common German nouns."""
     german = language == "de"
-    while begin < end and (german or words[begin].starts) and _is_opener(words[begin].key, language):
+    while begin < end and (german or words[begin].starts):
+        key = words[begin].key
+        if not (key in FUNCTION_WORDS[language] or key in _OPENERS or key.endswith("ly")):
+            break
         begin += 1
     if german and begin < end and _has_determiner(words, begin):
         begin += 1
@@ -235,10 +236,6 @@ def _trimmed(words: Sequence[_Word], begin: int, end: int, language: Language) -
     return begin, end
 
 
-def _is_opener(key: str, language: Language) -> bool:
-    return key in FUNCTION_WORDS[language] or key in _OPENERS or key.endswith("ly")
-
-
 def _has_determiner(words: Sequence[_Word], place: int) -> bool:
     """Return whether a determiner precedes a German noun, directly or before adjectives."""
     before = place - 1
@@ -253,7 +250,6 @@ def _has_determiner(words: Sequence[_Word], place: int) -> bool:
 
 
 def _is_german_noun(word: _Word) -> bool:
-    """Return whether a German word is a common noun."""
     key = word.key
     is_long = len(key) > _LONGEST_GERMAN_NAME and "-" not in key
     # The ending of a plural or a case has up to two letters.
@@ -264,7 +260,6 @@ def _is_german_noun(word: _Word) -> bool:
 def _is_name(
     words: Sequence[_Word], place: int, language: Language, inside: AbstractSet[str], small: AbstractSet[str]
 ) -> bool:
-    """Return whether a single word is a name."""
     word = words[place]
     letters = word.bare.rstrip(".")
     is_common = word.key in _OPENERS or word.key in FUNCTION_WORDS[language] or word.key in MONTHS[language]

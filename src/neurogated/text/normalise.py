@@ -122,7 +122,6 @@ def _without_end(text: str) -> str:
 
 
 def _pairs(text: str) -> dict[int, int]:
-    """Return the places of opening brackets with those of their closing ones."""
     waiting, pairs = list[int](), dict[int, int]()
     for found in _BRACKETS.finditer(text):
         if found[0] in "(\uff08":

@@ -207,8 +207,6 @@ class _Token(NamedTuple):
 
 
 class _Tense(NamedTuple):
-    """Of which days a text tells."""
-
     ahead: bool
     """A weekday or month by its name alone is the next one; else it is the latest one."""
     past: bool
@@ -263,7 +261,6 @@ def spans_in(text: str, said: date | None) -> tuple[Span, ...]:
 
 
 def _dates(value: int | str) -> list[CalendarDate]:
-    """Return the date of a token, or the first and the last one; either may have the day only."""
     parts = str(value).split(_RANGE)
     return [CalendarDate(None, None, int(one)) if one.isdecimal() else CalendarDate.read(one) for one in parts]
 
@@ -437,7 +434,6 @@ def _counted(
 
 
 def _part(whole: Span, token: _Token) -> Span:
-    """Return the weekday or weekend of a week, or the month of a year."""
     value = int(token.value)
     if token.kind.upper() == _MONTH:
         return _around(whole.first, "month", value - 1, whole=True)

@@ -106,7 +106,6 @@ class WorkingCanvas:
             self._put(waiting)
 
     def _put(self, recalls: Sequence[_Recall]) -> None:
-        """Put the memories of recalls from one view on their canvases."""
         scores = defaultdict[CanvasKey, dict[str, float]](dict)
         of_each = ((view, keys, now, *one) for view, keys, relevance, now in recalls for one in relevance.items())
         if there := [one for one in of_each if one[0].find(one[3]) is not None]:
@@ -206,7 +205,6 @@ class WorkingCanvas:
     def _nodes_of(
         self, store: GraphStorePort, namespace: str, sequence: int, names: list[str]
     ) -> Mapping[str, MemoryNode]:
-        """Return nodes by id. They stay in memory until the next change of the graph."""
         known = self._nodes.get(namespace)
         if known is None or known[0] != sequence:
             known = self._nodes[namespace] = (sequence, {})
@@ -225,7 +223,6 @@ class WorkingCanvas:
         return dict(zip((view.ids[row] for row in rows.tolist()), held.tolist(), strict=True))
 
     def _held(self, view: GraphView, rows: Rows, relevance: _Values, at: NDArray[np.int64]) -> _Values:
-        """Return the values by which canvases order memories."""
         share = self._law.energy(view, rows, at) * relevance
         held: _Values = np.log2(np.maximum(share, np.finfo(np.float64).tiny)) + at / self._half_life
         return held

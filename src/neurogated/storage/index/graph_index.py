@@ -17,7 +17,7 @@ import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import to_micros
-from neurogated.core.conflicts import CONFLICT, valid_conflicts
+from neurogated.core.conflicts import CONFLICT, Conflict
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.facts import FACTS, Outcome, outcome_of, times_of
 from neurogated.core.files import make_folder
@@ -298,7 +298,8 @@ class GraphIndex:
         # None for a conflict that is invalid or lacks a side.
         outcomes: dict[int, Outcome | None] = {row: None for row, _ in conflicts}
         for row, node in conflicts:
-            for conflict in valid_conflicts([node]):
+            with suppress(InputError):
+                conflict = Conflict.of(node)
                 first, second = (put.get(name, view.find(name)) for name in conflict.sides)
                 if first is not None and second is not None:
                     outcomes[row] = outcome_of(conflict, (first, second), node.created_at)
