@@ -37,12 +37,11 @@ from neurogated.text.keywords import (
     RUN_CHARACTERS,
     fold,
     split_keywords,
-    words_of,
 )
 from neurogated.text.strings import table_of
 from neurogated.text.times import NUMBERS
 
-_BEFORE_NOUNS = words_of(table_of("neurogated.text", "language")["before_nouns"])
+_BEFORE_NOUNS = frozenset(table_of("neurogated.text", "language")["before_nouns"].split())
 _COMMON = ENGLISH_STOP_WORDS.union(_BEFORE_NOUNS, *FUNCTION_WORDS.values(), *NUMBERS.values())
 _ELIDED = re.compile(r"\b[dl]['’](?=\w)", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[^\s\w'’]")
