@@ -145,7 +145,6 @@ def keywords_and_names(communities: Sequence[Words], chosen: Sequence[Words]) ->
 
 
 def _without_repetition(scores: Mapping[str, float]) -> list[str]:
-    """Return the names and words that have a new word, the best first."""
     best = sorted(scores, key=lambda stem: (-scores[stem], stem))
     first = set({word: stem for stem in reversed(best) for word in stem.split()}.values())
     return [stem for stem in best if stem in first]
@@ -212,8 +211,6 @@ _CHANGED = 0.1
 
 @dataclass(slots=True)
 class _Named:
-    """A community with its words."""
-
     members: Rows
     ids: tuple[str, ...]
     words: Words
