@@ -12,7 +12,7 @@ from neurogated import MemoryConfig
 from neurogated.cli.app import COMMANDS, PROGRAM
 from neurogated.config.setting import settings_of
 from neurogated.operations import EXPRESSIONS, REQUIRED
-from neurogated.sexpr.values import TYPES
+from neurogated.sexpr.check import TYPES
 
 DOCS = Path(__file__).parents[1] / "docs"
 

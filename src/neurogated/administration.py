@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from neurogated import compose
 from neurogated.archive import export, importing
 from neurogated.archive.foreign import PAM, pam
-from neurogated.archive.manifest import ExportManifest, Progress, open_export
+from neurogated.archive.importing import ExportManifest, Progress, open_export
 from neurogated.compose import FACTS_FILE, canvases_of, is_of_canvases, open_facts
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import (

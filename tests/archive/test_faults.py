@@ -15,8 +15,16 @@ import pytest
 
 from neurogated import EdgeType, GraphStore, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.administration import import_memory
-from neurogated.archive import export, importing, manifest
-from neurogated.archive.manifest import JOURNAL, MANIFEST, VECTORS, FileSeal, check_files, manifest_bytes, read_manifest
+from neurogated.archive import export, importing
+from neurogated.archive.importing import (
+    JOURNAL,
+    MANIFEST,
+    VECTORS,
+    FileSeal,
+    check_files,
+    manifest_bytes,
+    read_manifest,
+)
 from neurogated.core.delta import LATEST, GraphDelta, JournalEntry
 from neurogated.errors import CorruptMemoryError, DatasetError, NeurogatedError, StorageError
 
@@ -46,7 +54,7 @@ def _refused(folder: Path) -> NeurogatedError:
     """Import, which must fail, and return the error. Afterwards the store must be as empty as before."""
     store = GraphStore()
     with pytest.raises(NeurogatedError) as raised:
-        importing.import_memory(folder, manifest.open_export(folder), store)
+        importing.import_memory(folder, importing.open_export(folder), store)
     assert store.namespaces() == ["default"]
     assert store.embedder is None
     assert not list(store.journal())
@@ -74,7 +82,7 @@ def test_a_flipped_bit_is_found_wherever_it_is(exported: Path, name: str) -> Non
         damaged[offset] ^= 1 << chance.randrange(8)
         path.write_bytes(damaged)
         with pytest.raises(StorageError) as raised:
-            manifest.open_export(exported)
+            importing.open_export(exported)
         assert str(path if isinstance(raised.value, CorruptMemoryError) else exported) in str(raised.value)
     path.write_bytes(whole)
     check_files(exported, read_manifest(exported))
@@ -109,8 +117,8 @@ def test_a_manifest_of_another_form_is_refused(exported: Path, path: tuple[str |
     values = json.loads((exported / MANIFEST).read_text("utf-8"))
     del values["sha256"]
     _set(*path, to=value)(values)
-    values["sha256"] = manifest._checksum(values)
-    (exported / MANIFEST).write_bytes(manifest._dump(values))
+    values["sha256"] = importing._checksum(values)
+    (exported / MANIFEST).write_bytes(importing._dump(values))
     assert isinstance(_refused(exported), CorruptMemoryError)
 
 

@@ -17,8 +17,7 @@ from graph_store_kit.contract.history import found_by, live_through
 from neurogated import EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.administration import move_memory
 from neurogated.archive import export, importing
-from neurogated.archive.importing import replay
-from neurogated.archive.manifest import ExportManifest, open_export
+from neurogated.archive.importing import ExportManifest, open_export, replay
 from neurogated.core.delta import Decay, WeightChange
 from neurogated.core.model import EdgeKey
 from neurogated.core.ports import GraphStorePort

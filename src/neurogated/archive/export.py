@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from neurogated.archive.manifest import (
+from neurogated.archive.importing import (
     JOURNAL,
     MANIFEST,
     VECTORS,
@@ -48,7 +48,7 @@ def export_memory(
     made_by: str,
     progress: Progress = lambda lines, _: lines,
 ) -> ExportManifest:
-    """Write graphs with their whole journals to a new folder; `archive.manifest` describes its files.
+    """Write graphs with their whole journals to a new folder; `archive.importing` describes its files.
 
     The export leaves out deltas that are written during it, and fails if the journal is rewritten during it. It writes
     to a temporary folder, compares its files with their checksums, and then renames the folder. A killed export leaves

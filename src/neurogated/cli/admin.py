@@ -23,7 +23,7 @@ import neurogated
 from neurogated.administration import import_memory, move_memory, repair_memory, restore_snapshot
 from neurogated.administration import migrate as change_model
 from neurogated.archive.foreign import EXPORTS, FORMATS, PAM, read_file
-from neurogated.archive.manifest import ExportManifest, is_export
+from neurogated.archive.importing import ExportManifest, is_export
 from neurogated.cli.flags import command, user
 from neurogated.cli.opening import Flags, counted, picked
 from neurogated.compose import build_language_model, build_text_embedder

@@ -13,7 +13,7 @@ from neurogated import administration
 from neurogated.administration import erase_copies, forget_copies
 from neurogated.archive.export import user_lines
 from neurogated.archive.foreign import EXPORTS, detect, read_file
-from neurogated.archive.manifest import ExportManifest
+from neurogated.archive.importing import ExportManifest
 from neurogated.components.foreign import Branches, Imported, Importing
 from neurogated.components.vault import Synced, sync_folder
 from neurogated.core.abilities import (
@@ -154,7 +154,7 @@ class Admin(Component):
         StorageError if the folder exists or cannot be written.
 
         Args:
-            folder: must not exist; `archive.manifest` describes its files.
+            folder: must not exist; `archive.importing` describes its files.
             progress: show a progress bar; None shows it if the output is a terminal.
         """
         self._session.runtime.accesses.flush()

@@ -22,7 +22,7 @@ from neurogated.errors import InputError
 from neurogated.retrieval.activation import SpreadingActivation
 from neurogated.retrieval.formula import FORMULA
 from neurogated.session import Component, Notice
-from neurogated.sexpr.values import EDGE_TYPES
+from neurogated.sexpr.check import EDGE_TYPES
 from neurogated.utils.vector_utils import cosine_similarity
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from itertools import chain, groupby, islice
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -70,15 +70,12 @@ class Body(BaseModel):
             told = f"has {len(unknown):,} unknown fields; known are {', '.join(cls.model_fields)}"
             raise PydanticCustomError("too_long", told)
         if unknown:
-            named = (f"{name[:40]!r} is not known{_where(name, cls.model_fields)}" for name in unknown)
+            hints = {name: f"; {hint(name, cls.model_fields)}" for name in unknown}
+            # Without an owner, the words of a user would become everybody's.
+            hints |= {"user_id": " and belongs in the address, as in ?user_id=ana"}
+            named = (f"{name[:40]!r} is not known here{hints[name]}" for name in unknown)
             raise PydanticCustomError("unknown", "; ".join(named))
         return handler({olds.get(name, name): value for name, value in given.items()})
-
-
-def _where(name: str, known: Collection[str]) -> str:
-    # Without an owner, the words of a user would become everybody's.
-    is_owner = name == "user_id"
-    return " here and belongs in the address, as in ?user_id=ana" if is_owner else f" here; {hint(name, known)}"
 
 
 def _no_truth(given: object) -> object:

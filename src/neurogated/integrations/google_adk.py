@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from neurogated.core.extras import needs_extra
-from neurogated.core.trace import RecalledMemory
 from neurogated.integrations.conversation import ConversationOwner, add_new, add_said, details_of, recall_options
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
@@ -76,7 +75,18 @@ class MemoryService(BaseMemoryService):
         def found() -> list[MemoryEntry]:
             owner: ConversationOwner = {"user_id": user_id, "agent_id": app_name}
             options = recall_options(self._memory, query, owner, self._options)
-            return [_entry(one) for one in self._memory.recall(query, **options)]
+            return [
+                MemoryEntry(
+                    id=one.id,
+                    content=types.Content(
+                        role="user" if one.node.role == "user" else "model", parts=[types.Part(text=one.content)]
+                    ),
+                    author=one.node.speaker or one.node.role,
+                    timestamp=one.node.timestamp.isoformat() if one.node.timestamp else None,
+                    custom_metadata=details_of(one),
+                )
+                for one in self._memory.recall(query, **options)
+            ]
 
         return SearchMemoryResponse(memories=await self._memory.aio.run(found))
 
@@ -107,15 +117,3 @@ def _said(content: types.Content, author: str | None) -> dict[str, Any]:
     role = "user" if (content.role or author) == "user" else "assistant"
     parts = [part.model_dump(exclude_none=True) for part in content.parts or []]
     return {"role": role, "parts": parts, "name": None if author in {None, "user"} else author}
-
-
-def _entry(memory: RecalledMemory) -> MemoryEntry:
-    node = memory.node
-    role = "user" if node.role == "user" else "model"
-    return MemoryEntry(
-        id=node.id,
-        content=types.Content(role=role, parts=[types.Part(text=node.content)]),
-        author=node.speaker or node.role,
-        timestamp=node.timestamp.isoformat() if node.timestamp else None,
-        custom_metadata=details_of(memory),
-    )

@@ -94,20 +94,19 @@ class MemoryChatHistory(BaseChatMessageHistory):
 
     def add_messages(self, messages: Sequence[BaseMessage | Mapping[str, Any] | tuple[str, str] | str]) -> None:
         """Store messages, also as LangChain converts mappings, pairs and texts; all or none. Raises InputError."""
-        opened = [_opened(place, one) for place, one in enumerate(messages)]
+        opened = list[BaseMessage]()
+        for place, one in enumerate(messages):
+            read: Any = messages_from_dict if isinstance(one, Mapping) and "data" in one else convert_to_messages
+            try:
+                opened += read([one])[:1]
+            except (ValueError, TypeError, KeyError, AttributeError, NotImplementedError) as error:
+                told = f"message {place}, {one!r:.80}, is none of LangChain: {str(error)[:200]}"
+                raise InputError(told) from error
         self._conversation.add(ConversationEntry(said_in(one), message_to_dict(one)) for one in opened)
 
     def clear(self) -> None:
         """Delete all memories of the session."""
         self._conversation.clear()
-
-
-def _opened(place: int, message: Any) -> BaseMessage:  # noqa: ANN401 - anything that a caller gives
-    read = messages_from_dict if isinstance(message, Mapping) and "data" in message else convert_to_messages
-    try:
-        return read([message])[0]
-    except (ValueError, TypeError, KeyError, AttributeError, NotImplementedError) as error:
-        raise InputError(f"message {place}, {message!r:.80}, is none of LangChain: {str(error)[:200]}") from error
 
 
 def said_in(message: BaseMessage) -> dict[str, Any]:

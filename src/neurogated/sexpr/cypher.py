@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Combined, Compare
-from neurogated.sexpr.check import Call
-from neurogated.sexpr.values import EDGE_TYPES
+from neurogated.sexpr.check import EDGE_TYPES, Call
 
 
 def _visible(text: str) -> str:

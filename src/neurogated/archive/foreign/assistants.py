@@ -237,12 +237,6 @@ CLAUDE = Format(
 # --- Gemini ----------------------------------------------------------------------------------------------------------
 
 
-def _words(text: str) -> str:
-    """Return the words of HTML, a line for each block."""
-    lines = html.unescape(_TAG.sub("", _BLOCK.sub("\n", text))).split("\n")
-    return text_of("\n".join(filter(None, (" ".join(line.split()) for line in lines))))
-
-
 def _gemini(entry: FileEntry) -> Found:
     """Yield a prompt and its answer. The log has no conversations, unless an address names one: a day is a session."""
     value, place = entry.value, entry.place
@@ -257,8 +251,11 @@ def _gemini(entry: FileEntry) -> Found:
     session = named[1] if named else f"{time:%Y-%m-%d}"
     details = given(session_id=f"gemini-{session}", timestamp=time)
     asked = {one.get("name"): text_of(one.get("value")) for one in objects(value.get("details"))}
-    said = [_words(one["html"]) for one in objects(value.get("safeHtmlItem")) if isinstance(one.get("html"), str)]
-    answer = "\n".join(filter(None, said)) or asked.get("Response", "")
+    pages = [one["html"] for one in objects(value.get("safeHtmlItem")) if isinstance(one.get("html"), str)]
+    # A line for each block.
+    lines = [html.unescape(_TAG.sub("", _BLOCK.sub("\n", one))).split("\n") for one in pages]
+    said = ["\n".join(filter(None, (" ".join(line.split()) for line in page))) for page in lines]
+    answer = text_of("\n".join(filter(None, said))) or asked.get("Response", "")
     prompt = asked.get("Request") or _ATTACHED.sub("", _PROMPTED.sub("", title, count=1))
     if not asked.get("Request") and (_DONE.match(title) or not (answer or _PROMPTED.match(title))):
         yield Left(place, "activities that are no prompts")

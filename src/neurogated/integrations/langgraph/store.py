@@ -230,9 +230,7 @@ class NeuroStore(BaseStore):
             return entries[0].item() if entries else None
         if isinstance(op, ListNamespacesOp):
             return listed(self._table.namespaces(), op)
-        return self._search(cast("SearchOp", op))
-
-    def _search(self, op: SearchOp) -> list[SearchItem]:
+        op = cast("SearchOp", op)
         prefix, check, end = tuple(op.namespace_prefix), compiled(op.filter), op.offset + op.limit
         found, view = dict[str, float](), None
         if op.query and op.query.strip() and end and self._table.has_items(prefix):

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from neurogated import compose
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import from_micros
-from neurogated.core.model import MemoryNode, Vector
+from neurogated.core.model import MemoryNode
 from neurogated.core.scope import Scope
 from neurogated.errors import ConfigError, EmbeddingError, InputError
 from neurogated.ingestion.chunker import Chunker
@@ -183,30 +183,28 @@ class ItemWriter:
         }
         distinct = list(dict.fromkeys(text for chunks in texts.values() for text in chunks))
         vectors = dict(zip(distinct, embedder.embed_documents(distinct), strict=True)) if distinct else {}
-        return {
-            name: [] if op.value is None else self._nodes(name, op, texts[name], vectors) for name, op in ops.items()
-        }
-
-    def _nodes(self, name: str, op: PutOp, chunks: Sequence[str], vectors: Mapping[str, Vector]) -> list[MemoryNode]:
-        now, metadata = self._session.clock(), item_metadata(op.key, op.value or {}, ttl=op.ttl)
-        namespace = op.namespace
-        place, most = self._user_label, len(namespace)
-        if place is not None and not -most <= place < most:
-            raise InputError(
-                f"the namespace {namespace} has no label at user_label={place}, so its items would be everybody's; "
-                "give it that label, or put them by a store without user_label"
-            )
-        user = None if place is None else namespace[place]
-        scope = Scope(user_id=self._session.of_user(user), path=namespace)
-        times = {"created_at": now, "last_accessed": now}
-        # A lifetime that ends after the last year of the calendar never does.
-        end = None
-        if op.ttl is not None:
-            with contextlib.suppress(OverflowError):
-                end = now + timedelta(minutes=op.ttl)
-        return self._session.writer.read(
-            item_nodes(name, chunks, vectors, metadata, scope=scope, expires_at=end, **times)
-        )
+        now, place, drafts = self._session.clock(), self._user_label, dict[str, list[MemoryNode]]()
+        for name, op in ops.items():
+            if op.value is None:
+                drafts[name] = []
+                continue
+            namespace, most = op.namespace, len(op.namespace)
+            if place is not None and not -most <= place < most:
+                raise InputError(
+                    f"the namespace {namespace} has no label at user_label={place}, so its items would be everybody's; "
+                    "give it that label, or put them by a store without user_label"
+                )
+            scope = Scope(user_id=self._session.of_user(None if place is None else namespace[place]), path=namespace)
+            # A lifetime that ends after the last year of the calendar never does.
+            end = None
+            if op.ttl is not None:
+                with contextlib.suppress(OverflowError):
+                    end = now + timedelta(minutes=op.ttl)
+            times: dict[str, Any] = {"created_at": now, "last_accessed": now, "expires_at": end}
+            metadata = item_metadata(op.key, op.value, ttl=op.ttl)
+            nodes = item_nodes(name, texts[name], vectors, metadata, scope=scope, **times)
+            drafts[name] = self._session.writer.read(nodes)
+        return drafts
 
 
 def _dated(node: MemoryNode, old: MemoryNode | None, now: int) -> MemoryNode:
