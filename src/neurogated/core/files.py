@@ -181,24 +181,20 @@ class CacheFile:
         """
         rows = [(key, value, _checksum(key, value)) for key, value in values.items()]
 
-        def work(file: sqlite3.Connection) -> None:
+        def work(file: sqlite3.Connection) -> bool:
             file.executemany("INSERT OR REPLACE INTO entries (key, value, checksum) VALUES (?, ?, ?)", rows)
             # The insertion locks the file, so nobody clears it between this look and the commit.
             if since is not None and _clearings(file) != since:
                 file.rollback()
-                return
-            while file.execute(_SIZES).fetchone()[1] > self._max_bytes and file.execute(_STEP).rowcount:
+                return False
+            while (sizes := file.execute(_SIZES).fetchone())[1] > self._max_bytes and file.execute(_STEP).rowcount:
                 pass
+            return bool(sizes[0] > self._max_bytes)
 
         with self._lock:
-            self._run(work)
-            # Without it, new values reuse free pages. A script runs to the end; `execute` would free a single page.
-            self._run(
-                lambda file: (
-                    file.execute(_SIZES).fetchone()[0] > self._max_bytes
-                    and file.executescript("PRAGMA incremental_vacuum")
-                )
-            )
+            if self._run(work):
+                # Without it, new values reuse free pages. A script runs to the end; `execute` would free a single page.
+                self._run(lambda file: file.executescript("PRAGMA incremental_vacuum"))
 
     def remove(self, keys: Iterable[bytes]) -> None:
         """Delete the values of `keys`."""

@@ -66,9 +66,8 @@ class PlanWriter:
         if plan.node_rows.size:
             self._write_nodes(plan, self._keys_of(plan.node_rows, new_nodes).tolist(), sequence)
         if plan.edge_rows.size:
-            new_edges = self._next_keys("edges", "edge", plan.edge_rows.size)
-            ends = self._keys_of(np.concatenate(plan.edge_ends), new_nodes).tolist()
-            self._write_edges(plan, new_edges.tolist(), ends, sequence)
+            self._write_edges(plan, self._keys_of(np.concatenate(plan.edge_ends), new_nodes).tolist(), sequence)
+            new_edges = self._last_keys(plan.edge_rows.size)
         if plan.weight_rows.size:
             self._write_weights(plan, sequence)
         if plan.changed_nodes.size:
@@ -120,13 +119,13 @@ class PlanWriter:
         new = [node.id for node, row in zip(plan.delta.nodes, rows, strict=True) if row >= known]
         if not new:
             return np.empty(0, dtype=np.int64)
-        keys = self._next_keys("nodes", "node", len(new))
-        self._each("INSERT INTO nodes VALUES (?, ?, ?)", zip(keys.tolist(), repeat(self.namespace), new))
-        return keys
+        self._each("INSERT INTO nodes VALUES (NULL, ?, ?)", zip(repeat(self.namespace), new))
+        return self._last_keys(len(new))
 
-    def _next_keys(self, table: str, column: str, count: int) -> Keys:
-        ((last,),) = fetch(self.connection, f"SELECT coalesce(max({column}), 0) FROM {table}")
-        return np.arange(last + 1, last + 1 + count, dtype=np.int64)
+    def _last_keys(self, count: int) -> Keys:
+        """Return the numbers of the rows that were inserted last: SQLite takes the next ones after the highest."""
+        end = self.connection.last_insert_rowid() + 1
+        return np.arange(end - count, end, dtype=np.int64)
 
     def _keys_of(self, rows: Rows, new: Keys) -> Keys:
         """Return the file's numbers of node rows; `new` holds those of the added rows."""
@@ -165,8 +164,8 @@ class PlanWriter:
             return self.index.vectors.get(row) is None
         return self.index.vectors.matches(row, node.embedding)
 
-    def _write_edges(self, plan: Plan, edge_keys: Sequence[int], ends: Sequence[int], sequence: int) -> None:
-        sources, targets = ends[: len(edge_keys)], ends[len(edge_keys) :]
+    def _write_edges(self, plan: Plan, ends: Sequence[int], sequence: int) -> None:
+        sources, targets = ends[: len(ends) // 2], ends[len(ends) // 2 :]
         codes = dict(fetch(self.connection, "SELECT value, type FROM edge_types"))
         for kind in dict.fromkeys([edge.type for edge in plan.delta.edges]):
             if kind.value not in codes:
@@ -177,14 +176,12 @@ class PlanWriter:
                 codes[kind.value] = self.connection.last_insert_rowid()
         at, kinds = plan.delta.at, [codes[edge.type.value] for edge in plan.delta.edges]
         self._each(
-            "INSERT INTO edges VALUES (?, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO edges VALUES (NULL, ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?)",
             [
-                (key, source, target, kind, sequence, edge.weight, None, None, None, None, edge.relation)
+                (source, target, kind, sequence, edge.weight, None, None, None, None, edge.relation)
                 if edge.created_at == edge.last_activated == at and edge.valid_from is edge.valid_to is None
-                else (key, source, target, kind, sequence, edge.weight, *_edge_times(edge, at), edge.relation)
-                for key, source, target, kind, edge in zip(
-                    edge_keys, sources, targets, kinds, plan.delta.edges, strict=True
-                )
+                else (source, target, kind, sequence, edge.weight, *_edge_times(edge, at), edge.relation)
+                for source, target, kind, edge in zip(sources, targets, kinds, plan.delta.edges, strict=True)
             ],
         )
 
