@@ -36,7 +36,7 @@ from neurogated.core.view import GraphView
 from neurogated.errors import ConfigError, UnknownIdError
 from neurogated.ingestion.contents import AddReport, Content, Message, read_contents
 from neurogated.ingestion.document import Details, Document, read_documents
-from neurogated.ingestion.drafts import Changes, revision_of
+from neurogated.ingestion.drafts import Changes, Revision
 from neurogated.llm.base import BaseLLM
 from neurogated.plasticity.plasticity_engine import Outcome
 from neurogated.retrieval.neuro_retriever import RecallOptions
@@ -237,7 +237,7 @@ class NeuroGraphMemory:
             UnknownIdError: the id is not in the memory.
             InputError: a value cannot be stored. Nothing is changed.
         """
-        return self._texts.update(node_id, revision_of(content, changes, self.config.zone))
+        return self._texts.update(node_id, Revision(content, self.config.zone, **changes))
 
     def delete(self, ids: str | UUID | Iterable[str | UUID] | None = None, **filters: Unpack[FilterOptions]) -> int:
         """Delete memories with their edges and with all data derived from their texts; all or none.

@@ -146,7 +146,7 @@ class BundledEmbedder(LocalEmbedder[ExportedModel | SentenceTransformersEmbedder
 
         It is `on_cpu` even if a GPU is available. See `load_graph` for `exact`.
         """
-        super().__init__(BUNDLED_MODEL, by_torch.prompts)
+        super().__init__(BUNDLED_MODEL, by_torch.prompts["query"], by_torch.prompts["document"])
         self._by_torch = by_torch
         self._languages = LanguageWatch(self.name)
         self._exact = exact

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -45,13 +45,8 @@ class CachedEmbedder:
         if not texts:
             return np.empty((0, self.dimension), dtype=np.float32)
         keys = [hashlib.sha256(f"{self.name}\0{text}".encode()).digest() for text in texts]
-        vectors = self._vectors(dict(zip(keys, texts, strict=True)))
-        return np.array([vectors[key] for key in keys], dtype=np.float32)
-
-    def _vectors(self, wanted: Mapping[bytes, str]) -> dict[bytes, NDArray[np.float32]]:
-        """Return vectors by key, and cache the new ones."""
-        found = self._file.get(wanted, self._vector)
-        missing = {key: text for key, text in wanted.items() if key not in found}
+        found = self._file.get(keys, self._vector)
+        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         if missing:
             since = self._file.epoch()
             begin = time.perf_counter()
@@ -59,7 +54,7 @@ class CachedEmbedder:
             _log.debug("embedded %d texts in %.3f s", len(missing), time.perf_counter() - begin)
             self._file.put({key: vector.tobytes() for key, vector in zip(missing, computed, strict=True)}, since)
             found.update(zip(missing, computed, strict=True))
-        return found
+        return np.array([found[key] for key in keys], dtype=np.float32)
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         return self._embedder.embed_queries(texts)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.util
 import json
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -103,13 +102,11 @@ def _from_library(model: str) -> tuple[tuple[str, ...], Logits]:
 
     def logits(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
         given = [list(pair) for pair in pairs]
-        return np.asarray(loaded.predict(given, show_progress_bar=False, activation_fn=_unchanged), dtype=np.float32)
+        return np.asarray(
+            loaded.predict(given, show_progress_bar=False, activation_fn=lambda one: one), dtype=np.float32
+        )
 
     return _labels_of(loaded.config.id2label), logits
-
-
-def _unchanged(scores: Any) -> Any:  # noqa: ANN401 - a tensor
-    return scores
 
 
 def _from_folder(folder: Path) -> tuple[tuple[str, ...], Logits]:
@@ -121,18 +118,16 @@ def _from_folder(folder: Path) -> tuple[tuple[str, ...], Logits]:
         raise EmbeddingError(f"{_TOKENIZER}: {error}") from error
     tokenizer.enable_truncation(_MOST_TOKENS)
     tokenizer.enable_padding()
-    return labels, partial(_run, load_graph(folder / _GRAPH, exact=True), tokenizer)
+    graph = load_graph(folder / _GRAPH, exact=True)
+    names = [name for name in _INPUTS if name in graph.inputs]
 
+    def logits(pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:
+        tokens = tokenizer.encode_batch(list(pairs))
+        return graph.run(
+            {name: np.array([getattr(one, _INPUTS[name]) for one in tokens], dtype=np.int64) for name in names}
+        )
 
-def _run(graph: Any, tokenizer: Any, pairs: Sequence[tuple[str, str]]) -> NDArray[np.float32]:  # noqa: ANN401 - an extra
-    tokens = tokenizer.encode_batch(list(pairs))
-    inputs = {
-        name: np.array([getattr(one, values) for one in tokens], dtype=np.int64)
-        for name, values in _INPUTS.items()
-        if name in graph.inputs
-    }
-    scores: NDArray[np.float32] = graph.run(inputs)
-    return scores
+    return labels, logits
 
 
 def _labels_of(labels: dict[Any, str]) -> tuple[str, ...]:

@@ -269,18 +269,35 @@ Role = Literal["query", "document"]
 """What a text is: a question or a passage."""
 
 
-class LocalEmbedder(ABC, Generic[M]):
+class PromptedEmbedder(ABC):
+    """An embedder with a prompt for each role."""
+
+    def __init__(self, model: str, query_prompt: str | None, document_prompt: str | None) -> None:
+        self.prompts: Mapping[Role, str | None] = {"query": query_prompt, "document": document_prompt}
+        """The configured prompt of each role; None for the model's own, if any."""
+        told = (f" {role}={prompt!r}" for role, prompt in self.prompts.items() if prompt is not None)
+        self.name = model + "".join(told)
+        """Model name, with configured prompts, since these change the vectors. It does not depend on the runtime."""
+
+    @abstractmethod
+    def embed(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
+        """Return (n, dimension) unit vectors of texts with the prompt of their role."""
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self.embed(texts, "document")
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return self.embed(texts, "query")
+
+
+class LocalEmbedder(PromptedEmbedder, Generic[M]):
     """An embedder whose model runs on this machine. The first text loads it, and none does in a forked child.
 
     The threads and processes of a library of models exist in the parent only.
     """
 
-    def __init__(self, model: str, prompts: Mapping[Role, str | None]) -> None:
-        self.prompts = prompts
-        """The configured prompt of each role; None for the model's own, if any."""
-        told = (f" {role}={prompt!r}" for role, prompt in prompts.items() if prompt is not None)
-        self.name = model + "".join(told)
-        """Model name, with configured prompts, since these change the vectors. It does not depend on the runtime."""
+    def __init__(self, model: str, query_prompt: str | None, document_prompt: str | None) -> None:
+        super().__init__(model, query_prompt, document_prompt)
         self._lock = threading.Lock()
         self._loaded: M | None = None
         bind_to_process(self)
@@ -290,21 +307,11 @@ class LocalEmbedder(ABC, Generic[M]):
             self._lock = cast("threading.Lock", InheritedLock())
 
     @abstractmethod
-    def embed(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
-        """Return (n, dimension) unit vectors of texts with the prompt of their role."""
-
-    @abstractmethod
     def _load(self) -> M:
         """Load the model; raises EmbeddingError or MissingExtraError."""
 
     def _release(self, model: M) -> None:
         """Stop what a loaded model has started."""
-
-    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return self.embed(texts, "document")
-
-    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return self.embed(texts, "query")
 
     @property
     def dimension(self) -> int:

@@ -267,7 +267,7 @@ class MultilingualEmbedder(LocalEmbedder[ExportedModel]):
     ) -> None:
         """Describe the model by prompts, None for its own; see `load_graph` for `exact`. Raises MissingExtraError."""
         self._weights = Path(import_extra(_PACKAGE, _EXTRA).__file__).with_name(_WEIGHTS)
-        super().__init__(_MODEL, {"query": query_prompt, "document": document_prompt})
+        super().__init__(_MODEL, query_prompt, document_prompt)
         self._exact = exact
         self._common = np.empty(0, dtype=np.float32)
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.extras import import_extra
 from neurogated.core.outage import answer_within
-from neurogated.embedding.exported_model import unit_vectors
+from neurogated.embedding.exported_model import PromptedEmbedder, Role, unit_vectors
 from neurogated.errors import ConfigError, EmbeddingError
 from neurogated.text.keywords import count_words
 from neurogated.text.strings import composed
@@ -25,7 +25,7 @@ _SECONDS = 600.0
 """Time for a batch of texts, with all retries; a server without an accelerator is slow."""
 
 
-class OpenAIEmbedder:
+class OpenAIEmbedder(PromptedEmbedder):
     """A model behind an OpenAI-compatible `/embeddings` address."""
 
     def __init__(
@@ -54,27 +54,19 @@ class OpenAIEmbedder:
         self._model = model
         self._batch_size = batch_size
         self._seconds = seconds
-        self._query_prompt = query_prompt or ""
-        self._document_prompt = document_prompt or ""
         self._dimension: int | None = None
-
-    @property
-    def name(self) -> str:
-        """Model name, with configured prompts, since these change the vectors."""
-        prompts = (("query", self._query_prompt), ("document", self._document_prompt))
-        return f"openai:{self._model}" + "".join(f" {role}={prompt!r}" for role, prompt in prompts if prompt)
+        super().__init__(f"openai:{model}", query_prompt or None, document_prompt or None)
 
     @property
     def dimension(self) -> int:
         if self._dimension is None:
-            self._dimension = self._embed([_PROBE]).shape[1]
+            self._dimension = self._unit_vectors([_PROBE]).shape[1]
         return self._dimension
 
-    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return self._embed([self._document_prompt + text for text in texts])
-
-    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return self._embed([self._query_prompt + text for text in texts])
+    def embed(self, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
+        if not texts:
+            return np.empty((0, self.dimension), dtype=np.float32)
+        return self._unit_vectors([(self.prompts[role] or "") + text for text in texts])
 
     def count_tokens(self, texts: Sequence[str]) -> list[int]:
         return count_words(texts)  # the protocol cannot count tokens
@@ -82,9 +74,7 @@ class OpenAIEmbedder:
     def close(self) -> None:
         self._client.close()
 
-    def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        if not texts:
-            return np.empty((0, self.dimension), dtype=np.float32)
+    def _unit_vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         vectors: list[list[float]] = []
         for start in range(0, len(texts), self._batch_size):
             vectors.extend(self._ask(list(map(composed, texts[start : start + self._batch_size]))))

@@ -58,7 +58,7 @@ class SentenceTransformersEmbedder(LocalEmbedder["SentenceTransformer"]):
             )
         self._backend = backend
         self._model_name = BUNDLED_MODEL if model in BUNDLED_NAMES else model
-        super().__init__(self._model_name, {"query": query_prompt, "document": document_prompt})
+        super().__init__(self._model_name, query_prompt, document_prompt)
         self._batch_size = batch_size
         self._devices = tuple(devices or ())
         self._trust_remote_code = trust_remote_code
@@ -89,7 +89,8 @@ class SentenceTransformersEmbedder(LocalEmbedder["SentenceTransformer"]):
         encode = model.encode_query if role == "query" else model.encode_document
         with self._encoding:
             if self._pool is None and len(texts) > self._batch_size:
-                devices = self._devices or _visible_gpus()
+                gpus = import_extra("torch", _EXTRA).cuda.device_count()
+                devices = self._devices or [f"cuda:{number}" for number in range(gpus)]
                 self._pool = model.start_multi_process_pool(list(devices)) if len(devices) > 1 else None
             vectors = encode(
                 list(map(composed, texts)),
@@ -122,8 +123,3 @@ class SentenceTransformersEmbedder(LocalEmbedder["SentenceTransformer"]):
                 "embedding.trust_remote_code if the model contains code that you trust"
             ) from error
         return model
-
-
-def _visible_gpus() -> tuple[str, ...]:
-    torch = import_extra("torch", _EXTRA)
-    return tuple(f"cuda:{number}" for number in range(torch.cuda.device_count()))

@@ -56,7 +56,7 @@ class EmbeddingAhead:
         new = [text for text in dict.fromkeys(texts) if text not in self._coming]
         if len(new) > ALONE:
             self._thread = self._thread or ThreadPoolExecutor(1, thread_name_prefix="embedding")
-            call = self._thread.submit(contextvars.copy_context().run, self._embed, new)
+            call = self._thread.submit(contextvars.copy_context().run, self._embedder.embed_documents, new)
             self._coming.update((text, (call, row)) for row, text in enumerate(new))
 
     def take(self, texts: Sequence[str]) -> list[Vector]:
@@ -67,7 +67,7 @@ class EmbeddingAhead:
             text: place[0].result()[place[1]] for text, place in coming.items() if place is not None
         }
         alone = [text for text in coming if text not in vectors]
-        vectors |= zip(alone, self._embed(alone), strict=True) if alone else ()
+        vectors |= zip(alone, self._embedder.embed_documents(alone), strict=True) if alone else ()
         return [vectors[text] for text in texts]
 
     def means(self, texts: Collection[Sequence[str]]) -> Iterator[NDArray[np.float32]]:
@@ -79,9 +79,6 @@ class EmbeddingAhead:
                 mean = np.mean(own, axis=0)
                 own = [mean / (np.linalg.norm(mean) or 1.0)]
             yield as_vector(own[0])
-
-    def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        return self._embedder.embed_documents(texts)
 
 
 class OfflineEntityFinder:

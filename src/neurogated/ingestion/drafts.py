@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 from neurogated.core.clock import Moment, checked_moment, to_utc
 from neurogated.core.conflicts import as_given
@@ -68,46 +69,32 @@ class Changes(TypedDict, total=False):
     tags: Sequence[str] | None
 
 
-def revision_of(content: str | None, changes: Changes, zone: Zone = None) -> Revision:
-    """Return the revision with these changes; `zone` is that of times without one. Raises InputError."""
-    refuse_unknown(changes, Changes.__annotations__)
-    given: dict[str, Any] = dict(changes)
-    times = {name: checked_moment(name, given[name], zone) for name in _TIMES if name in given}
-    return Revision(content, **{**given, **times})
-
-
-@dataclass(frozen=True, slots=True)
 class Revision:
-    """A change of a node. None keeps the old value."""
+    """A change of a node: its new content, and what `Changes` has. None keeps the old value."""
 
-    content: str | None = None
-    title: str | None = None
-    metadata: Mapping[str, Any] | None = None
-    """Merged into the old metadata; a key with the value None is removed."""
-    valid_from: datetime | None = None
-    valid_to: datetime | None = None
-    ttl: timedelta | float | None = None
-    """A timedelta, or a number of seconds."""
-    kind: str | None = None
-    importance: float | None = None
-    timestamp: datetime | None = None
-    tags: Sequence[str] | None = None
-
-    def __post_init__(self) -> None:
-        if all(getattr(self, name) is None for name in self.__slots__):
+    def __init__(self, content: str | None = None, zone: Zone = None, **changes: Unpack[Changes]) -> None:
+        """Check the values; `zone` is that of times without one. Raises InputError."""
+        refuse_unknown(changes, Changes.__annotations__)
+        given: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
+        self.content, self.changes = content, given
+        if content is None and not given:
             raise InputError("the update is empty; give a content, a title, metadata or a time")
-        if self.content is not None:
-            object.__setattr__(self, "content", repaired_text("the new content", self.content).lstrip("\ufeff"))
+        if content is not None:
+            self.content = repaired_text("the new content", content).lstrip("\ufeff")
             if not self.content.strip():
                 raise InputError("the new content is blank; to forget the memory, delete it")
-        if self.title is not None:
-            object.__setattr__(self, "title", repaired_text("the new title", self.title).lstrip("\ufeff"))
-        if self.metadata is not None:
-            checked_metadata(self.metadata)
-        given_kind(self.kind)
-        object.__setattr__(self, "ttl", checked_ttl(self.ttl))
-        for name in _TIMES:
-            checked_moment(name, getattr(self, name))
+        given_kind(given.get("kind"))
+        checked_metadata(given.get("metadata", {}))
+        if "title" in given:
+            given["title"] = repaired_text("the new title", given["title"]).lstrip("\ufeff")
+        given |= {name: checked_moment(name, given[name], zone) for name in _TIMES if name in given}
+        given |= {"ttl": checked_ttl(given["ttl"])} if "ttl" in given else {}
+
+    def beside(self, content: str) -> Revision:
+        """Return the change of a memory that keeps its content and kind beside the text that changes."""
+        other = copy(self)
+        other.content, other.changes = content, {name: one for name, one in self.changes.items() if name != "kind"}
+        return other
 
     def applied(self, node: MemoryNode, at: datetime) -> MemoryNode:
         """Return the node with the changes, made at `at`. It keeps the findings and the vector of the old text.
@@ -116,21 +103,26 @@ class Revision:
             InputError: the new version cannot be stored.
         """
         given_kind(node.kind)
-        if self.kind is not None and self.kind != node.kind and FACT in {self.kind, node.kind}:
-            raise InputError(f"memory {node.id!r} cannot turn from {node.kind!r} into {self.kind!r}; state a new fact")
-        given = {name: getattr(self, name) for name in ("content", "title", "kind", "importance", "timestamp", "tags")}
-        fields = {name: value for name, value in given.items() if value is not None}
-        if self.kind is None and self.content not in {None, node.content}:
-            fields["kind"] = kind_of_new_text(node.kind, in_session=node.scope.session_id is not None)
-        if self.title is not None and not self.title.strip():
+        given, kind = self.changes, self.changes.get("kind")
+        if kind is not None and kind != node.kind and FACT in {kind, node.kind}:
+            raise InputError(f"memory {node.id!r} cannot turn from {node.kind!r} into {kind!r}; state a new fact")
+        fields: dict[str, Any] = {
+            name: given[name] for name in ("title", "kind", "importance", "timestamp", "tags") if name in given
+        }
+        if self.content is not None:
+            fields["content"] = self.content
+            if kind is None and self.content != node.content:
+                fields["kind"] = kind_of_new_text(node.kind, in_session=node.scope.session_id is not None)
+        if not fields.get("title", "title").strip():
             fields["title"] = None
-        given_metadata = dict(self.metadata or {})
-        ended = {name for name, value in given_metadata.items() if value is None}
-        metadata = {name: value for name, value in {**node.metadata, **given_metadata}.items() if name not in ended}
-        times = {"valid_from": self.valid_from, "valid_to": self.valid_to}
-        lifetime: dict[str, datetime | None] = {name: to_utc(time) for name, time in times.items() if time is not None}
-        if (ttl := checked_ttl(self.ttl)) is not None:
-            lifetime["expires_at"] = expiry(at, ttl)
+        merged = {**node.metadata, **given.get("metadata", {})}
+        ended = {name for name, value in given.get("metadata", {}).items() if value is None}
+        metadata = {name: value for name, value in merged.items() if name not in ended}
+        lifetime: dict[str, datetime | None] = {
+            name: to_utc(given[name]) for name in ("valid_from", "valid_to") if name in given
+        }
+        if "ttl" in given:
+            lifetime["expires_at"] = expiry(at, given["ttl"])
         return with_lifetime(replace(node, metadata=metadata, **fields), lifetime)
 
 
@@ -279,6 +271,11 @@ class DocumentPart:
         """The id of the text: of its first chunk, or of the words of a message that begins with a call of a tool."""
         first = self.document[0]
         return min((one.id for one in self.document), key=len) if first.named else first.id
+
+    def is_stored(self, old: Mapping[str, MemoryNode]) -> bool:
+        """Return whether its user has a text with its id."""
+        draft, node = self.document[0], old.get(self.name)
+        return draft.named and node is not None and node.scope.user_id == draft.scope.user_id
 
     @property
     def drafts(self) -> Sequence[Draft]:

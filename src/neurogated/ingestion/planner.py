@@ -90,10 +90,10 @@ class Planner:
         drafts = []
         for old in (first, *(one for name, one in others.items() if change.content is None or name not in rest)):
             is_text = old is first or old.id in rest
-            of_it = change if is_text else replace(change, content=old.content, kind=None)
+            of_it = change if is_text else change.beside(old.content)
             new, found = of_it.applied(old, at), old.found
-            if change.timestamp is not None:
-                found = found.changed(offset=offset_in_minutes(change.timestamp))
+            if "timestamp" in change.changes:
+                found = found.changed(offset=offset_in_minutes(change.changes["timestamp"]))
             if new.kind == EVENT != old.kind:
                 found = replace(found, outcome=0.0)
             if new.content != old.content:
@@ -109,7 +109,7 @@ class Planner:
         """Return the batch that stores parts and removes texts, by their ids, for the present state of the store."""
         view = self._store.view()
         old = self._stored(every, view)
-        parts = [part for part in every if part.replaces or not self._is_stored(part, old)]
+        parts = [part for part in every if part.replaces or not part.is_stored(old)]
         # Of several texts with one id, the last one is current.
         last = {part.name: part for part in parts if part.document[0].named}
         current = [part for part in parts if last.get(part.name, part) is part]
@@ -136,11 +136,6 @@ class Planner:
         to_write = [one for one in drafts.values() if one.id not in old or one.changes(old[one.id])]
         gone = [name for name in gone if name in old]
         return Batch(every, old, to_write, view, gone, [*chains, *around], parted, joined)
-
-    @staticmethod
-    def _is_stored(part: DocumentPart, old: Mapping[str, MemoryNode]) -> bool:
-        draft, node = part.document[0], old.get(part.name)
-        return draft.named and node is not None and node.scope.user_id == draft.scope.user_id
 
     def _merged(
         self, parts: Sequence[DocumentPart], current: Sequence[DocumentPart], old: Mapping[str, MemoryNode]

@@ -42,13 +42,31 @@ class LocalLLM(ConfiguredLLM):
             encoded = self._encode(tokenizer, messages).to(model.device)
             asked = encoded["input_ids"].shape[-1]
             room = self._room(model, asked, answer_tokens(schema, self._max_new_tokens))
-            answer = self._generate(tokenizer, model, encoded, room)[asked:]
-        finish = self._finish_reason(model, answer, room)
+            sampling = (
+                {"do_sample": True, "temperature": self._temperature} if self._temperature else {"do_sample": False}
+            )
+            filler = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
+            try:
+                made = model.generate(
+                    **encoded, max_new_tokens=room, max_time=self._timeout, pad_token_id=filler, **sampling
+                )
+            except (RuntimeError, ValueError, IndexError) as error:
+                raise LLMError(
+                    f"language model {self._model!r} failed ({error}); it may need more memory than is available"
+                ) from error
+            answer: list[int] = made[0].tolist()[asked:]
+        ends = model.generation_config.eos_token_id
+        is_whole = bool(answer) and answer[-1] in (ends if isinstance(ends, list) else [ends])
+        if not is_whole and len(answer) < room:
+            raise LLMError(
+                f"language model {self._model!r} did not finish within {self._timeout:g} seconds; raise llm.timeout, "
+                "or lower max_new_tokens"
+            )
         return tokenizer.decode(answer, skip_special_tokens=True), {
             "model": self._model,
             "prompt_tokens": asked,
             "completion_tokens": len(answer),
-            "finish_reason": finish,
+            "finish_reason": "stop" if is_whole else LENGTH,
             "cached": False,
         }
 
@@ -102,28 +120,3 @@ class LocalLLM(ConfiguredLLM):
                 "its answer; lower indexing.chunk_size or choose a model that takes more"
             )
         return room
-
-    def _generate(self, tokenizer: Any, model: Any, encoded: Any, room: int) -> list[int]:  # noqa: ANN401
-        sampling = {"do_sample": True, "temperature": self._temperature} if self._temperature else {"do_sample": False}
-        filler = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else tokenizer.eos_token_id
-        try:
-            made = model.generate(
-                **encoded, max_new_tokens=room, max_time=self._timeout, pad_token_id=filler, **sampling
-            )
-        except (RuntimeError, ValueError, IndexError) as error:
-            raise LLMError(
-                f"language model {self._model!r} failed ({error}); it may need more memory than is available"
-            ) from error
-        tokens: list[int] = made[0].tolist()
-        return tokens
-
-    def _finish_reason(self, model: Any, answer: list[int], room: int) -> str:  # noqa: ANN401
-        ends = model.generation_config.eos_token_id
-        if answer and answer[-1] in (ends if isinstance(ends, list) else [ends]):
-            return "stop"
-        if len(answer) >= room:
-            return LENGTH
-        raise LLMError(
-            f"language model {self._model!r} did not finish within {self._timeout:g} seconds; raise llm.timeout, or "
-            "lower max_new_tokens"
-        )

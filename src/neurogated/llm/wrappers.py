@@ -24,8 +24,23 @@ _log = logging.getLogger(__name__)
 _KEPT = "the cache has all answers so far, so the same command continues from there"
 
 
+class _Wrapper(BaseLLM):
+    llm: BaseLLM
+
+    @property
+    def name(self) -> str:
+        return self.llm.name
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        return self.llm.parameters
+
+    def close(self) -> None:
+        self.llm.close()
+
+
 @dataclass(eq=False)
-class LimitedLLM(BaseLLM):
+class LimitedLLM(_Wrapper):
     """Wraps a model. At most `concurrency` calls run at once. Further calls wait, or fail when the budget is used up.
 
     Failed calls count as calls. Tokens are known only after a call, so calls that run when the budget ends still return
@@ -43,14 +58,6 @@ class LimitedLLM(BaseLLM):
     def __post_init__(self, concurrency: int) -> None:
         self._slots, self._lock = threading.BoundedSemaphore(concurrency), threading.Lock()
         self._calls = self._prompt_tokens = self._completion_tokens = 0
-
-    @property
-    def name(self) -> str:
-        return self.llm.name
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        return self.llm.parameters
 
     def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:
         """Return the wrapped model's answer; raises BudgetExceededError for a used budget of calls, tokens or money."""
@@ -82,9 +89,6 @@ class LimitedLLM(BaseLLM):
                 **({"cost": self._cost} if any(self.prices) else {}),
             }
 
-    def close(self) -> None:
-        self.llm.close()
-
     @property
     def _cost(self) -> float:
         """What the tokens so far cost, in the currency of the prices."""
@@ -111,7 +115,7 @@ class LimitedLLM(BaseLLM):
             self._calls += 1
 
 
-class CachedLLM(BaseLLM):
+class CachedLLM(_Wrapper):
     """Wraps a model and caches its answers in an SQLite file. Empty answers are not cached.
 
     The `meta` of a cached answer holds its original token counts, and `cached` is True. The file is derived: a damaged
@@ -120,16 +124,8 @@ class CachedLLM(BaseLLM):
 
     def __init__(self, llm: BaseLLM, path: Path, max_bytes: int = MemoryConfig().cache_bytes) -> None:
         """Open or create the cache, of at most so many bytes. If neither is possible, nothing is cached."""
-        self._llm = llm
+        self.llm = llm
         self._file = CacheFile(path, max_bytes)
-
-    @property
-    def name(self) -> str:
-        return self._llm.name
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        return self._llm.parameters
 
     def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:
         """Return the cached answer, or the wrapped model's; raises MemoryClosedError after `close`."""
@@ -139,7 +135,7 @@ class CachedLLM(BaseLLM):
             text, meta = kept
             return text, {**meta, "cached": True}
         since = self._file.epoch()
-        text, meta = ask(self._llm, messages, schema)
+        text, meta = ask(self.llm, messages, schema)
         if text.strip():
             self._file.put({key: json.dumps([text, meta]).encode()}, since)
         return text, meta
@@ -157,13 +153,13 @@ class CachedLLM(BaseLLM):
 
     def statistics(self) -> dict[str, int | float]:
         """Return the cache's hits, misses and bytes, and the wrapped model's statistics."""
-        wrapped = self._llm.statistics() if isinstance(self._llm, SupportsStatistics) else {}
+        wrapped = self.llm.statistics() if isinstance(self.llm, SupportsStatistics) else {}
         return {**wrapped, **self._file.statistics()}
 
     def close(self) -> None:
         """Close the file and the wrapped model."""
         self._file.close()
-        self._llm.close()
+        super().close()
 
     def _key(self, messages: Sequence[Message], schema: Mapping[str, Any] | None) -> bytes:
         asked = {"messages": [dict(message) for message in messages], "schema": schema, **self.parameters}
