@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -148,18 +147,6 @@ def test_values_of_a_killed_process_are_cleared_too(left_behind: dict[str, bytes
 # Bounded
 
 BOUND, VALUE = 400_000, b"v" * 1_500
-FILLER = """
-import sys
-from pathlib import Path
-from neurogated.core.files import CacheFile
-
-cache = CacheFile(Path(sys.argv[1]), int(sys.argv[2]))
-print("ready", flush=True)
-sys.stdin.readline()
-for n in range(600):
-    cache.put({f"{sys.argv[3]} {n}".encode(): b"v" * 1500})
-cache.close()
-"""
 
 
 def size(path: Path) -> int:
@@ -180,23 +167,3 @@ def test_the_file_stays_within_its_bound_and_keeps_the_newest(path: Path) -> Non
     assert size(path) <= BOUND
     # Values use most of the room.
     assert len(found) * len(VALUE) > BOUND / 2
-
-
-def test_processes_that_share_a_file_keep_it_within_the_bound(path: Path) -> None:
-    command = [sys.executable, "-c", FILLER, str(path), str(BOUND)]
-    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    writers = [subprocess.Popen([*command, name], **pipes) for name in ("one", "two")]
-    for writer in writers:
-        assert writer.stdout is not None
-        assert writer.stdout.readline() == "ready\n"
-    with closing(CacheFile(path, BOUND)) as cache:
-        for writer in writers:
-            writer.communicate("go\n")
-            assert writer.returncode == 0
-        assert cache.get([b"two 599"], bytes) == {b"two 599": VALUE}
-        cache.put({b"key 1": VALUE})
-        assert cache.get([b"key 1"], bytes) == {b"key 1": VALUE}
-        cache.clear()
-        assert cache.get([b"two 599", b"key 1"], bytes) == {}
-        assert VALUE not in _bytes_of(path.parent)
-    assert size(path) <= BOUND

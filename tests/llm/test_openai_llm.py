@@ -162,15 +162,6 @@ def test_garbage_is_an_error_that_names_model_and_address(
     assert server.url.removesuffix("/v1") in str(caught.value)
 
 
-def test_a_schema_is_handed_to_the_server(server: Server) -> None:
-    server.says('{"a": "b"}')
-
-    server.llm().infer(ASKED, schema=SCHEMA)
-
-    form = server.requests[0]["response_format"]
-    assert form == {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA, "strict": True}}
-
-
 FORMS = ["json_schema", "tools", "json_object", "nothing"]
 """The ways to tell the form of an answer, in the order in which they are tried."""
 
@@ -219,17 +210,6 @@ def test_a_schema_that_is_refused_leaves_the_form_of_another_as_it_was(server: S
     for schema in (SCHEMA, {**SCHEMA, "description": "another"}):
         llm.infer(ASKED, schema=schema)
     assert list(map(form_of, server.requests)) == [*FORMS[:2], FORMS[0]]
-
-
-def test_a_server_that_refuses_everything_is_asked_for_every_form_again(server: Server) -> None:
-    server.refuses(400)
-    llm = server.llm()
-
-    for _ in range(2):
-        with pytest.raises(LLMError, match="check the server"):
-            llm.infer(ASKED, schema=SCHEMA)
-
-    assert list(map(form_of, server.requests)) == [*FORMS, *FORMS]
 
 
 def test_a_server_that_takes_no_temperature_is_asked_without_it_from_then_on(server: Server) -> None:

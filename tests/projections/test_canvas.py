@@ -1,8 +1,6 @@
 """The working canvas shows the memories that matter to a session now, in a process and in Redis alike."""
 
-import contextlib
 import logging
-import socketserver
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +18,6 @@ from neurogated.compose import build
 from neurogated.core import outage
 from neurogated.core.clock import to_micros
 from neurogated.core.projections import CanvasKey, CanvasStorage
-from neurogated.errors import StorageError
 from neurogated.projections.redis_canvases import RedisCanvases
 from neurogated.testing import ManualClock
 from neurogated.tiers.canvas import CanvasOwner, LocalCanvases, WorkingCanvas
@@ -231,15 +228,6 @@ def test_a_canvas_holds_the_best(canvases: CanvasStorage, actions: list[tuple]) 
             assert canvases.read(key, SIZE) == (held[key] if key in complete else None)
 
 
-class _NoRedis(socketserver.StreamRequestHandler):
-    """Answers each request as Redis would never do."""
-
-    def handle(self) -> None:
-        answer = self.server.answer  # type: ignore[attr-defined]
-        while self.request.recv(4096):
-            self.wfile.write(answer)
-
-
 class _Meeting(LocalCanvases):
     """A server on which each of two calls waits for the other one, once it is told to."""
 
@@ -266,26 +254,3 @@ def test_recalls_of_several_threads_reach_the_server_side_by_side(clock: ManualC
         server.meeting = threading.Barrier(2)
         found = list(threads.map(lambda _: memory.retrieve("Where does Anna live?", user_id="ana"), range(2)))
         assert found[0] == found[1] != []
-
-
-NO_ANSWERS = [b"+OK\r\n", b":5\r\n", b"*-5\r\n", b"*1\r\n" * 3000, b"$3\r\nabc\r\n", b"nonsense\r\n"]
-
-
-@pytest.mark.parametrize("answer", NO_ANSWERS)
-def test_a_server_that_is_no_redis_is_an_outage(tmp_path: Path, answer: bytes) -> None:
-    with socketserver.UnixStreamServer(str(tmp_path / "socket"), _NoRedis) as server:
-        server.answer = answer  # type: ignore[attr-defined]
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        canvases = RedisCanvases(f"unix://{tmp_path}/socket", "memory", seconds=0.5, lifetime=100.0)
-        calls: list[Callable[[], object]] = [
-            lambda: canvases.enter(KEYS[0], {"a": 1.0}, SIZE),
-            lambda: canvases.read(KEYS[0], SIZE),
-            lambda: canvases.remove("g", ["a"]),
-            canvases.clear,
-        ]
-        for call in calls:
-            # Some calls take some of these answers for an empty canvas.
-            with contextlib.suppress(StorageError):
-                call()
-        canvases.close()
-        server.shutdown()

@@ -175,22 +175,6 @@ def test_a_late_recall_brings_no_erased_id_back(
     client.close()
 
 
-def test_a_reader_puts_nothing_on_a_server_that_no_writer_has_recorded(
-    config: MemoryConfig, redis_server: "Redis"
-) -> None:
-    redis_server.start()
-    settings, client = with_servers(config, canvas_url=redis_server.url), redis_server.client()
-    client.flushall()
-    with NeuroGraphMemory(config) as memory:
-        memory.add("A heron.")
-    for _ in range(2):
-        with NeuroGraphMemory(settings.replace(read_only=True)) as reader:
-            assert reader.energy.canvas()
-            assert bool(client.keys("*")) == bool(reader.store.copies())
-        NeuroGraphMemory(settings).close()
-    client.close()
-
-
 # Answers of a language model
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory, compose
+from neurogated import MemoryConfig, NeuroGraphMemory, compose
 from neurogated.core import outage
 from neurogated.core.facts import Fact
 from neurogated.core.found import Statement
@@ -80,16 +80,6 @@ def test_facts_are_found_by_name_and_time(memory: NeuroGraphMemory) -> None:
     assert values("Nobody") == []
 
 
-def test_facts_of_users_never_mix(memory: NeuroGraphMemory) -> None:
-    memory.facts.add("Ana", "code", "secret", user_id="ana")
-    memory.facts.add("Ana", "code", "public")
-    assert [fact.value for fact in memory.facts.list()] == ["public"]
-    assert [fact.value for fact in memory.facts.list(user_id="bob")] == ["public"]
-    assert [fact.value for fact in memory.facts.list(user_id="ana")] == ["secret", "public"]
-    assert len(memory.facts.list(user_id=ANY_USER)) == 2
-    assert "secret" not in str(memory.recall("What is the code of Ana?", user_id="bob"))
-
-
 def test_a_corrected_fact_keeps_its_subject_and_attribute(memory: NeuroGraphMemory) -> None:
     fact_id = memory.facts.add("Ana", "city", "Lyon")
     memory.update(fact_id, metadata={"seen": 1})
@@ -109,23 +99,6 @@ def test_a_corrected_fact_keeps_its_subject_and_attribute(memory: NeuroGraphMemo
 def on_disk(config: MemoryConfig) -> Iterator[NeuroGraphMemory]:
     with NeuroGraphMemory(config.replace(storage="sqlite")) as memory:
         yield memory
-
-
-def test_rows_follow_every_write(on_disk: NeuroGraphMemory) -> None:
-    config = on_disk.config
-    first = on_disk.facts.add("Ana", "city", "Lyon")
-    second = on_disk.facts.add("Ana", "city", "Paris")
-    assert rows_in(config) == [(first, "Lyon"), (second, "Paris")]
-    on_disk.delete(first)
-    assert rows_in(config) == [(second, "Paris")]
-    on_disk.undo()
-    assert sorted(rows_in(config)) == sorted([(first, "Lyon"), (second, "Paris")])
-    on_disk.update(second, "Ana city: Nice")
-    assert rows_in(config, f"SELECT value, statement FROM facts WHERE id = '{second}'") == [("Nice", "Ana city: Nice")]  # noqa: S608
-    on_disk.facts.add("Bob", "city", "Rome", user_id="bob")
-    assert len(rows_in(config)) == 3
-    on_disk.delete(user_id="bob")
-    assert len(rows_in(config)) == 2
 
 
 @pytest.mark.parametrize("is_closed", [True, False])

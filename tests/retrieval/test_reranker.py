@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
-from neurogated.errors import ConfigError, LLMError, MissingExtraError
+from neurogated.errors import ConfigError, LLMError
 from neurogated.viewer.page import recall_text
 from tests.knowledge.nli_model import LABELS, PAIRS, build_model, export_graph, train
 
@@ -111,12 +111,6 @@ def test_what_cannot_rank_is_refused_in_a_sentence(folders: dict[str, Path], tmp
         MemoryConfig.preset("classic", retrieval={"reranker": folders["graph"]})
 
 
-def test_it_needs_the_package_that_runs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
-    with pytest.raises(MissingExtraError, match="pip install"):
-        _told(Path("some-model"))
-
-
 @pytest.mark.parametrize("name", ["tokenizer.json", "model.onnx"])
 def test_a_damaged_folder_is_named_with_its_setting(folders: dict[str, Path], tmp_path: Path, name: str) -> None:
     shutil.copytree(folders["graph"], tmp_path, dirs_exist_ok=True)
@@ -130,10 +124,3 @@ def test_a_folder_without_a_model_is_refused_before_a_package_is_asked_for(tmp_p
     (tmp_path / "empty").mkdir()
     with pytest.raises(ConfigError, match=r"config\.json"):
         _told(tmp_path / folder)
-
-
-def test_a_model_without_names_of_classes_ranks(folders: dict[str, Path], tmp_path: Path) -> None:
-    shutil.copytree(folders["graph"], tmp_path, dirs_exist_ok=True)
-    (tmp_path / "config.json").write_text('{"id2label": null}', encoding="utf-8")
-    with _told(tmp_path) as memory:
-        assert memory.recall(QUESTION, user_id="ana")[0].content == ANSWER

@@ -17,7 +17,7 @@ from neurogated.core.found import Found
 from neurogated.core.turns import asks, length_level
 from neurogated.retrieval.formula import Formula
 from neurogated.retrieval.similarity import QuestionSimilarity
-from neurogated.retrieval.turns import Samples, is_first_person, neighbours
+from neurogated.retrieval.turns import Samples, is_first_person
 from neurogated.text.keywords import fold
 
 OFF = Formula(keywords_for_like_vectors=False).without_turns
@@ -94,23 +94,6 @@ def test_the_turns_around_count_as_a_walk_along_the_session_says(
             expected /= 2 ** length_level(len(node.content.split()))
             assert got.neighbours[row] == pytest.approx(expected, abs=1e-6)
             row += 1
-
-
-@pytest.mark.parametrize("reach", [0, 1, 2, 5])
-def test_neighbours_never_leave_the_session(reach: int) -> None:
-    store = chained(*(session(number, [("a", [1.0, 0.0], None)] * 4) for number in range(2)))
-    view = store.view()
-    found = neighbours(view, view.live_nodes(), reach)
-    pairs = {(int(owner), int(row)) for owner, row in zip(found.owner, found.row, strict=True)}
-    expected = {
-        (first, second)
-        for first in range(8)
-        for second in range(8)
-        if first // 4 == second // 4 and 0 < abs(first - second) <= reach
-    }
-    assert pairs == expected
-    just_before = {(int(o), int(r)) for o, r, b in zip(*found, strict=True) if b}
-    assert just_before == {(first, second) for first, second in expected if first - second == 1}
 
 
 @pytest.mark.parametrize(

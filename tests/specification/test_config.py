@@ -5,14 +5,12 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import importlib
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from neurogated import MemoryConfig
-from neurogated.core.edge_type import EdgeType
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.storage.graph_store import GraphStore
@@ -67,17 +65,6 @@ def test_a_path_of_nodes_or_ids_is_strengthened(graph: GraphStore) -> None:
     engine.reinforce_path([graph.get_node("b"), graph.get_node("c")])
 
     assert graph.get_edge("b", "c").weight == pytest.approx(0.9)
-
-
-def test_unused_edges_decay_but_not_similarity(graph: GraphStore) -> None:
-    graph.add_edge("a", "b", EdgeType.SIM, weight=0.6)
-    engine = PlasticityEngine(graph, MemoryConfig())
-    engine.decay_unused()
-    engine.decay_unused(datetime.now(UTC) + timedelta(days=3))
-
-    assert graph.get_edge("a", "b", EdgeType.SIM).weight == 0.6
-    assert graph.get_edge("a", "b", EdgeType.SEQ).weight == pytest.approx(0.99**2, rel=1e-3)
-    assert graph.get_edge("a", "c", EdgeType.CAUSE).weight == pytest.approx(0.8 * 0.99**2, rel=1e-3)
 
 
 # Prompts, hashes and vectors
