@@ -1,9 +1,5 @@
 """Another embedding model: `migrate(index(texts, A) → B)` is `index(texts, B)`."""
 
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -137,48 +133,28 @@ def test_a_switch_that_fails_leaves_the_memory_as_it_was(
         assert memory.recall("herring").ids
 
 
-_KILLED = """
-import os, signal, sys
-from collections.abc import Sequence
-import neurogated.compose as compose
-from neurogated import MemoryConfig, administration
-from neurogated.administration import migrate
-from neurogated.embedding.registry import HashEmbedder
+def test_an_interrupted_migration_goes_on_where_it_was(filled: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
+    embedded, embed = list[str](), OtherEmbedder.embed_documents
 
-allowed = int(sys.argv[2])
+    def interrupted(self: OtherEmbedder, texts: Sequence[str]) -> NDArray[np.float32]:
+        if len(embedded) == 4:
+            embedded.append("interrupted")
+            raise KeyboardInterrupt
+        embedded.extend(texts)
+        return embed(self, texts)
 
-class Other(HashEmbedder):
-    name, dimension, DIMENSION = "beginnings", 64, 64
-    count = 0
-
-    def embed_documents(self, texts):
-        if self.count + len(texts) > allowed:
-            os.kill(os.getpid(), signal.SIGKILL)
-        self.count += len(texts)
-        return super().embed_documents(texts)
-
-other = Other()
-compose.build_embedder = lambda config, **_: other
-administration.BATCH = 2
-migrate(MemoryConfig(save_dir=sys.argv[1], embedding_name="other"), progress=False)
-print(other.count)
-"""
-
-
-def test_a_killed_migration_goes_on_where_it_was(filled: MemoryConfig) -> None:
-    def run(allowed: int) -> "subprocess.CompletedProcess[str]":
-        words = [sys.executable, "-c", _KILLED, filled.save_dir, str(allowed)]
-        return subprocess.run(words, env=dict(os.environ), capture_output=True, text=True, check=False)
-
+    monkeypatch.setattr(administration, "BATCH", 2)
+    monkeypatch.setattr(OtherEmbedder, "embed_documents", interrupted)
+    moved = filled.replace(embedding_name="other")
     with NeuroGraphMemory(filled) as memory:
         before = _contents(memory)
-    assert run(4).returncode == -signal.SIGKILL
+    with pytest.raises(KeyboardInterrupt):
+        migrate(moved, progress=False)
     with NeuroGraphMemory(filled) as memory:
         assert _contents(memory) == before
-    done = run(100)
-    assert done.returncode == 0, done.stderr
-    assert int(done.stdout) == len(SENTENCES) + len(BOBS) - 4
-    with NeuroGraphMemory(filled.replace(embedding_name="other")) as memory:
+    migrate(moved, progress=False)
+    assert len(embedded) == len(SENTENCES) + len(BOBS) + 1
+    with NeuroGraphMemory(moved) as memory:
         assert memory.history.list()[-1].reason == "migrate to beginnings"
 
 

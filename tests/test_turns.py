@@ -11,7 +11,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
 from neurogated.config.groups import IndexingSettings
 from neurogated.storage.graph_store import GraphStore
@@ -213,14 +213,3 @@ def test_a_turn_with_a_new_time_moves_to_its_place(hour: float) -> None:
         memory.update("1", "Turn one.", timestamp=NOON + timedelta(hours=hour))
         assert order_of(memory) == [f"Turn {number}.".replace("1", "one") for number in order]
         assert memory.admin.check() == []
-
-
-def test_causes_around_a_new_text_of_a_turn_are_judged_again() -> None:
-    with NeuroGraphMemory(SMALL) as memory:
-        memory.add(["The pump failed.", message_of("The field is green.", id="field")], session_id="s")
-        memory.add([f"Turn {number}." for number in range(20)], session_id="s")
-        for update in (memory.update, lambda node_id, text: memory.add(text, id=node_id)):
-            update("field", "The field is green.")
-            assert not [edge for edge in memory.store.all_edges() if edge.type is EdgeType.CAUSE]
-            update("field", "Because of this, the field was flooded.")
-            assert len([edge for edge in memory.store.all_edges() if edge.type is EdgeType.CAUSE]) == 2

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -32,19 +31,6 @@ with NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1], embedding_name="hash"))
     sys.stdin.readline()
     for _ in range(5):
         memory.learning.consolidate(max_clusters=2, progress=False)
-"""
-KILLED = """
-import os, signal, sys
-from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.consolidation.consolidator import Consolidator
-with NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1], embedding_name="hash")) as memory:
-    commit = Consolidator.commit
-    def killed(self, *given):
-        if sys.argv[2] == "after":
-            commit(self, *given)
-        os.kill(os.getpid(), signal.SIGKILL)
-    Consolidator.commit = killed
-    memory.learning.consolidate(progress=False)
 """
 
 
@@ -126,22 +112,6 @@ def test_processes_never_make_a_fact_twice(config: MemoryConfig) -> None:
         assert memory.admin.check() == []
         sources = [edge.target_id for edge in memory.store.all_edges() if edge.type.name == "DERIVED_FROM"]
         assert len(sources) == len(set(sources)) == 18
-
-
-@pytest.mark.parametrize(("when", "count"), [("before", 0), ("after", 6)])
-def test_a_killed_worker_leaves_all_facts_or_none(config: MemoryConfig, when: str, count: int) -> None:
-    with NeuroGraphMemory(config) as memory:
-        clusters(memory)
-        energies = {node.id: node.base_energy for node in memory.store.all_nodes()}
-    worker = _run(KILLED, config.save_dir, when)
-    worker.communicate(timeout=WAIT)
-    assert worker.returncode == -signal.SIGKILL
-    with NeuroGraphMemory(config) as memory:
-        assert len(facts_of(memory)) == count
-        faded = {node.id for node in memory.store.all_nodes() if node.base_energy < energies.get(node.id, 0.0)}
-        assert len(faded) == 3 * count
-        assert memory.admin.check() == []
-        assert len(memory.learning.consolidate()) == 6 - count
 
 
 def test_a_worker_in_the_background_consolidates_every_namespace(config: MemoryConfig) -> None:

@@ -1,9 +1,6 @@
 """Policies: expressions that run after an event, within the scope of their owner."""
 
-import subprocess
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -130,33 +127,3 @@ def test_a_dry_run_changes_nothing(allowed: NeuroGraphMemory) -> None:
     assert shown is not None
     assert shown["parameters"]["half_life"] == 2
     assert allowed.history.list()[: len(before)] == before
-
-
-_WORK = """
-import itertools, sys
-from neurogated import MemoryConfig, NeuroGraphMemory
-memory = NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1], embedding_name="hash", learning={"policies": True}))
-memory.add("Anchor.", id="anchor")
-memory.policies.add('(associate it "anchor" "about" 0.5)')
-for number in itertools.count():
-    memory.add(f"Heron {number}.", id=f"h{number}")
-    print(number, flush=True)
-"""
-
-
-@pytest.mark.slow
-def test_a_killed_process_leaves_no_half_done_policy(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", _WORK, str(tmp_path)], stdout=subprocess.PIPE) as work:
-        assert work.stdout is not None
-        while work.stdout.readline() != b"20\n":
-            assert work.poll() is None
-        work.kill()
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
-        (policy,) = memory.policies.list()
-        herons = memory.count(kinds=["episode"]) - 1
-        edges = [
-            edge for edge in memory.store.all_edges() if edge.type is EdgeType.ASSOC and edge.target_id == "anchor"
-        ]
-        assert len(edges) == len(_reasons(memory, policy.id))
-        assert herons - 1 <= len(edges) <= herons
-        assert all(edge.relation == "about" for edge in edges)

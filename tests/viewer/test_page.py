@@ -37,31 +37,6 @@ def test_every_memory_anchor_arc_and_type_is_in_the_picture(recall: Recall, node
     assert {row["data-type"] for row in page.tags("tr") if "data-type" in row} >= {kind.name for kind in EdgeType}
 
 
-def test_question_kernel_notes_scores_parts_metadata_and_paths_are_told(
-    recall: Recall, nodes: Nodes, read: Read
-) -> None:
-    text = read(render_recall(recall, nodes)).all_text
-    for words in (
-        "Why?",
-        "a why question",
-        "a note",
-        "1.95",
-        "1.20",
-        "5 memories · 2 anchors · 4 flows · gated activation",
-    ):
-        assert words in text
-    for name in ("first", "second", "third", "alone", "passed", "anchor1", "anchor2"):
-        assert f"what {name} says" in text
-    assert "speaker Edda" in text
-    assert "date 8 May" in text
-    assert "recency \N{MINUS SIGN}0.500" in text
-    assert "0.900 = similarity 0.800 + activation 0.250 \N{MINUS SIGN} held back 0.150" in text
-    assert "Activation 0.250 = 1 flow 0.250 SEQ from Title of anchor2" in text
-    assert "Activation that reached it 0.200 = 1 flow 0.200 SIM ↩ from Title of anchor2" in text
-    assert "strongest path : 2 Title of anchor1 → CAUSE → 1 Title of first → SEQ → this" in text
-    assert "matched directly" in text
-
-
 def test_no_text_breaks_out_of_the_page(hostile: tuple[Recall, Nodes], read: Read) -> None:
     page = render_recall(*hostile)
     seen = read(page)
