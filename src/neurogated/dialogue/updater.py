@@ -179,23 +179,12 @@ class Updater:
                 self._drop(user_id)
                 raise
 
-    def erase(self, user_id: str, keys: Collection[str] = ()) -> None:
-        """Delete pages of a user, and what was derived from these and others that are gone.
-
-        It waits for the work that is under way.
-        """
+    def erase(self, user_id: str, keys: Collection[str] | None = None) -> None:
+        """Delete pages of a user, or all, and what was derived from them, after the work that is under way."""
         with self._working:
-            if keys:
-                self._parts.kept.erase(user_id, keys)
+            self._parts.kept.erase(user_id, keys)
             self._drop(user_id)
             self._opened(user_id)
-
-    def forget(self, user_id: str) -> None:
-        """Delete all records and pages of a user, after the work that is under way."""
-        with self._working:
-            self._parts.kept.erase(user_id)
-            self._parts.kept.erase(user_id)
-            self._drop(user_id)
 
     def _opened(self, user_id: str) -> DialoguePages:
         with self._lock:

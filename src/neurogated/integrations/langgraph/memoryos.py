@@ -267,7 +267,7 @@ class MemoryOS(BaseStore):
             InputError: the name is blank.
         """
         user_id = checked_name("user_id", user_id)
-        self._updater.forget(user_id)
+        self._updater.erase(user_id)
         self.store.delete((*_USERS, escaped(user_id)), _NAME)
         self._users.discard(user_id)
 

@@ -192,7 +192,9 @@ class NeuroStore(BaseStore):
     def delete_namespace(self, prefix: Sequence[str]) -> int:
         """Delete all items whose namespaces begin with `prefix`, in one change; return how many."""
         checked_op(SearchOp(cast("tuple[str, ...]", prefix)))
-        return self._writer.delete([entry.id for entry in self._table.page(tuple(prefix), None)])
+        return self._writer.write(
+            [PutOp(one.namespace, one.key, None) for one in self._table.page(tuple(prefix), None)]
+        )
 
     def sweep_ttl(self) -> int:
         """Delete the items that have expired, with the other expired memories; return how many items."""

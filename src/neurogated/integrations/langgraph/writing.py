@@ -129,8 +129,8 @@ class ItemWriter:
         self._session, self._fields, self._user_label = session, fields, user_label
         self._chunker = Chunker.of(session.config.indexing, session.parts.embedder)
 
-    def write(self, ops: Sequence[PutOp], sources: Sources | None = None) -> None:
-        """Write the last operation of each key in one change.
+    def write(self, ops: Sequence[PutOp], sources: Sources | None = None) -> int:
+        """Write the last operation of each key in one change; return how many items it replaced or deleted.
 
         If `sources` are given, items without an entry are left out, and the others go with the nodes of theirs.
         """
@@ -155,25 +155,12 @@ class ItemWriter:
                     reason = "put items" if put else "delete items"
                     derived = {node.id: known[name] for name in drafts for node in drafts[name]} if known else {}
                     session.writer.put(put, removed, reader, reason=reason, derived=derived)
-        self._notify([node.id for node in put], removed)
-
-    def delete(self, names: Sequence[str]) -> int:
-        """Delete the items with these ids that are still there; return their number."""
-        session = self._session
-        with session.exclusively():
-            found = session.store.get_nodes(names, missing_ok=True)
-            removed = [name for node in found for name in node_ids(node.id, 0, number_of_texts(node.metadata))]
-            if removed:
-                session.writer.put((), removed, session.writer.present(), reason="delete items")
         # A callback may be slow, or write itself.
-        self._notify((), removed)
-        return len(found)
-
-    def _notify(self, put: Sequence[str], removed: Sequence[str]) -> None:
         if removed:
-            self._session.notify(Notice("deleted", (list(removed),)))
+            session.notify(Notice("deleted", (removed,)))
         if put:
-            self._session.notify(Notice("added", (list(put),), has_facts=False))
+            session.notify(Notice("added", ([node.id for node in put],), has_facts=False))
+        return len(old)
 
     def _drafts(self, ops: Mapping[str, PutOp]) -> dict[str, list[MemoryNode]]:
         """Return the nodes of items, with vectors, as if none of the items existed; none for an item to delete."""
