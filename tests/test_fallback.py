@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory, fallback
-from neurogated.core.abilities import SupportsCopies
+from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import utc_now
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import MemoryLockedError, StorageError, UnreachableError
@@ -203,7 +203,7 @@ def test_an_interrupted_takeover_is_finished_and_takes_nothing_twice(
         memory = NeuroGraphMemory(config)
     with memory:
         assert memory.count(user_id="ada") == 0
-        assert isinstance(memory.store, SupportsCopies)
+        assert isinstance(memory.store, SupportsNamespaces)
         assert memory.store.copies() == []
     assert not _folders(config)
 

@@ -32,10 +32,8 @@ from neurogated.compose import FACTS_FILE, canvases_of, is_of_canvases, open_fac
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import (
     EmbeddedVersion,
-    SupportsCopies,
     SupportsNamespaces,
     SupportsReembedding,
-    SupportsTransaction,
     VersionKey,
 )
 from neurogated.core.clock import Clock, utc_now
@@ -87,14 +85,14 @@ def forget_copies(store: GraphStorePort, parts: Parts, places: Collection[str]) 
 
     Raises InputError if a place is not recorded, or the settings name it.
     """
-    known = store.copies() if isinstance(store, SupportsCopies) else []
+    known = store.copies() if isinstance(store, SupportsNamespaces) else []
     for place in places:
         if place not in known:
             raise InputError(f"{place!r} has received nothing; recorded are {', '.join(known) or 'no places'}")
         if place in _in_use(parts):
             raise InputError(f"{place!r} is in use; change metabolism.facts_url or metabolism.canvas_url first")
     for place in places:
-        if isinstance(store, SupportsCopies):
+        if isinstance(store, SupportsNamespaces):
             store.record_copy(place, exists=False)
 
 
@@ -125,7 +123,7 @@ def _places(
         with closing(canvases_of(place, store)) as canvases:
             canvases.erase()
 
-    for place in store.copies() if isinstance(store, SupportsCopies) else ():
+    for place in store.copies() if isinstance(store, SupportsNamespaces) else ():
         if place not in _in_use(parts):
             yield place, partial(erase_elsewhere, place)
 
@@ -343,11 +341,7 @@ def re_embed(
     Returns:
         How many texts have a new vector; 0 if the embedder is the recorded one.
     """
-    if not (
-        isinstance(store, SupportsNamespaces)
-        and isinstance(store, SupportsTransaction)
-        and isinstance(store, SupportsReembedding)
-    ):
+    if not (isinstance(store, SupportsNamespaces) and isinstance(store, SupportsReembedding)):
         raise ConfigError(f"a {type(store).__name__} cannot take vectors of another model; re-index its documents")
     graphs = _graphs(store)
     recorded = next((graph.embedder for graph in graphs.values() if graph.embedder is not None), None)

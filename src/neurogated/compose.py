@@ -16,7 +16,7 @@ from neurogated import subscribers
 from neurogated.communities.algorithms import IgraphMeasures, LeidenCommunities
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.consolidation.consolidator import Consolidator, Summariser
-from neurogated.core.abilities import SupportsClear, SupportsCopies, SupportsIdentity
+from neurogated.core.abilities import SupportsClear, SupportsNamespaces
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.defaults import Models
 from neurogated.core.extras import import_extra
@@ -181,7 +181,7 @@ def _working_canvas(config: MemoryConfig, store: GraphStorePort) -> WorkingCanva
     if settings.canvas_url is None:
         return WorkingCanvas(settings)
     shared = canvases_of(settings.canvas_url, store)
-    if isinstance(store, SupportsCopies) and shared.place not in store.copies():
+    if isinstance(store, SupportsNamespaces) and shared.place not in store.copies():
         if config.read_only:
             # An erasure could not find what a reader leaves on a server that no writer uses.
             return WorkingCanvas(settings)
@@ -196,7 +196,7 @@ def canvases_of(url: str, store: GraphStorePort) -> SharedCanvases:
         ConfigError: the URL is of another kind, or the store has no identity.
         MissingExtraError: a package is not installed.
     """
-    if not isinstance(store, SupportsIdentity):
+    if not isinstance(store, SupportsNamespaces):
         raise ConfigError(f"a {type(store).__name__} has no identity; leave metabolism.canvas_url out")
     module = import_extra("neurogated.projections.redis_canvases", "redis")
     lifetime = _CANVAS_HALF_LIVES * CANVAS_HALF_LIFE.total_seconds()

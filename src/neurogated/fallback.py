@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from neurogated.archive.importing import replay
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.abilities import SupportsCopies, SupportsIdentity, SupportsNamespaces, SupportsTransaction
+from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import utc_now
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import ConfigError, MemoryLockedError, UnreachableError
@@ -100,13 +100,7 @@ def _settle(local: MemoryConfig, config: MemoryConfig, *, takes_over: bool) -> N
 
 def _take_over(source: GraphStorePort, target: GraphStorePort, folder: Path, *, takes_over: bool) -> None:
     """Replay the log of a file in the database, in one transaction, and rename the folder of the file."""
-    if not (
-        isinstance(source, SupportsIdentity)
-        and isinstance(source, SupportsNamespaces)
-        and isinstance(target, SupportsNamespaces)
-        and isinstance(target, SupportsTransaction)
-        and isinstance(target, SupportsCopies)
-    ):
+    if not (isinstance(source, SupportsNamespaces) and isinstance(target, SupportsNamespaces)):
         raise ConfigError(f"a {type(target).__name__} cannot take a fallback over; set fallback to false")
     identity = source.identity[0]
     # A process may die between the commit and the renaming.
@@ -126,7 +120,7 @@ def _set_aside(folder: Path, identity: str) -> None:
 
 def _release(target: GraphStorePort, folder: Path) -> None:
     """Delete a file that the database has taken over, and the record that prevented a repetition."""
-    if isinstance(target, SupportsCopies):
+    if isinstance(target, SupportsNamespaces):
         target.record_copy(_mark(folder.name.rpartition(_TAKEN)[2]), exists=False)
     with contextlib.suppress(FileNotFoundError):
         # Several processes may delete it at once.

@@ -19,7 +19,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from neurogated.config.groups import MetabolismSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.context.echo import HandedOut
-from neurogated.core.abilities import SupportsClear, SupportsFreezing
+from neurogated.core.abilities import SupportsClear, SupportsNamespaces
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.communities import CommunityFinder, GraphMeasures, WeightedGraph
 from neurogated.core.contexts import SupportsReading, outside_work, reading, work
@@ -248,7 +248,7 @@ class Runtime:
         self.sessions, self.opening = WeakValueDictionary[str, Any](), threading.Lock()
         # A check of a protocol costs more than a block for a cache.
         self._caches = [one for one in caches if isinstance(one, SupportsReading)]
-        self._freezable = store if isinstance(store, SupportsFreezing) else None
+        self._freezable = store if isinstance(store, SupportsNamespaces) else None
         self.accesses = AccessLog(
             clock,
             EnergyController(config.metabolism),

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any, Literal, TypeVar, cast
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.abilities import SupportsNamespaces, SupportsTerms
+from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import checked_moment, to_micros
 from neurogated.core.commit import Committer, Plan
 from neurogated.core.conflicts import Conflict
@@ -103,7 +103,7 @@ class Session(Uncopied):
         """Wire up the parts. `subscribers` are notified in order."""
         self.config, self.parts, self.runtime = config, parts, runtime
         self.store, self.clock = parts.store, parts.clock
-        if isinstance(self.store, SupportsTerms):
+        if isinstance(self.store, SupportsNamespaces):
             self.store.compute_terms(MAX_TERM_TEXTS)
         self._subscribers = subscribers
         runtime.sessions[config.namespace] = self

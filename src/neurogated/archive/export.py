@@ -27,7 +27,7 @@ from neurogated.archive.importing import (
     check_files,
     manifest_bytes,
 )
-from neurogated.core.abilities import SupportsErasedHistory
+from neurogated.core.abilities import SupportsCompaction
 from neurogated.core.clock import from_micros
 from neurogated.core.codec import delta_to_json, line_of
 from neurogated.core.delta import Access, GraphDelta, JournalEntry, PendingTask
@@ -104,7 +104,7 @@ def _write(
         def lines() -> Iterator[bytes]:
             for name, store in stores.items():
                 survey, written, deltas, erased = surveys[name], _VectorWriter(vectors), 0, 0
-                erased_up_to = store.erased_up_to() if isinstance(store, SupportsErasedHistory) else 0
+                erased_up_to = store.erased_up_to() if isinstance(store, SupportsCompaction) else 0
                 for entry in survey.entries(store):
                     delta, of = entry.delta, {"namespace": name, "sequence": entry.sequence}
                     edges = (*(edge.key for edge in delta.edges), *(one.edge for one in delta.weights))

@@ -22,7 +22,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.abilities import SupportsErasedHistory, SupportsNamespaces, SupportsTransaction
+from neurogated.core.abilities import SupportsCompaction, SupportsNamespaces
 from neurogated.core.codec import delta_from_json
 from neurogated.core.delta import GraphDelta, Owner
 from neurogated.core.edge_type import EdgeType
@@ -206,7 +206,7 @@ def import_memory(
 
     After an error in the middle, close the store. The store is unchanged when it is opened again.
     """
-    if not isinstance(store, SupportsNamespaces) or not isinstance(store, SupportsTransaction):
+    if not isinstance(store, SupportsNamespaces):
         raise ConfigError(f"a {type(store).__name__} cannot take an import; use another storage")
     for kind, value, plastic, both_ways in manifest.edge_types:
         EdgeType.register(kind, value, plastic=plastic, both_ways=both_ways)
@@ -245,7 +245,7 @@ def _apply_all(
                 raise DatasetError(f"{path}, line {number}: {error}; export the memory again") from error
             applied[name] += 1
             erased = names[name].erased
-            if erased == applied[name] and isinstance(graph := graphs[name], SupportsErasedHistory):
+            if erased == applied[name] and isinstance(graph := graphs[name], SupportsCompaction):
                 graph.record_erased(graph.view().sequence)
     for namespace in manifest.namespaces:
         if applied[namespace.name] != namespace.deltas:

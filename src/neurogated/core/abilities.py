@@ -28,7 +28,15 @@ class EmbeddedVersion(NamedTuple):
 
 @runtime_checkable
 class SupportsNamespaces(Protocol):
-    """Ability of a store: to hold several graphs that are isolated from each other."""
+    """Ability of a store: to hold a memory of several graphs, isolated from each other, with what holds for all.
+
+    It may record URLs, without passwords, of the servers and files outside its folder that have received its texts or
+    ids. An erasure is complete only when each of them has confirmed it.
+    """
+
+    @property
+    def identity(self) -> tuple[str, int]:
+        """A text that no other memory has, and a number that changes when past deltas are rewritten."""
 
     def in_namespace(self, namespace: str) -> GraphStorePort:
         """Return the graph with that name; create it if it does not exist."""
@@ -44,24 +52,36 @@ class SupportsNamespaces(Protocol):
             InputError: the name is that of the graph that this store shows.
         """
 
+    def transaction(self) -> AbstractContextManager[None]:
+        """Run a block of changes of any graphs atomically: if it raises, all are rolled back.
 
-@runtime_checkable
-class SupportsIdentity(Protocol):
-    """Ability of a store: to identify its journal, so that a projection knows which one it follows.
+        A graph that the block created is then unusable.
+        """
 
-    That is a text that no other memory has, and a number that changes when past deltas are rewritten.
-    """
+    def exclusively(self, patience: float | None = None) -> AbstractContextManager[None]:
+        """Hold the write lock while a block reads the graph and acts on it. Blocks may be nested.
 
-    @property
-    def identity(self) -> tuple[str, int]: ...
+        It waits for `patience` seconds, the configured time if omitted, and then raises MemoryLockedError.
+        """
 
+    def is_frozen(self) -> bool:
+        """Return whether the memory learns nothing, in all graphs and processes."""
 
-@runtime_checkable
-class SupportsFreezing(Protocol):
-    """Ability of a store: to record whether the memory is frozen and learns nothing, in all graphs and processes."""
+    def record_frozen(self, *, frozen: bool) -> None:
+        """Record whether it learns nothing."""
 
-    def is_frozen(self) -> bool: ...
-    def record_frozen(self, *, frozen: bool) -> None: ...
+    def copies(self) -> list[str]:
+        """Return the places that have received its texts or ids, in alphabetical order."""
+
+    def record_copy(self, place: str, *, exists: bool = True) -> None:
+        """Record a place before it receives anything, or remove the record of one that does not exist any more."""
+
+    def compute_terms(self, most: int) -> None:
+        """Compute the TERM edges of its graphs from their texts, for `GraphView.computed`.
+
+        It computes them for keywords that at most `most` texts of a user have; 0 shows stored edges only. Stored TERM
+        edges, which older memories have, then count as removed, and nobody may store any.
+        """
 
 
 @runtime_checkable
@@ -80,16 +100,6 @@ class SupportsTouched(Protocol):
 
     def last_change(self, up_to: int) -> tuple[int, int]:
         """Return number and time, in microseconds, of the last delta up to `up_to` with more than uses, else zeros."""
-
-
-@runtime_checkable
-class SupportsTransaction(Protocol):
-    """Ability of a store: to run a block of changes atomically, in any namespace.
-
-    If the block raises, all its changes are rolled back. A namespace that it created is then unusable.
-    """
-
-    def transaction(self) -> AbstractContextManager[None]: ...
 
 
 @runtime_checkable
@@ -133,11 +143,6 @@ class SupportsCompaction(Protocol):
             StorageError: another process is reading. The nodes are erased, but some of their bytes remain on disk.
         """
 
-
-@runtime_checkable
-class SupportsErasedHistory(Protocol):
-    """Ability of a store: to know which past states of a graph are no longer complete."""
-
     def erased_up_to(self) -> int:
         """Return the number of the last change whose past versions and edges were erased; 0 if there is none.
 
@@ -146,20 +151,6 @@ class SupportsErasedHistory(Protocol):
 
     def record_erased(self, up_to: int) -> None:
         """Record that the past up to the change number `up_to` was erased."""
-
-
-@runtime_checkable
-class SupportsCopies(Protocol):
-    """Ability of a store: to record the servers and files outside its folder that have received its texts or ids."""
-
-    def copies(self) -> list[str]:
-        """Return the URLs of these places, without passwords, in alphabetical order."""
-
-    def record_copy(self, place: str, *, exists: bool = True) -> None:
-        """Record a place before it receives anything, or remove the record of one that does not exist any more.
-
-        An erasure is complete only when each recorded place has confirmed it.
-        """
 
 
 @runtime_checkable
@@ -188,25 +179,3 @@ class SupportsStatistics(Protocol):
     """Ability of a part: to report its size and its counters by name. Counters start at 0 when it is created."""
 
     def statistics(self) -> Mapping[str, int | float]: ...
-
-
-@runtime_checkable
-class SupportsExclusion(Protocol):
-    """Ability of a store: to exclude writes by other threads and processes."""
-
-    def exclusively(self, patience: float | None = None) -> AbstractContextManager[None]:
-        """Hold the write lock while a block reads the graph and acts on it. Blocks may be nested.
-
-        It waits for `patience` seconds, the configured time if omitted, and then raises MemoryLockedError.
-        """
-
-
-@runtime_checkable
-class SupportsTerms(Protocol):
-    """Ability of a store: to compute the TERM edges of its graphs from their texts, for `GraphView.computed`.
-
-    It computes them for keywords that at most `most` texts of a user have; 0 shows stored edges only. Stored TERM
-    edges, which older memories have, then count as removed, and nobody may store any.
-    """
-
-    def compute_terms(self, most: int) -> None: ...

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import replace
 from typing import Final
 
-from neurogated.core.abilities import SupportsExclusion
+from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.delta import LATEST, GraphDelta, HistoryEntry, Owner
 from neurogated.core.ports import GraphStorePort
 
@@ -37,7 +37,7 @@ class Committer:
         """Take the graph; `is_frozen` says whether it may not learn now."""
         self.store = store
         self._is_frozen = is_frozen
-        self._own_lock = store if isinstance(store, SupportsExclusion) else None
+        self._own_lock = store if isinstance(store, SupportsNamespaces) else None
         # For a store without a lock of its own.
         self._lock = threading.RLock()
         self.sequence = -1

@@ -11,7 +11,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from neurogated.core.abilities import SupportsErasedHistory
+from neurogated.core.abilities import SupportsCompaction
 from neurogated.core.clock import Clock
 from neurogated.core.commit import (
     USER_DELETED,
@@ -283,7 +283,7 @@ def _check_not_shared(store: GraphStorePort, entry: HistoryEntry, delta: GraphDe
 def _undo_to(
     store: GraphStorePort, target: int, clock: Clock, *, part: UndonePart | None = None, reason: str
 ) -> HistoryEntry | None:
-    if isinstance(store, SupportsErasedHistory) and target < (erased := store.erased_up_to()):
+    if isinstance(store, SupportsCompaction) and target < (erased := store.erased_up_to()):
         raise InputError(
             f"the changes up to number {erased} cannot be undone, because compact(history=True) erased the history "
             f"before it; give `to` a number from {erased} on, or delete and update memories instead"

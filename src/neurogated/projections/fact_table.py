@@ -44,7 +44,7 @@ from sqlalchemy import (
 from sqlalchemy.exc import ArgumentError, SQLAlchemyError
 from sqlalchemy.pool import NullPool
 
-from neurogated.core.abilities import SupportsIdentity, SupportsTouched
+from neurogated.core.abilities import SupportsNamespaces, SupportsTouched
 from neurogated.core.clock import to_micros
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.extras import import_extra
@@ -286,7 +286,7 @@ class FactTable:
 
 
 def _graph_of(store: GraphStorePort, namespace: str) -> _Graph:
-    if not isinstance(store, SupportsIdentity):
+    if not isinstance(store, SupportsNamespaces):
         raise ConfigError(f"a {type(store).__name__} has no identity, so no table can follow it; set facts_url to off")
     memory, epoch = store.identity
     return _Graph(memory, namespace, epoch)

@@ -12,7 +12,7 @@ from uuid import UUID
 import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core import abilities
+from neurogated.core.abilities import SupportsCompaction, SupportsNamespaces
 from neurogated.core.clock import Clock, to_micros, utc_now
 from neurogated.core.delta import LATEST, GraphDelta, HistoryEntry, JournalEntry, PendingTask
 from neurogated.core.edge_type import EdgeType
@@ -39,12 +39,8 @@ NodeRef = MemoryNode | str | UUID
 class GraphStore(
     Uncopied,
     GraphStorePort,
-    abilities.SupportsNamespaces,
-    abilities.SupportsTransaction,
-    abilities.SupportsCompaction,
-    abilities.SupportsErasedHistory,
-    abilities.SupportsExclusion,
-    abilities.SupportsTerms,
+    SupportsNamespaces,
+    SupportsCompaction,
 ):
     """One graph of an engine: a `LiveGraph` (its log and index) and the shared `Family`. Threads may share a store."""
 

@@ -86,7 +86,7 @@ class LiveGraph:
 
     @contextmanager
     def exclusively(self, patience: float | None = None) -> Iterator[None]:
-        """Run a block that reads the graph and acts on it while nobody else writes; see `SupportsExclusion`."""
+        """Run a block that reads the graph and acts on it while nobody else writes; see `SupportsNamespaces`."""
         if patience is not None and not is_free(self.lock, patience):
             raise MemoryLockedError("another thread of this process is writing; try again later")
         engine = self.family.engine

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.abilities import SupportsNamespaces, SupportsTransaction
+from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.extras import needs_extra
 from neurogated.core.ports import GraphStorePort
@@ -132,7 +132,7 @@ def consistent_snapshot(store: GraphStorePort, folder: Path) -> Iterator[GraphSt
         with store.still_copy() as copy:
             yield copy
         return
-    with store.transaction() if isinstance(store, SupportsTransaction) else contextlib.nullcontext():
+    with store.transaction() if isinstance(store, SupportsNamespaces) else contextlib.nullcontext():
         yield store
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from neurogated.config.groups import MetabolismSettings
-from neurogated.core.abilities import SupportsCopies
+from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import to_micros
 from neurogated.core.columns import highest
 from neurogated.core.commit import DORMANT, newest_first
@@ -122,7 +122,7 @@ class FactFollower:
     def catch_up(self, store: GraphStorePort, namespace: str, *, hurried: bool = False) -> int:
         """Write the changes of a graph, and return their number; raises StorageError. See `FactProjection`."""
         table = self._opened()
-        if table.place is not None and isinstance(store, SupportsCopies):
+        if table.place is not None and isinstance(store, SupportsNamespaces):
             store.record_copy(table.place)
         count = table.catch_up(store, namespace, hurried=hurried)
         if self._outage.ended():

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 
 from langgraph.store.base import GetOp, Item, PutOp
 
-from neurogated.core.abilities import SupportsIdentity
+from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.filters import FilterOptions
 from neurogated.core.model import MemoryNode
 from neurogated.core.node_kind import ITEM
@@ -65,7 +65,7 @@ class GraphDialogue:
 
     def __init__(self, memory: NeuroGraphMemory) -> None:
         self.store, self._memory = NeuroStore(memory, user_label=1), memory
-        self._identified = memory.session.store if isinstance(memory.session.store, SupportsIdentity) else None
+        self._identified = memory.session.store if isinstance(memory.session.store, SupportsNamespaces) else None
 
     def add(self, user_id: str, page: DialoguePage) -> None:
         said = list(zip(_SPEAKERS, (page.user, page.assistant), _turns(user_id, page.key), strict=True))

@@ -25,7 +25,7 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from neurogated.core.abilities import SupportsIdentity, SupportsTouched
+from neurogated.core.abilities import SupportsNamespaces, SupportsTouched
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.commit import REFRESHED
 from neurogated.core.contexts import forgets
@@ -305,7 +305,7 @@ class ItemTable:
     def __init__(self, store: GraphStorePort, now: Callable[[], int]) -> None:
         """Take the graph, and what returns the time in microseconds."""
         self._store, self._now = store, now
-        self._identified = store if isinstance(store, SupportsIdentity) else None
+        self._identified = store if isinstance(store, SupportsNamespaces) else None
         self._lock = threading.RLock()
         self._entries: dict[str, ItemEntry] = {}
         self._namespaces: dict[Namespace, dict[str, ItemEntry]] = {}

@@ -102,11 +102,11 @@ class Log(ABC):
 
     @abstractmethod
     def erased_up_to(self) -> int:
-        """Return the number of the last change whose past was erased; see `SupportsErasedHistory`."""
+        """Return the number of the last change whose past was erased; see `SupportsCompaction`."""
 
     @abstractmethod
     def record_erased(self, up_to: int) -> None:
-        """Record that the past up to a change was erased; see `SupportsErasedHistory`."""
+        """Record that the past up to a change was erased; see `SupportsCompaction`."""
 
     def claim(self) -> None:  # noqa: B027 - see `claims`
         """Lock the graph until the block of `Engine.writing` ends; called before the log is read for a write.
@@ -217,7 +217,7 @@ class Engine(ABC):
 
     @abstractmethod
     def copies(self) -> list[str]:
-        """Return the recorded places with copies; see `SupportsCopies`."""
+        """Return the recorded places with copies; see `SupportsNamespaces`."""
 
     @abstractmethod
     def record_copy(self, place: str, *, exists: bool) -> None:

@@ -23,10 +23,7 @@ from graph_store_kit.reads import all_edges, get_edge, get_node, has_node, keywo
 from neurogated.core.abilities import (
     SupportsCheck,
     SupportsCompaction,
-    SupportsCopies,
-    SupportsFreezing,
     SupportsNamespaces,
-    SupportsTransaction,
 )
 from neurogated.core.delta import Access, GraphDelta, NodeChange, PendingTask, WeightChange
 from neurogated.core.edge_type import EdgeType
@@ -62,37 +59,24 @@ class AbilitiesContract(NamespacesContract):
         assert store.embedder == ("one", 2)
 
     def test_whether_it_learns_is_kept(self, store: GraphStorePort) -> None:
-        learner = self.able(store, SupportsFreezing)
-        assert not learner.is_frozen()
+        spaces = self.spaces(store)
+        assert not spaces.is_frozen()
         for frozen in (True, True, False, False, True):
-            learner.record_frozen(frozen=frozen)
-            assert learner.is_frozen() == frozen
-        if isinstance(store, SupportsNamespaces):
-            other = store.in_namespace("other")
-            assert isinstance(other, SupportsFreezing)
-            assert other.is_frozen()
-        if isinstance(store, SupportsTransaction):
-            with pytest.raises(_Failed):
-                self._fail_thawed(store)
-            assert learner.is_frozen()
-
-    @staticmethod
-    def _fail_thawed(store: SupportsTransaction) -> None:
-        assert isinstance(store, SupportsFreezing)
-        with store.transaction():
-            store.record_frozen(frozen=False)
+            spaces.record_frozen(frozen=frozen)
+            assert spaces.is_frozen() == frozen
+        assert self.spaces(spaces.in_namespace("other")).is_frozen()
+        with pytest.raises(_Failed), spaces.transaction():  # noqa: PT012 - the whole block is under test
+            spaces.record_frozen(frozen=False)
             raise _Failed
+        assert spaces.is_frozen()
 
     def test_places_with_copies_are_kept(self, store: GraphStorePort) -> None:
-        recorded = self.able(store, SupportsCopies)
+        spaces = self.spaces(store)
         for place in ("redis://b", "redis://a", "redis://a"):
-            recorded.record_copy(place)
-        if isinstance(store, SupportsNamespaces):
-            other = store.in_namespace("other")
-            assert isinstance(other, SupportsCopies)
-            assert other.copies() == ["redis://a", "redis://b"]
-        recorded.record_copy("redis://a", exists=False)
-        assert recorded.copies() == ["redis://b"]
+            spaces.record_copy(place)
+        assert self.spaces(spaces.in_namespace("other")).copies() == ["redis://a", "redis://b"]
+        spaces.record_copy("redis://a", exists=False)
+        assert spaces.copies() == ["redis://b"]
 
     def test_a_closed_store_says_so(self, store: GraphStorePort, clock: ManualClock) -> None:
         three_nodes(store)
@@ -292,7 +276,7 @@ class AbilitiesContract(NamespacesContract):
 
     def test_compaction_is_no_part_of_a_block(self, store: GraphStorePort, clock: ManualClock) -> None:
         compacted: SupportsCompaction = self.able(store, SupportsCompaction)
-        block: SupportsTransaction = self.able(store, SupportsTransaction)
+        block = self.spaces(store)
         three_nodes(store)
         with pytest.raises(InputError), block.transaction():
             compacted.compact()
@@ -302,7 +286,7 @@ class AbilitiesContract(NamespacesContract):
     # Transactions
 
     def test_a_block_that_raises_was_never_made(self, store: GraphStorePort, clock: ManualClock) -> None:
-        block: SupportsTransaction = self.able(store, SupportsTransaction)
+        block = self.spaces(store)
         model = three_nodes(store)
         before = (store.view().sequence, store.history(), store.pending(), found_by(store))
         with pytest.raises(_Failed), block.transaction():  # noqa: PT012 - the whole block is under test
