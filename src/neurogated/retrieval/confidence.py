@@ -47,16 +47,9 @@ class Evidence(NamedTuple):
     """Without a keyword in the question it does not apply."""
 
 
-class ConfidenceWeights(NamedTuple):
-    """A fitted logistic regression."""
-
-    bias: float
-    of: Evidence
-
-
-FITTED = ConfidenceWeights(-3.56, Evidence(4.56, 1.65, 1.41, 2.36))
-"""For cosines of `EMBEDDER`."""
-WITHOUT_COSINES = ConfidenceWeights(-1.59, Evidence(0.0, 0.0, 2.79, 3.19))
+FITTED = -3.56, Evidence(4.56, 1.65, 1.41, 2.36)
+"""Bias and weights of a logistic regression for cosines of `EMBEDDER`."""
+WITHOUT_COSINES = -1.59, Evidence(0.0, 0.0, 2.79, 3.19)
 """For other embedders."""
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +16,16 @@ from neurogated.core.clock import day_in, from_micros
 from neurogated.core.columns import distinct
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import Said
-from neurogated.core.kernel import CAUSE, EFFECT, NEWEST, PLACE, SENTIMENT, SPAN, Kernel
+from neurogated.core.kernel import CAUSE, EFFECT, NEWEST, PLACE, SENTIMENT, SPAN
 from neurogated.core.ports import Snapshot
 from neurogated.core.sentiment import SentimentScale
 from neurogated.core.view import Rows, best_places
 from neurogated.retrieval.formula import CANDIDATES
+from neurogated.retrieval.queries import Asked
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.text.keywords import NEGATIONS, fold, language_of
 from neurogated.text.strings import table_of
 from neurogated.text.time_spans import Span, spans_in
-from neurogated.text.times import Zone
 
 _LOW, _HIGH = (
     {language: "".join(words.split()) for language, words in table_of(__package__, "feelings")[name].items()}
@@ -71,16 +70,6 @@ _NEWEST_WEIGHT = 0.4
 _NEXT_NEWEST = 0.75
 
 
-class QuestionDimension(NamedTuple):
-    """A dimension that a question names."""
-
-    name: str
-    weight: float
-    """Gain of the score of a memory that matches fully: that of the formula multiplied by the share in the kernel."""
-    match: Callable[[Rows], Values]
-    """Returns how well memories match (n,), 0–1."""
-
-
 class Dimensions:
     """The dimensions of one question. Each proposes candidates, and adds to the score of the memories that match."""
 
@@ -89,33 +78,13 @@ class Dimensions:
         reader: Snapshot,
         config: MemoryConfig,
         likeness: QuestionSimilarity,
-        *,
-        query: str,
-        vector: NDArray[np.float32],
-        kernel: Kernel,
-        present: int,
-        zone: Zone,
-        span: Span | None,
+        asked: Asked,
         scale: SentimentScale | None,
-        is_relative: bool = False,
     ) -> None:
-        """Propose candidates to `likeness`.
-
-        `present` is in microseconds since 1970 UTC; `zone` is that of the user's days. The question
-        names the days of `span`, relative to the present if `is_relative`.
-        """
-        self._reader = reader
-        self._view = reader.view
-        self._config = config
-        self._likeness = likeness
-        self._query = query
-        self._vector = vector
-        self._present = present
-        self._zone = zone
-        self._span = span
-        self._scale = scale
-        self._is_relative = is_relative
-        formula = likeness.formula
+        """Propose candidates to `likeness`; `scale` is that of the embedder."""
+        self._reader, self._view, self._config, self._likeness = reader, reader.view, config, likeness
+        self._asked, self._scale = asked, scale
+        formula, kernel = likeness.formula, asked.kernel
         weights = {
             SPAN: (formula.time_span_weight, self._time),
             PLACE: (formula.place_weight, self._place),
@@ -123,20 +92,24 @@ class Dimensions:
             CAUSE: (formula.cause_weight, lambda: self._linked(inwards=True)),
             EFFECT: (formula.cause_weight, lambda: self._linked(inwards=False)),
         }
-        self._found = [
-            QuestionDimension(_TIME if tag == SPAN else tag, weight * kernel.share(tag), match)
+        # The dimensions that the question names: the gain of a memory that matches fully, which is the weight of the
+        # formula multiplied by the share in the kernel, and how well memories match, 0-1.
+        self._found = {
+            _TIME if tag == SPAN else tag: (weight * kernel.share(tag), match)
             for tag, (weight, find) in weights.items()
             if weight * kernel.share(tag) and (match := find()) is not None
-        ]
+        }
         # A question that names a time is about the memories of that time, not about the newest.
-        self._newness = kernel.share(NEWEST) if self._span is None else 0.0
+        self._newness = kernel.share(NEWEST) if asked.span is None else 0.0
         if self._newness:
             last = self._view.admitted_nodes()[-_LAST_ADDED:]
             likeness.of(last[~self._view.hides(last)])
 
     def terms(self, rows: Rows) -> dict[str, Values]:
         """Return the gain of nodes by dimension, each (n,)."""
-        return {_TIME: np.zeros(rows.size)} | {one.name: one.weight * one.match(rows) for one in self._found}
+        return {_TIME: np.zeros(rows.size)} | {
+            name: weight * match(rows) for name, (weight, match) in self._found.items()
+        }
 
     def newest(self, rows: Rows, scores: Values) -> Values:
         """Return the gain (n,) of the newest of the memories that have about equally good scores; of all, if none fits.
@@ -148,7 +121,7 @@ class Dimensions:
             return gains
         best = scores.max()
         near = np.flatnonzero(scores > best - _NEWEST_MARGIN) if best > _LEAST_FIT else np.arange(rows.size)
-        present = from_micros(self._present)
+        present = from_micros(self._asked.present)
         places = {self._view.ids[row]: place for row, place in zip(rows[near].tolist(), near.tolist(), strict=True)}
         moments = [(one.timestamp or one.created_at, places[one.id]) for one in self._reader.nodes(rows[near])]
         order = sorted(one for one in moments if one[0] <= present)
@@ -163,7 +136,7 @@ class Dimensions:
         """
         known = self._likeness.known
         scores = known.similarity
-        if gains := [one.weight * one.match(known.rows) for one in self._found if one.name != _TIME]:
+        if gains := [weight * match(known.rows) for name, (weight, match) in self._found.items() if name != _TIME]:
             scores = np.minimum(1.0, scores + sum(gains))
         for place in best_places(self._view, known.rows, scores, count):
             yield int(known.rows[place]), float(scores[place])
@@ -173,7 +146,7 @@ class Dimensions:
 
         Keyword search proposes those that contain its dates or weekdays.
         """
-        span = self._span
+        span = self._asked.span
         if span is None:
             return None
         # The keyword index has days in UTC.
@@ -183,15 +156,15 @@ class Dimensions:
         rows = self._likeness.admitted.rows
         said = self._reader.said(rows)
         fits = {row: 1.0 for row, one in said.items() if self._is_of(one, span)}
-        if fits and self._is_relative:
+        if fits and self._asked.keywords != self._asked.query:
             # "Last week" means these days; a month may also be the subject of what was said in another one.
             far = span.widened(span.last - span.first)
             others = [(row, one.timestamp) for row, one in said.items() if one.timestamp and row not in fits]
-            fits |= {row: _FAR for row, moment in others if not far.holds(moment, self._zone)}
+            fits |= {row: _FAR for row, moment in others if not far.holds(moment, self._asked.zone)}
         return _looked_up(rows, np.array([fits.get(row, 0.0) for row in rows.tolist()]))
 
     def _is_of(self, said: Said, span: Span) -> bool:
-        zone = self._zone or said.zone
+        zone = self._asked.zone or said.zone
         if span.holds(said.timestamp, zone):
             return True
         if not said.dated:
@@ -209,7 +182,7 @@ class Dimensions:
         rows = rows[self._view.admitted(rows) & ~self._view.hides(rows)]
         most = CANDIDATES
         if rows.size > most:
-            cosines = self._reader.similarities(self._vector, rows)
+            cosines = self._reader.similarities(self._asked.vector, rows)
             rows = np.sort(rows[np.argpartition(-cosines, most)[:most]])
         self._likeness.of(rows)
         return lambda some: np.logical_or.reduce(self._reader.has_tags(tags, some)).astype(np.float64)
@@ -217,10 +190,10 @@ class Dimensions:
     def _sentiment(self) -> Callable[[Rows], Values] | None:
         """Match memories by the strength of the feeling. Vector search towards the feeling proposes some."""
         scale = self._scale
-        if scale is None or not (feeling := feeling_of(self._query)):
+        if scale is None or not (feeling := feeling_of(self._asked.query)):
             return None
         happy = scale.happy
-        towards = self._vector + feeling * happy
+        towards = self._asked.vector + feeling * happy
         towards /= np.linalg.norm(towards) or 1.0
         ((rows, _),) = self._reader.nearest([towards], CANDIDATES)
         self._likeness.of(np.sort(rows))

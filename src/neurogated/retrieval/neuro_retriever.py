@@ -311,25 +311,13 @@ class NeuroRetriever:
 
         The confidence is 0 unless it `rates` them.
         """
-        _, _, query, vector, kernel, nearest, present, zone, span, keywords, first = asked
-        view, own = admission.view, Stopwatch()
+        view, own, query, kernel = admission.view, Stopwatch(), asked.query, asked.kernel
         likeness = QuestionSimilarity(
-            samples, query=query, vector=vector, kernel=kernel, admission=admission, keywords=keywords
+            samples, query=query, vector=asked.vector, kernel=kernel, admission=admission, keywords=asked.keywords
         )
-        likeness.propose(max(wanted, CANDIDATES), nearest, first)
-        dimensions = Dimensions(
-            samples.reader,
-            self._similarity_config,
-            likeness,
-            query=query,
-            vector=vector,
-            kernel=kernel,
-            present=present,
-            zone=zone,
-            span=span,
-            scale=SentimentScale.of_embedder(self._embedder.name),
-            is_relative=keywords != query,
-        )
+        likeness.propose(max(wanted, CANDIDATES), asked.nearest, asked.first)
+        scale = SentimentScale.of_embedder(self._embedder.name)
+        dimensions = Dimensions(samples.reader, self._similarity_config, likeness, asked, scale)
         anchors = [(view.ids[row], start) for row, start in dimensions.anchors(self._config.TOP_K_ANCHORS)]
         own.lap("search")
         best = float(np.maximum.reduce(likeness.known.similarity, initial=0.0)) or 1.0

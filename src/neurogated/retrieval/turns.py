@@ -67,17 +67,6 @@ _FIRST_PERSON = words_of(_TABLE["first_person"])
 _FIRST_PERSON_CHINESE = re.compile("\u6211(?!\u4eec|\u5011)")
 
 
-class Neighbours(NamedTuple):
-    """The turns around some turns, in parallel arrays."""
-
-    owner: Rows
-    """Position of a turn in the argument."""
-    row: Rows
-    """A turn near it."""
-    before: NDArray[np.bool_]
-    """Whether this is the turn directly before it."""
-
-
 class TurnParts(NamedTuple):
     """Terms that add to the similarity of nodes, (n,) each; 0 for nodes that are no turns."""
 
@@ -87,20 +76,23 @@ class TurnParts(NamedTuple):
     """The share of its activation that counts for each node: less for long messages, 1 for other nodes."""
 
 
-def neighbours(view: GraphView, rows: Rows, reach: int) -> Neighbours:
-    """Return the turns up to `reach` steps before and after the nodes at `rows`, by SEQ edges."""
+def neighbours(view: GraphView, rows: Rows, reach: int) -> tuple[Rows, Rows, NDArray[np.bool_]]:
+    """Return the turns up to `reach` steps before and after the nodes at `rows`, by SEQ edges.
+
+    Returns:
+        Parallel arrays: positions in `rows`, rows of turns near these, and whether this is the turn directly before.
+    """
     owner, frontier, before = np.arange(rows.size), rows, np.empty(0, dtype=np.bool_)
-    steps: list[Neighbours] = []
+    steps = [(owner[:0], rows[:0], before)]
     for step in range(reach):
         arcs = view.arcs(frontier, EdgeType.SEQ, both_ways=True)
         backwards = view.edge_target[arcs.edge] == frontier[arcs.origin]
         # A walk keeps its first direction.
         onwards = backwards == before[arcs.origin] if step else np.ones(backwards.size, dtype=np.bool_)
         owner, frontier, before = owner[arcs.origin][onwards], arcs.target[onwards], backwards[onwards]
-        steps.append(Neighbours(owner, frontier, before & (step == 0)))
-    if not steps:
-        return Neighbours(owner[:0], frontier[:0], before)
-    return Neighbours(*(np.concatenate(column) for column in zip(*steps, strict=True)))
+        steps.append((owner, frontier, before & (step == 0)))
+    owners, near, directly = zip(*steps, strict=True)
+    return np.concatenate(owners), np.concatenate(near), np.concatenate(directly)
 
 
 class Conversation:
@@ -114,19 +106,18 @@ class Conversation:
         if not self.places.size:
             return
         self.rows = here = rows[self.places]
-        near = neighbours(view, here, reach)
-        self.owner, self.near = near.owner, near.row
-        self.every = distinct(np.concatenate((near.row, here)))
+        self.owner, self.near, before = neighbours(view, here, reach)
+        self.every = distinct(np.concatenate((self.near, here)))
         """The turns and those around them, ascending."""
-        self.near_at = self.every.searchsorted(near.row)
+        self.near_at = self.every.searchsorted(self.near)
         marks = reader.marks(_MARKS, self.every)
         self.marks = marks[self.every.searchsorted(here)]
         self.length = self.marks & _LENGTH
         self.shares = _SHARES[self.length]
-        self.around = np.bincount(near.owner, minlength=here.size)
+        self.around = np.bincount(self.owner, minlength=here.size)
         """(t,) how many turns are around each."""
-        asked = near.before & ((marks & _ASKS) != 0)[self.near_at]
-        self.asked = near.owner[asked], self.near_at[asked]
+        asked = before & ((marks & _ASKS) != 0)[self.near_at]
+        self.asked = self.owner[asked], self.near_at[asked]
         """Turns that follow a question, and the places of these questions in `every`."""
         self._repeats: NDArray[np.bool_] | None = None
         self._likeness: Values | None = None
