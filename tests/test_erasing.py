@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage, RecallOptions
+from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage
 from neurogated.compose import build
 from neurogated.errors import InputError
 from neurogated.testing import ManualClock
@@ -17,29 +17,10 @@ from tests.postgres_server import Postgres
 from tests.repeating import Repeating
 
 WORD = "SWORDFISH"
-TALK = (
-    ("Ann", "My cat Mio is ill since Monday."),
-    ("Bo", "Oh no!"),
-    ("Ann", "The vet gave Mio a blue pill."),
-    ("Bo", "Oh no!"),
-    ("Ann", "Because of the pill, Mio sleeps."),
-    ("Bo", "Let it sleep until tomorrow."),
-)
 
 
 def _files_with(folder: Path, text: str = WORD) -> list[str]:
     return sorted(path.name for path in folder.rglob("*") if path.is_file() and text.encode() in path.read_bytes())
-
-
-def _talk(*turns: tuple[str, str], title: str = "Session 1") -> Document:
-    return Document(tuple(Passage(text, speaker=speaker) for speaker, text in turns), title)
-
-
-@pytest.fixture
-def talking(clock: ManualClock) -> Iterator[NeuroGraphMemory]:
-    config = MemoryConfig(storage="memory", embedding_name="hash")
-    with _opened(config, clock) as memory:
-        yield memory
 
 
 def _opened(config: MemoryConfig, clock: ManualClock) -> NeuroGraphMemory:
@@ -129,26 +110,6 @@ def test_no_word_of_deleted_texts_is_left_though_others_say_the_same_and_ids_are
 
 
 # Hidden but not yet erased
-
-
-@pytest.mark.parametrize("gone", range(3))
-def test_words_of_an_expired_turn_are_not_recalled(talking: NeuroGraphMemory, clock: ManualClock, gone: int) -> None:
-    said = [(speaker, f"{text} Turn{place}.") for place, (speaker, text) in enumerate(TALK)]
-    (ids,) = talking.add_documents([_talk(*said)], progress=False)
-    talking.add_documents([_talk(*said, title="Session 2")], progress=False)
-    talking.update(ids[gone], ttl=timedelta(hours=1))
-    known = talking.history.list()[-1].sequence
-    clock.advance(timedelta(hours=2))
-    asked: list[RecallOptions] = [{"top_n": 12}, {"top_n": 12, "as_of": clock()}, {"top_n": 12, "valid_at": clock()}]
-    for options in asked:
-        recall = talking.recall("Mio the cat", **options)
-        assert len(recall) == 11
-        assert ids[gone] not in {remembered.id for remembered in recall}
-        # Another document with these words keeps them.
-        assert str([remembered.node for remembered in recall]).count(f"Turn{gone}.") == 1
-    assert len(talking.history.list()) == known
-    at_the_time = talking.recall("Mio the cat", top_n=12, as_of=known)
-    assert str([remembered.node for remembered in at_the_time]).count(f"Turn{gone}.") == 2
 
 
 def new_word() -> str:

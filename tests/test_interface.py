@@ -60,13 +60,6 @@ def test_the_history_of_a_memory_has_all_its_versions(memory: NeuroGraphMemory) 
         memory.history.of("nobody")
 
 
-def test_deleting_a_session_leaves_memories_without_a_session(memory: NeuroGraphMemory) -> None:
-    memory.add("A note.", user_id="ana")
-    memory.add("A turn.", user_id="ana", session_id="s")
-    assert memory.delete(user_id="ana", session_id="s") == 1
-    assert [node.content for node in memory.list(user_id="ana")] == ["A note."]
-
-
 def test_a_user_is_exported_with_her_past_and_nobody_elses(memory: NeuroGraphMemory, tmp_path: Path) -> None:
     memory.add("Old words.", id="a", user_id="ana")
     memory.add("New words.", id="a", user_id="ana", metadata={"k": 1})

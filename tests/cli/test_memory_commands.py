@@ -130,24 +130,9 @@ def test_indexing_from_scratch_drops_a_memory_of_an_old_format(run: Run, filled:
 
 
 _MAKES = {
-    "add",
-    "record",
-    "index",
-    "import",
-    "restore",
-    "sync",
-    "serve",
-    "mcp",
-    "mcp install",
-    "hook session-start",
-    "hook prompt",
-    "hook stop",
-    "demo",
-    "bench run",
-    "doctor",
-    "settings",
-    "chat",
-}
+    "add", "record", "index", "import", "restore", "sync", "serve", "mcp", "mcp install", "hook session-start",
+    "hook prompt", "hook stop", "demo", "bench run", "doctor", "settings", "chat",
+}  # fmt: skip
 """Commands that may make a memory, or need none."""
 _STATES = ("--add", "(remember")
 """What makes a memory in an example of another command."""

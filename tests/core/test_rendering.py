@@ -6,18 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neurogated import Document, MemoryConfig, MemoryNode, NeuroGraphMemory, Passage
+from neurogated import MemoryNode
 from neurogated.core.clock import from_micros
 from neurogated.core.found import Found
 from neurogated.core.rendering import names_in, place_tag, render, speaker_tag, subject_tag, subjects, tags
 from neurogated.text.keywords import fold, split_words
 from tests.golden import rows
-
-HOSTILE: list[Any] = [
-    *(5, 0, -1, 1e300, True, False, None, "", "x", [], [1], ["a", None], {}, {"a": [1]}, "()", ","),
-    "（",  # noqa: RUF001
-]
-NAMES = ["title", "speaker", "role", "context", "date", "timestamp", "times", "document_id", "entities"]
 
 
 def node(content: str = "", **fields: Any) -> MemoryNode:  # noqa: ANN401
@@ -71,18 +65,3 @@ def test_the_names_in_texts_that_some_node_has_are_told(
         assert wanted - told == {tag.removeprefix("opens ") for tag in first_names} & wanted
     about = [frozenset(tag for tag in found if tag.startswith("subject")) for found in expected]
     assert names_in(texts, existing.intersection, subjects_only=True) == about
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_metadata_of_any_kind_is_stored_and_recalled(name: str) -> None:
-    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
-        said = [(f"Heron {number} stood still.", f"Heron {number} flew away.") for number in range(len(HOSTILE))]
-        memory.add_documents(
-            [
-                Document((Passage(still, {name: value}), Passage(flew, speaker="Ann")))
-                for (still, flew), value in zip(said, HOSTILE, strict=True)
-            ],
-            progress=False,
-        )
-        recall = memory.recall("When did the herons fly?", top_n=99)
-        assert {found.content for found in recall} == {text for pair in said for text in pair}

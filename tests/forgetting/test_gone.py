@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import logging
-import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory, runtime
-from neurogated.core.view import GraphView
 from neurogated.errors import UnknownIdError
 
 TEXTS = ("A heron stood in the reeds.", "The heron flew over Lyon.", "Rain fell on Lyon all day.")
@@ -60,34 +57,6 @@ def test_memories_of_a_recall_are_gone_and_not_unknown_even_after_a_compaction(
     # A bare id leaves no trace, as a compaction promises.
     with pytest.raises(UnknownIdError):
         memory.feedback(recall.ids)
-
-
-def test_a_delete_waits_for_the_feedback_that_has_seen_the_memory(
-    memory: NeuroGraphMemory, ids: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The deletion begins after the feedback has read the graph and before it writes."""
-    seen, deleting = threading.Event(), threading.Event()
-    present = GraphView.present
-
-    def stop(view: GraphView, *given: object) -> list[str]:
-        found = present(view, *given)  # type: ignore[arg-type]
-        if threading.current_thread().name.startswith("feedback"):
-            seen.set()
-            assert deleting.wait(60)
-        return found
-
-    def delete() -> int:
-        deleting.set()
-        return memory.delete(ids)
-
-    monkeypatch.setattr(GraphView, "present", stop)
-    with ThreadPoolExecutor(1, "feedback") as feeding, ThreadPoolExecutor(1, "delete") as pool:
-        feedback = feeding.submit(memory.feedback, ids)
-        assert seen.wait(60)
-        deleted = pool.submit(delete)
-        assert feedback.result(60) == 3
-        assert deleted.result(60) == 3
-    assert [entry.reason for entry in memory.history.list()][-2:] == ["feedback on 3 memories", "delete"]
 
 
 def test_accesses_of_deleted_memories_are_skipped(memory: NeuroGraphMemory, ids: list[str]) -> None:

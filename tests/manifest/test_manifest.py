@@ -82,17 +82,6 @@ def test_a_name_has_the_subject_and_no_opener_day_or_verb_that_always_stands_bes
     assert [name for _, name in keywords_and_names(words, words)] == list(subjects)
 
 
-def test_a_name_of_a_community_is_of_its_subjects(memory: NeuroGraphMemory) -> None:
-    boats = [
-        f"On Friday we moored boat {place} at the quay. Gave the harbour master his five euros." for place in "ABCD"
-    ]
-    loaves = [f"Baked loaf {place} on Friday. Bread needs a hot oven and good flour." for place in "ABCD"]
-    memory.add([*boats, *loaves])
-    names = {word for one in memory.manifest.get().communities for word in one.name.split(", ")}
-    assert names & {"harbour", "quay", "oven"}
-    assert not names & {"Friday", "friday", "Gave", "gave", "five", "Baked", "baked"}
-
-
 def test_a_question_is_routed_to_the_community_that_answers_it(memory: NeuroGraphMemory) -> None:
     memory.add([*SAILS, *BEES])
     for by in ("meaning", "words"):

@@ -115,7 +115,8 @@ def _sent(message: object) -> bytes | None:
 SENT = {name: (body, wanted) for name, (message, wanted) in SHAPES.items() if (body := _sent(message))}
 
 
-@pytest.mark.parametrize(("body", "wanted"), SENT.values(), ids=SENT)
+# What the formats give is tested beside `read_contents`; a few of them show that the bodies arrive.
+@pytest.mark.parametrize(("body", "wanted"), list(SENT.values())[::9], ids=list(SENT)[::9])
 def test_messages_of_each_format_are_taken_as_add_takes_them(
     memory: NeuroGraphMemory, post: Post, body: bytes, wanted: Expected | list[Expected]
 ) -> None:

@@ -20,14 +20,8 @@ from neurogated.testing import ManualClock
 
 SECRET_VECTOR = np.array([0.123456, -0.654321, 0.777777], dtype=np.float32)
 SECRETS = (
-    "hushed content",
-    "hushed-id",
-    "Hushed Speaker",
-    "Hushed Title",
-    "hushed value",
-    "Hushed Found",
-    "schweigend ä",
-)
+    "hushed content", "hushed-id", "Hushed Speaker", "Hushed Title", "hushed value", "Hushed Found", "schweigend ä",
+)  # fmt: skip
 
 
 def _secret(clock: ManualClock) -> MemoryNode:
