@@ -404,7 +404,12 @@ def _similarity_delta(graph: GraphStorePort, embedder: Embedder, config: MemoryC
         stored = [node for node in graph.get_nodes(ids) if node.embedding is not None]
         embedded = zip(stored, _embedded(stored, embedder), strict=True)
         nodes = [MemoryNode(node.id, "", vector, scope=node.scope) for node, vector in embedded]
-        edges += similarity_edges(nodes, lambda user: before[user].nearest, neighbors=config.MAX_SIM_NEIGHBORS, at=at)
+        edges += similarity_edges(
+            nodes,
+            lambda user, vectors, k: before[user].nearest(vectors, k),
+            neighbors=config.MAX_SIM_NEIGHBORS,
+            at=at,
+        )
         for user_id, added in by_user(nodes).items():
             before[user_id].add(added)
     keys = {edge.key for edge in edges}

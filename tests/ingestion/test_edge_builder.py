@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import EdgeKey, EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
-from neurogated.ingestion.edge_builder import UserGraph, sequence_edges, similarity_edges
+from neurogated.ingestion.edge_builder import UserGraphs, sequence_edges, similarity_edges
 from neurogated.testing import ManualClock
 
 AT = ManualClock().now
@@ -33,9 +33,7 @@ def build(nodes: Sequence[MemoryNode], neighbors: int, cuts: Sequence[int]) -> l
     borders = [0, *sorted(cut for cut in cuts if cut < len(nodes)), len(nodes)]
     for begin, end in pairwise(borders):
         group = nodes[begin:end]
-        new = list(
-            similarity_edges(group, lambda user: UserGraph(store.snapshot(), user).nearest, neighbors=neighbors, at=AT)
-        )
+        new = list(similarity_edges(group, UserGraphs(store.snapshot()).nearest, neighbors=neighbors, at=AT))
         store.apply(GraphDelta(nodes=tuple(group), edges=tuple(new), at=AT))
         edges.extend(new)
     return edges

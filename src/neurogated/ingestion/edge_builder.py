@@ -33,56 +33,28 @@ def _texts_of(user_id: str | None) -> Filter:
     return Filter(scope=ScopeFilter(user_id, alone=True), originals=True)
 
 
-class UserGraph:
-    """A state of a store for the memories of one user, or for the memories without a user.
+class UserGraphs(dict[str | None, Snapshot]):
+    """A state of a store for the memories of each user, and for those without a user, made when it is asked for.
 
     Memories derived from others, such as facts, are left out: they repeat words of their sources, so they would make
     these words seem common.
     """
 
-    def __init__(self, reader: Snapshot, user_id: str | None) -> None:
-        self._reader = reader.restricted(_texts_of(user_id))
-        self.view = self._reader.view
-        """The whole graph; searches in it find the user's memories only."""
+    def __init__(self, whole: Snapshot) -> None:
+        super().__init__()
+        self._whole, self.view = whole, whole.view
 
-    def get_nodes(self, node_ids: Sequence[str]) -> list[MemoryNode]:
-        """Return the existing nodes with these ids."""
-        return self._reader.nodes(self.view.known_rows(node_ids)) if node_ids else []
+    def __missing__(self, user_id: str | None) -> Snapshot:
+        graph = self[user_id] = self._whole.restricted(_texts_of(user_id))
+        return graph
 
-    def nearest(self, vectors: Sequence[Vector], k: int) -> list[Iterable[tuple[str, float]]]:
+    def nearest(self, user_id: str | None, vectors: Sequence[Vector], k: int) -> list[Iterable[tuple[str, float]]]:
         """Return for each vector the ids and cosines of the user's `k` nearest nodes, best first, ties by id."""
         ids = self.view.ids
         return [
             zip([ids[row] for row in rows.tolist()], cosines.tolist(), strict=True)
-            for rows, cosines in self._reader.nearest(vectors, k)
+            for rows, cosines in self[user_id].nearest(vectors, k)
         ]
-
-    def nodes_with(self, terms: Collection[str], limit: int | None = None) -> list[str]:
-        """Return at most `limit` of the user's nodes that have all of `terms`, in the order they were added."""
-        ids = self.view.ids
-        return [ids[row] for row in self._reader.rows_with(terms, limit).tolist()]
-
-    def existing_tags(self, tags: Iterable[str]) -> frozenset[str]:
-        """Return the tags that at least one of the user's nodes has."""
-        return self._reader.existing_tags(tags)
-
-    def terms_of(self, node_ids: Sequence[str]) -> list[frozenset[str]]:
-        """Return each node's tags and search terms."""
-        return self._reader.terms_of(self.view.rows(node_ids))
-
-
-class UserGraphs(dict[str | None, UserGraph]):
-    """The graphs of users, made when they are asked for."""
-
-    def __init__(self, reader: Snapshot) -> None:
-        super().__init__()
-        self._reader = reader
-        self.view = reader.view
-        """The whole graph."""
-
-    def __missing__(self, user_id: str | None) -> UserGraph:
-        graph = self[user_id] = UserGraph(self._reader, user_id)
-        return graph
 
 
 class RecentNodes:
@@ -148,8 +120,8 @@ _TEMPORAL_WEIGHT = 0.2
 _ACTIVE = 64
 """Memories of a user, accessed last, that count as active: a session or two."""
 
-Nearest = Callable[[Sequence[Vector], int], Sequence[Iterable[tuple[str, float]]]]
-"""Returns for each vector the ids and cosines of the k nearest nodes, best first, ties by id."""
+Nearest = Callable[[str | None, Sequence[Vector], int], Sequence[Iterable[tuple[str, float]]]]
+"""Returns for each vector the ids and cosines of a user's k nearest nodes, best first, ties by id."""
 
 
 def sequence_edges(node_ids: Sequence[str], new_ids: Iterable[str], *, at: datetime) -> Iterator[MemoryEdge]:
@@ -165,7 +137,7 @@ def sequence_edges(node_ids: Sequence[str], new_ids: Iterable[str], *, at: datet
 
 def similarity_edges(
     new_nodes: Sequence[MemoryNode],
-    nearest_of: Callable[[str | None], Nearest],
+    nearest: Nearest,
     *,
     neighbors: int,
     at: datetime,
@@ -181,7 +153,7 @@ def similarity_edges(
         vectors = [np.asarray(node.embedding) for node in nodes]
         # One more than needed, since the search may find the node itself: an old version, or the same node that another
         # thread has stored.
-        found = nearest_of(user_id)(vectors, neighbors + 1 + len(without))
+        found = nearest(user_id, vectors, neighbors + 1 + len(without))
         exact, size = np.array(vectors, dtype=np.float64), len(vectors)
         cosines = np.where(np.tri(size, k=-1), exact_cosines(exact, exact[:, None]), -np.inf) if size > 1 else exact
         least = np.partition(cosines, -neighbors)[:, -neighbors].tolist() if size > neighbors else [-np.inf] * size

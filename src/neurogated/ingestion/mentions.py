@@ -30,10 +30,10 @@ from neurogated.core.delta import WeightChange
 from neurogated.core.derivation import is_derived
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
-from neurogated.core.ports import GraphStorePort
+from neurogated.core.ports import GraphStorePort, Snapshot
 from neurogated.core.rendering import keyword_text, names_in, opening_tag, subject_names, subject_tag, subjects_among
 from neurogated.core.view import GraphView
-from neurogated.ingestion.edge_builder import UserGraph, UserGraphs, by_user
+from neurogated.ingestion.edge_builder import UserGraphs, by_user
 from neurogated.text.keywords import fold, split_keywords, split_words
 
 MAX_MENTIONS = 20
@@ -45,8 +45,8 @@ _APART = re.compile("(?<=[\u3005\u3040-\u30ff\u3400-\u9fff]) (?=[\u3005\u3040-\u
 _BEFORE = re.compile(r"(?<!\S)([^\W\d_]) (?=[^\W_])")
 _AFTER = re.compile(r" (?=(?:[^\W\d_]|ll|re|ve)(?!\S))")
 
-Pair = tuple[str, str]
-"""Ids of two nodes: source and target of an edge."""
+Pair = tuple[int, int]
+"""Rows of two nodes, source and target of an edge; new nodes have the rows that they will get."""
 
 
 class EdgeChanges(NamedTuple):
@@ -94,38 +94,33 @@ def text_edges(
     changes = EdgeChanges([], [], [])
     for user_id in dict.fromkeys((*leaving, *coming)):
         change = TextChange(graphs[user_id], leaving.get(user_id, []), coming.get(user_id, []))
-        found = _changes(graphs.view, change, new, at)
-        changes.put.extend(found.put)
-        changes.reweighted.extend(found.reweighted)
-        changes.removed.extend(found.removed)
+        _add_changes(changes, view, change, new, at)
     return changes
 
 
-def _changes(view: GraphView, change: TextChange, new: Collection[str], at: datetime) -> EdgeChanges:
-    """Return the changes of the edges of one user; `new` are the ids that no stored node has."""
-    changes, weights = EdgeChanges([], [], []), change.weights()
-    if not weights:
-        return changes
+def _add_changes(changes: EdgeChanges, view: GraphView, change: TextChange, new: Collection[str], at: datetime) -> None:
+    """Add the changes of the edges of one user; `new` are the ids that no stored node has."""
+    if not (weights := change.weights()):
+        return
     # Expired nodes get no new edges, even if they are not removed yet.
-    ends = {node_id for pair in weights for node_id in pair}
-    stored = {view.ids[row] for row in view.known_rows(ends.difference(new)).tolist()}
-    # Sorting by row makes the order of edges deterministic.
-    there = stored.union(new)
-    possible = [pair for pair in weights if there.issuperset(pair)]
-    possible.sort(key=lambda pair: (change.row(pair[0]), change.row(pair[1])))
+    ids = {row: change.ids.get(row) or view.ids[row] for pair in weights for row in pair}
+    stored = set(view.known_rows([name for name in ids.values() if name not in new]).tolist())
+    there = stored.union(row for row, name in ids.items() if name in new)
+    # Sorting makes the order of edges deterministic.
+    possible = sorted(pair for pair in weights if there.issuperset(pair))
     known = [pair for pair in possible if stored.issuperset(pair)]
-    rows = np.array([view.rows_by_id[node_id] for pair in known for node_id in pair], dtype=np.int64).reshape(-1, 2)
+    rows = np.array(known, dtype=np.int64).reshape(-1, 2)
     edges = view.edge_rows(rows[:, 0], rows[:, 1], EdgeType.MENTION)
     present = dict(zip(compress(known, edges >= 0), view.weight.take(edges[edges >= 0]).tolist(), strict=True))
     for pair in possible:
-        weight, before, key = weights[pair], present.get(pair, 0.0), EdgeKey(*pair, EdgeType.MENTION)
+        weight, before = weights[pair], present.get(pair, 0.0)
+        key = EdgeKey(ids[pair[0]], ids[pair[1]], EdgeType.MENTION)
         if weight and not before:
             changes.put.append(MemoryEdge(*key, weight, created_at=at))
         elif weight and before != weight:
             changes.reweighted.append(WeightChange(key, weight, derived=True))
         elif before and not weight:
             changes.removed.append(key)
-    return changes
 
 
 def _source_of(node: MemoryNode) -> tuple[object, ...]:
@@ -133,14 +128,14 @@ def _source_of(node: MemoryNode) -> tuple[object, ...]:
     return node.content, node.title, node.found.names, keyword_text(node)
 
 
-Holders = tuple[Sequence[str], Sequence[str]]
-"""Nodes with a name before and after a change, both in the order of the store."""
+Holders = tuple[Sequence[int], Sequence[int]]
+"""Rows of the nodes with a name before and after a change, both ascending."""
 
 
 class TextChange:
     """A change of texts before it is written: some texts leave the store, others come."""
 
-    def __init__(self, graph: UserGraph, leaving: Sequence[MemoryNode], coming: Sequence[MemoryNode]) -> None:
+    def __init__(self, graph: Snapshot, leaving: Sequence[MemoryNode], coming: Sequence[MemoryNode]) -> None:
         """Lay a change over the memories of a user.
 
         Args:
@@ -151,11 +146,12 @@ class TextChange:
         self._graph, self._texts, size = graph, [*leaving, *coming], len(leaving)
         self._subjects = list(map(subject_names, self._texts))
         self._sides = slice(size), slice(size, None)
-        self._left = {node.id for node in leaving}
-        self._rows = graph.view.rows_by_id
-        following = count(graph.view.node_count)
-        self._new_rows = {node.id: next(following) for node in coming if node.id not in self._rows}
-        self._read: dict[str, str] = {}
+        known, following = graph.view.rows_by_id, count(graph.view.node_count)
+        self._rows = [known[node.id] if node.id in known else next(following) for node in self._texts]
+        self.ids = dict(zip(self._rows, (node.id for node in self._texts), strict=True))
+        """The ids of these texts by their rows."""
+        self._left = set(self._rows[:size])
+        self._read: dict[int, str] = {}
         self._by_subject = self._grouped(self._subjects)
 
     def weights(self) -> dict[Pair, float]:
@@ -172,41 +168,40 @@ class TextChange:
                 if sources[0] != sources[1] or targets[0] != targets[1]:
                     pairs.update(product({*chain(*sources)}, {*chain(*targets)}))
         coming = self._sides[1]
-        come = {node.id: own for node, own in zip(self._texts[coming], self._subjects[coming], strict=True)}
+        come = dict(zip(self._rows[coming], self._subjects[coming], strict=True))
         left = self._left - come.keys()
         pairs = {pair for pair in pairs if left.isdisjoint(pair) and pair[0] != pair[1]}
         if not pairs:
             return {}
         stored = list({target for _, target in pairs} - come.keys())
-        names = {**come, **dict(zip(stored, map(subjects_among, self._graph.terms_of(stored)), strict=True))}
+        terms = self._graph.terms_of(np.array(stored, dtype=np.int64)) if stored else []
+        names = {**come, **dict(zip(stored, map(subjects_among, terms), strict=True))}
 
-        def weight(source: str, target: str) -> float:
+        def weight(source: int, target: int) -> float:
             holders = [mentioning(name)[1] for name in names[target] if target in about(name)[1]]
             return max((1 / math.log2(1 + len(held)) for held in holders if source in held), default=0.0)
 
         return {pair: weight(*pair) for pair in pairs}
 
-    def row(self, node_id: str) -> int:
-        """Return the present or future row of a node in the store. Rows define the order of nodes."""
-        row = self._rows.get(node_id)
-        return self._new_rows[node_id] if row is None else row
-
     def _about(self, subject: str) -> Holders:
         """Return the first `MAX_MENTIONS` nodes about a subject, such as the chunks of a long text."""
         left, come = (group.get(subject, ()) for group in self._by_subject)
-        stored = self._with(self._graph.nodes_with([subject_tag(subject)], MAX_MENTIONS + len(left)), left)
-        return stored[:MAX_MENTIONS], self._after(stored, left, come)[:MAX_MENTIONS]
+        found = self._graph.rows_with([subject_tag(subject)], MAX_MENTIONS + len(left)).tolist()
+        # Searches miss leaving nodes that have expired.
+        stored = sorted({*found, *left})
+        return stored[:MAX_MENTIONS], sorted({*stored}.difference(left).union(come))[:MAX_MENTIONS]
 
     def _mentioning(self, subject: str) -> Holders:
         """Return the nodes that mention a subject; no nodes if more than `MAX_MENTIONS` mention it."""
         left, come = (group.get(subject, ()) for group in self._by_named)
-        stored = self._with(self._mentioning_and_staying(subject, MAX_MENTIONS + 1), left)
-        after = self._after(stored, left, come) if len(stored) + len(come) - len(left) <= MAX_MENTIONS else []
+        stored = sorted({*self._mentioning_and_staying(subject, MAX_MENTIONS + 1), *left})
+        is_few = len(stored) + len(come) - len(left) <= MAX_MENTIONS
+        after = sorted({*stored}.difference(left).union(come)) if is_few else []
         return stored if len(stored) <= MAX_MENTIONS else [], after
 
     @cached_property
-    def _by_named(self) -> Sequence[Mapping[str, Sequence[str]]]:
-        """The ids of leaving and of coming texts, by the subjects that they mention."""
+    def _by_named(self) -> Sequence[Mapping[str, Sequence[int]]]:
+        """The rows of leaving and of coming texts, by the subjects that they mention."""
         own = {subject_tag(name) for groups in self._by_subject for name in groups}
         own |= set(map(opening_tag, own))
 
@@ -224,50 +219,36 @@ class TextChange:
             named.append([name for name in names if any(way <= terms for way in keywords_of_name(name))])
         return self._grouped(named) if any(named) else ({}, {})
 
-    def _grouped(self, keys: Sequence[Collection[str]]) -> Sequence[Mapping[str, Sequence[str]]]:
-        """Return the ids of leaving and of coming texts by their keys."""
-        sides = list[dict[str, tuple[str, ...]]]()
+    def _grouped(self, keys: Sequence[Collection[str]]) -> Sequence[Mapping[str, Sequence[int]]]:
+        """Return the rows of leaving and of coming texts by their keys."""
+        sides = list[dict[str, tuple[int, ...]]]()
         for side in self._sides:
-            groups: dict[str, tuple[str, ...]] = {}
-            for node, own in zip(self._texts[side], keys[side], strict=True):
+            groups: dict[str, tuple[int, ...]] = {}
+            for row, own in zip(self._rows[side], keys[side], strict=True):
                 for key in own:
-                    # The garbage collector, which stops all threads, drops tuples of texts at once.
-                    groups[key] = (*groups.get(key, ()), node.id)
+                    # The garbage collector, which stops all threads, drops tuples of numbers at once.
+                    groups[key] = (*groups.get(key, ()), row)
             sides.append(groups)
         return sides
 
-    def _with(self, found: Sequence[str], left: Collection[str]) -> Sequence[str]:
-        """Return what was found with the leaving nodes, in the order of the rows: searches miss those that expired."""
-        return found if set(left) <= set(found) else sorted({*found, *left}, key=self.row)
-
-    def _after(self, stored: Sequence[str], left: Collection[str], come: Sequence[str]) -> list[str]:
-        after = [*(node_id for node_id in stored if node_id not in left), *come] if left else [*stored, *come]
-        # New nodes follow all others, in the order in which they come.
-        return after if self._new_rows.keys() >= set(come) else sorted(after, key=self.row)
-
-    def _mentioning_and_staying(self, subject: str, limit: int) -> list[str]:
+    def _mentioning_and_staying(self, subject: str, limit: int) -> list[int]:
         """Return the first `limit` stored nodes that mention a subject and do not leave."""
-        ways = keywords_of_name(subject)
-        about = subject_tag(subject)
-        unfit = {node_id for way in ways for node_id in self._graph.nodes_with([*way, about])}.union(self._left)
+        ways, about = keywords_of_name(subject), subject_tag(subject)
+        unfit = self._left.union(*(self._graph.rows_with([*way, about]).tolist() for way in ways))
         for most in (limit + len(unfit), None):
-            found = [self._graph.nodes_with(way, most) for way in ways]
-            candidates = sorted({*chain.from_iterable(found)} - unfit, key=self.row)
-            naming = self._naming(subject, candidates, limit)
+            found = [self._graph.rows_with(way, most).tolist() for way in ways]
+            naming, waiting = list[int](), iter(sorted({*chain.from_iterable(found)} - unfit))
+            # For a common name, the texts of the first candidates suffice.
+            while len(naming) < limit and (part := list(islice(waiting, limit - len(naming)))):
+                unread = np.array([row for row in part if row not in self._read], dtype=np.int64)
+                for node in self._graph.nodes(unread) if unread.size else ():
+                    row = self._graph.view.rows_by_id[node.id]
+                    self._read[row] = f" {' '.join(split_words(fold(node.content)))} "
+                naming += [row for row in part if f" {subject} " in self._read.get(row, "")]
             # If a way has more candidates than were read, its next ones may come before candidates of another way.
             if most is None or all(len(held) < most for held in found) or (len(found) == 1 and len(naming) == limit):
                 break
         return naming
-
-    def _naming(self, subject: str, candidates: Sequence[str], limit: int) -> list[str]:
-        """Return the first `limit` candidates whose content has the name of a subject. This reads their texts."""
-        found, waiting = list[str](), iter(candidates)
-        # For a common name, the first candidates suffice.
-        while len(found) < limit and (part := list(islice(waiting, limit - len(found)))):
-            nodes = self._graph.get_nodes([node_id for node_id in part if node_id not in self._read])
-            self._read.update((node.id, f" {' '.join(split_words(fold(node.content)))} ") for node in nodes)
-            found += [node_id for node_id in part if f" {subject} " in self._read.get(node_id, "")]
-        return found
 
 
 def keywords_of_name(name: str) -> list[AbstractSet[str]]:

@@ -33,7 +33,7 @@ from neurogated.ingestion.document import (
     labelled_speaker,
 )
 from neurogated.ingestion.drafts import REACH, Batch, DocumentPart, Draft, Revision, SessionKey, expiry
-from neurogated.ingestion.edge_builder import RecentNodes, UserGraph
+from neurogated.ingestion.edge_builder import RecentNodes, UserGraphs
 from neurogated.ingestion.sessions import SessionTurns, followers_without, turn_ids
 from neurogated.ingestion.titles import find_names
 from neurogated.text.keywords import count_words
@@ -208,7 +208,8 @@ class Planner:
         if node.scope.session_id is not None:
             ids = turn_ids(self._store.view(), node.scope.user_id, node.scope.session_id)
         elif (document_id := node.found.document_id) is not None:
-            ids = UserGraph(self._store.snapshot(), node.scope.user_id).nodes_with([document_tag(document_id)])
+            graph = UserGraphs(self._store.snapshot())[node.scope.user_id]
+            ids = [graph.view.ids[row] for row in graph.rows_with([document_tag(document_id)]).tolist()]
         else:
             return ()
         place = ids.index(node.id) if node.id in ids else 0

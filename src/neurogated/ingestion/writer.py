@@ -78,7 +78,7 @@ class Linker:
         known = [node for node in analysed.known if node.id in analysed.moved]
         moved = [*analysed.new, *(one for one in known if not is_derived(view, view.known_rows([one.id])).any())]
         leaving, most = set(gone), self._config.MAX_SIM_NEIGHBORS
-        similar = similarity_edges(moved, lambda user: graphs[user].nearest, neighbors=most, at=at, without=leaving)
+        similar = similarity_edges(moved, graphs.nearest, neighbors=most, at=at, without=leaving)
         # Stored nodes may have new vectors that are not stored yet.
         similarities = list(fitted(similar, analysed.nodes) if analysed.known else similar)
         parted, same = self._duplicates.among(view, analysed.nodes, similarities, gone, at)
