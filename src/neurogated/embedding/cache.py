@@ -80,6 +80,5 @@ class CachedEmbedder:
         self._embedder.close()
 
     def _vector(self, value: bytes) -> NDArray[np.float32] | None:
-        """Return the cached vector, None if its length is not the embedder's."""
         fits = len(value) == self.dimension * _NUMBER.itemsize
         return np.frombuffer(value, dtype=_NUMBER) if fits else None

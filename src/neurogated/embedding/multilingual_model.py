@@ -150,7 +150,6 @@ def _pieces(file: _Reader) -> dict[str, tuple[int, float]]:
 
 
 def _characters(file: _Reader) -> dict[int, str]:
-    """Read the replacement of each character that has one."""
     count, _ = file.unpack("<iI")
     return {
         code: "".join(map(chr, file.unpack(f"<{length}I")))

@@ -37,7 +37,6 @@ _LEADS = re.compile(
 
 
 def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern with its parts."""
     while (whole := re.sub(r"@([A-Z_]+)", lambda name: _TABLE["parts"][name[1]], pattern)) != pattern:
         pattern = whole
     return re.compile(pattern, re.IGNORECASE)

@@ -165,7 +165,6 @@ def _table(state: StateBlock, start: int, end: int, silent: bool) -> bool:  # no
 
 
 def _begin(token: Token) -> int:
-    """Return the first line of a block."""
     return 0 if token.map is None else token.map[0]
 
 

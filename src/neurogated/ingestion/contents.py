@@ -338,6 +338,5 @@ def _messages_of_completion(opened: Mapping[str, Any]) -> tuple[list[tuple[str, 
 
 
 def _telling(answer: Mapping[str, Any], held: str) -> list[str]:
-    """Return the keys of an answer whose values may say something."""
     told = {str(key): one for key, one in answer.items() if key != held and spelled(key) not in formats.OF_ANSWERS}
     return [key for key, one in told.items() if is_given(one) and not isinstance(one, int | float | datetime)]

@@ -251,7 +251,6 @@ class Draft(NamedTuple):
         return with_lifetime(node, self.lifetime)
 
     def _metadata_over(self, stored: MemoryNode) -> Mapping[str, object]:
-        """Return the new metadata of a stored node with the same text."""
         return self.metadata if self.named else {**stored.metadata, **self.metadata}
 
 

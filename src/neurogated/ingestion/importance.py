@@ -139,7 +139,6 @@ def text_features(text: str) -> dict[str, float]:
 
 
 def _clauses(text: str) -> list[_Clause]:
-    """Return the sentences of a text; one that asks after a statement is two clauses."""
     clauses = list[tuple[str, bool]]()
     for sentence, is_question in plain_sentences(_END.sub("\n", _CODE.sub(" ", text))):
         plain = sentence.lower()

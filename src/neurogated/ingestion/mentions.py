@@ -124,7 +124,6 @@ def _add_changes(changes: EdgeChanges, view: GraphView, change: TextChange, new:
 
 
 def _source_of(node: MemoryNode) -> tuple[object, ...]:
-    """Return the fields of a node that determine its MENTION edges."""
     return node.content, node.title, node.found.names, keyword_text(node)
 
 
@@ -220,7 +219,6 @@ class TextChange:
         return self._grouped(named) if any(named) else ({}, {})
 
     def _grouped(self, keys: Sequence[Collection[str]]) -> Sequence[Mapping[str, Sequence[int]]]:
-        """Return the rows of leaving and of coming texts by their keys."""
         sides = list[dict[str, tuple[int, ...]]]()
         for side in self._sides:
             groups: dict[str, tuple[int, ...]] = {}

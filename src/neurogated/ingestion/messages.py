@@ -253,7 +253,6 @@ def _without_envelope(item: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _of_item(item: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the message that has a single part, as of OpenAI's Responses."""
     is_result = kind_of(item["type"]) == _RESULT or str(item["type"]).endswith("_output")
     about = {"metadata", ORIGINAL, *TIMES, *(key for key in item if spelled(key) in _LIFETIMES)}
     outside = {key: item[key] for key in ("id", *about) if item.get(key) is not None}
@@ -455,7 +454,6 @@ def _words(value: object, *, is_typed: bool) -> list[str]:
 
 
 def _words_at(body: Mapping[str, Any], keys: Sequence[str], *, is_typed: bool) -> list[str]:
-    """Return the texts at the first of some keys that has any."""
     return next(filter(None, (_words(body.get(key) or None, is_typed=is_typed) for key in keys)), [])
 
 
@@ -502,7 +500,6 @@ def _words_of(part: Part) -> list[str]:
 
 
 def _thought(value: object) -> list[str]:
-    """Return the words of a part that nobody says."""
     if isinstance(value, Mapping):
         body = normalised(value)
         value = [body[key] for key in formats.THOUGHT_KEYS if key in body]
@@ -567,7 +564,6 @@ def _as_json(value: object) -> str:
 
 
 def _described(value: object) -> object:
-    """Return a value that is no JSON value as one."""
     return value.decode() if isinstance(value, bytes) else as_mapping(value) or str(value)
 
 

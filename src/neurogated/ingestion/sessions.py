@@ -150,7 +150,6 @@ class SessionTurns:
         return [(place, self.stored[turn_id]) for place, turn_id in enumerate(ids, begin) if turn_id in self.stored]
 
     def _read_around(self, place: int) -> None:
-        """Extend the window to the turns around a place in `rows`."""
         if not self.turns:
             self.begin = self.end = place
         self._extend(place - REACH, place + REACH)

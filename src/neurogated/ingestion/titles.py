@@ -128,7 +128,6 @@ def first_subject(text: str) -> str | None:
 
 
 def _before_verb(sentence: str) -> str | None:
-    """Return the name before the verb of an English sentence, or before a bracket or comma between them."""
     defined = _DEFINED.search(sentence)
     verb = defined or _ENGLISH_VERB.search(sentence)
     head, mark = _head(sentence, verb)
@@ -148,7 +147,6 @@ def _before_verb(sentence: str) -> str | None:
 
 
 def _defined_elsewhere(sentence: str, text: str) -> str | None:
-    """Return the subject of a definition in a language other than English."""
     defined = _DEFINED.search(sentence)
     if defined is None:
         return None
@@ -189,7 +187,6 @@ def _plain(word: str) -> str:
 
 
 def _is_title(words: list[str]) -> bool:
-    """Return whether words are written like a name."""
     if _plain(words[-1]) in _SMALL or words[0][0].islower():
         return False
     return all(word in _SMALL or not word[0].islower() for word in words[1:])
@@ -252,7 +249,6 @@ def find_names(text: str) -> tuple[str, ...]:
 
 
 def _header(lines: list[str]) -> str | None:
-    """Return the title among the `Key: value` lines at the beginning of a text."""
     fenced = lines[0].strip() == _FENCE
     for place, line in enumerate(lines[fenced:]):
         found = _HEADER.fullmatch(line.strip())
@@ -266,7 +262,6 @@ def _header(lines: list[str]) -> str | None:
 
 
 def _heading(lines: list[str]) -> str | None:
-    """Return the first line if it is a heading."""
     first, rest = lines[0].strip(), lines[1:]
     text = [line for line in rest if line.strip() and not _UNDERLINE.fullmatch(line)]
     if not text:
@@ -295,7 +290,6 @@ def _heads(line: str, rest: list[str]) -> bool:
 
 
 def _fits(title: str) -> bool:
-    """Return whether a text is short enough for a title."""
     if _HAN.search(title):
         return len(title) <= _LONGEST_HAN_HEADING
     return len(title) <= _LONGEST_HEADING and len(title.split()) <= _MOST_WORDS

@@ -111,7 +111,6 @@ class LocalLLM(ConfiguredLLM):
             ) from error
 
     def _room(self, model: Any, asked: int, most: int) -> int:  # noqa: ANN401
-        """Return the token limit of the answer."""
         longest = getattr(model.config.get_text_config(), "max_position_embeddings", None)
         room = most if longest is None else min(most, longest - asked)
         if room < 1:

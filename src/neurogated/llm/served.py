@@ -112,7 +112,6 @@ class ServedLLM(ConfiguredLLM):
 
     @property
     def _where(self) -> str:
-        """Model and address, for error messages."""
         return f"language model {self._model!r} at {self._client.base_url}"
 
     def _ask(self, messages: list[dict[str, str]], schema: Mapping[str, Any] | None, limit: int) -> Any:  # noqa: ANN401

@@ -145,7 +145,6 @@ class StructuredLLM:
 
 
 def _spoken(text: str) -> str:
-    """Return the text after the model's thoughts."""
     after_thoughts = _THOUGHT_END.split(text)[-1]
     return _THOUGHT_BEGIN.split(after_thoughts)[0].strip()
 

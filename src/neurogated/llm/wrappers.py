@@ -91,7 +91,6 @@ class LimitedLLM(_Wrapper):
 
     @property
     def _cost(self) -> float:
-        """What the tokens so far cost, in the currency of the prices."""
         return (self._prompt_tokens * self.prices[0] + self._completion_tokens * self.prices[1]) / 1_000_000
 
     def _count_call(self) -> None:
@@ -167,7 +166,6 @@ class CachedLLM(_Wrapper):
 
 
 def _parsed(value: bytes) -> tuple[str, Meta] | None:
-    """Return a cached answer and its metadata, None if the entry is damaged."""
     try:
         match json.loads(value):
             case [str(text), dict(meta)]:
