@@ -109,15 +109,16 @@ class DurableStore(GraphStore, SupportsCheck, SupportsReembedding, Generic[_Engi
             InputError: a vector has another length, a version gets no vector, or the delta does not fit.
         """
         with self.transaction():
-            self.put_vectors(embedder, dimension, vectors)
+            self.put_vectors(vectors, dimension)
+            self.engine.record({"embedder": embedder, "dimension": dimension})
             self.graph.family.invalidate()
             self.graph.family.renew()
             if delta:
                 self.apply(delta)
 
     @abstractmethod
-    def put_vectors(self, embedder: str, dimension: int, vectors: Iterable[tuple[VersionKey, Vector]]) -> None:
-        """Replace all vectors and record their embedder, within a transaction."""
+    def put_vectors(self, vectors: Iterable[tuple[VersionKey, Vector]], dimension: int) -> None:
+        """Replace all vectors, within a transaction."""
 
 
 class DatabaseStore(DurableStore[_Database]):
@@ -135,11 +136,10 @@ class DatabaseStore(DurableStore[_Database]):
         self.engine.claim_all()
         return chain.from_iterable(map(embedded_versions, self._logs()))
 
-    def put_vectors(self, embedder: str, dimension: int, vectors: Iterable[tuple[VersionKey, Vector]]) -> None:
+    def put_vectors(self, vectors: Iterable[tuple[VersionKey, Vector]], dimension: int) -> None:
         """Replace all vectors, which are all in memory; see `DurableStore`."""
         self.engine.claim_all()
         replace_vectors(self._logs(), vectors, dimension)
-        self.engine.record_embedder(embedder, dimension)
 
     def _logs(self) -> list[DeltaLog]:
         return [cast("DeltaLog", self.engine.log(name)) for name in self.namespaces()]

@@ -179,7 +179,7 @@ class GraphStore(
 
     def record_frozen(self, *, frozen: bool) -> None:
         with self.exclusively():
-            self.graph.family.engine.record_frozen(frozen=frozen)
+            self.graph.family.engine.record({"frozen": "1" if frozen else None})
 
     def copies(self) -> list[str]:
         return self.graph.family.engine.copies()

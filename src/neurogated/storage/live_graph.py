@@ -147,7 +147,7 @@ class LiveGraph:
                     known = engine.embedder
                     if known is None:
                         known = name, dimension
-                        engine.record_embedder(*known)
+                        engine.record({"embedder": name, "dimension": dimension})
             if self.index.embedder != known:
                 self.index.embedder = known
                 self.publish()

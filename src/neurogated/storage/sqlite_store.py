@@ -57,9 +57,9 @@ class SqliteStore(DurableStore[SqliteEngine], SupportsBackup, SupportsStatistics
         """Yield every version, past or present, of a node with a vector, in all namespaces."""
         return embedded_versions(self.engine)
 
-    def put_vectors(self, embedder: str, dimension: int, vectors: Iterable[tuple[VersionKey, Vector]]) -> None:
+    def put_vectors(self, vectors: Iterable[tuple[VersionKey, Vector]], dimension: int) -> None:
         """Replace all vectors; see `DurableStore`."""
-        replace_vectors(self.engine.connection, embedder, dimension, vectors)
+        replace_vectors(self.engine.connection, vectors, dimension)
 
     def touched(self, kind: str, edge_type: str, after: int, up_to: int) -> Mapping[str, int]:
         """Return changed nodes and the numbers of their last changes; see `SupportsTouched`."""

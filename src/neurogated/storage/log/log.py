@@ -14,7 +14,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.contexts import work_began
@@ -198,30 +198,31 @@ class Engine(ABC):
         Other stores see its deltas when it ends. If the block raises, its deltas are rolled back.
         """
 
-    @property
     @abstractmethod
+    def settings(self) -> Mapping[str, Any]:
+        """Return the settings of the memory by name, as `record` got them; a number may be a text."""
+
+    @abstractmethod
+    def record(self, settings: Mapping[str, str | int | None]) -> None:
+        """Record settings, as a part of the transaction under way if there is one; None removes a setting."""
+
+    @property
     def embedder(self) -> tuple[str, int] | None:
         """Name and dimension of the embedder of all graphs; None if there is none."""
+        known = self.settings()
+        return (known["embedder"], int(known["dimension"])) if known.get("embedder") else None
 
-    @abstractmethod
-    def record_embedder(self, name: str, dimension: int) -> None:
-        """Record the embedder's name and dimension."""
-
-    @abstractmethod
     def is_frozen(self) -> bool:
         """Return whether the memory is frozen: it learns nothing."""
+        return self.settings().get("frozen") == "1"
 
-    @abstractmethod
-    def record_frozen(self, *, frozen: bool) -> None:
-        """Record whether the memory is frozen."""
-
-    @abstractmethod
     def copies(self) -> list[str]:
         """Return the recorded places with copies; see `SupportsNamespaces`."""
+        return sorted(name.removeprefix(_COPY) for name in self.settings() if name.startswith(_COPY))
 
-    @abstractmethod
     def record_copy(self, place: str, *, exists: bool) -> None:
         """Record a place with copies, or remove it."""
+        self.record({_COPY + place: "1" if exists else None})
 
     def close(self) -> None:  # noqa: B027 - an engine may hold none
         """Release the resources of the engine."""
@@ -235,6 +236,7 @@ class Engine(ABC):
         return nullcontext()
 
 
+_COPY = "copy "
 Node = TypeVar("Node")
 Span = tuple[int, int]
 """The number of the delta with which something began, and of the delta with which it ended."""

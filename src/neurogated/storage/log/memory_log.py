@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -64,20 +64,19 @@ class MemoryLog(Log):
 class MemoryEngine(Engine):
     """An engine in memory."""
 
-    embedder: tuple[str, int] | None = None
-
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self._identity = secrets.token_hex()
-        self._frozen = False
-        self._copies: set[str] = set()
+        self._settings: dict[str, str | int] = {}
         self._logs: dict[str, MemoryLog] = {}
 
     @classmethod
     def of(cls, namespace: str, log: MemoryLog, embedder: tuple[str, int] | None) -> Self:
         """Return an engine with one graph."""
         engine = cls()
-        engine._logs[namespace], engine.embedder = log, embedder
+        engine._logs[namespace] = log
+        if embedder is not None:
+            engine._settings = dict(zip(("embedder", "dimension"), embedder, strict=True))
         return engine
 
     def identity(self) -> str:
@@ -98,30 +97,21 @@ class MemoryEngine(Engine):
     @contextmanager
     def transaction(self) -> Iterator[None]:
         before = {name: (log, log.position().sequence) for name, log in self._logs.items()}
-        embedder, frozen = self.embedder, self._frozen
+        settings = self._settings
         try:
             yield
         except BaseException:
             for log, count in before.values():
                 log.take_back(count)
             self._logs = {name: log for name, (log, _) in before.items()}
-            self.embedder, self._frozen = embedder, frozen
+            self._settings = settings
             raise
 
-    def record_embedder(self, name: str, dimension: int) -> None:
-        self.embedder = name, dimension
+    def settings(self) -> Mapping[str, str | int]:
+        return self._settings
 
-    def is_frozen(self) -> bool:
-        return self._frozen
-
-    def record_frozen(self, *, frozen: bool) -> None:
-        self._frozen = frozen
-
-    def copies(self) -> list[str]:
-        return sorted(self._copies)
-
-    def record_copy(self, place: str, *, exists: bool) -> None:
-        self._copies = self._copies | {place} if exists else self._copies - {place}
+    def record(self, settings: Mapping[str, str | int | None]) -> None:
+        self._settings = {name: value for name, value in {**self._settings, **settings}.items() if value is not None}
 
 
 def replayed_past(

@@ -7,7 +7,7 @@ import math
 import secrets
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
 from typing import Any, Final, cast
@@ -267,24 +267,17 @@ class Neo4jEngine(DatabaseEngine):
                 self.stored_head("")
             return self._settings[1]
 
-    def _set_memory(self, **values: Any) -> None:  # noqa: ANN401 - values of properties
+    def settings(self) -> dict[str, Any]:
+        return self._memory()
+
+    def record(self, settings: Mapping[str, Any]) -> None:
         with self.transaction() as work:
-            work.memory |= values
-            work.add(SET_MEMORY, values=values)
-
-    @property
-    def embedder(self) -> tuple[str, int] | None:
-        memory = self._memory()
-        return (memory["embedder"], memory["dimension"]) if "embedder" in memory else None
-
-    def record_embedder(self, name: str, dimension: int) -> None:
-        self._set_memory(embedder=name, dimension=dimension)
+            work.memory |= settings
+            work.add(SET_MEMORY, values=dict(settings))
 
     def is_frozen(self) -> bool:
-        return bool(self._memory()["frozen"])
-
-    def record_frozen(self, *, frozen: bool) -> None:
-        self._set_memory(frozen=frozen)
+        # The property of a memory that was never frozen is false.
+        return self._memory().get("frozen") in (True, "1")
 
     def copies(self) -> list[str]:
         return sorted(self._memory()["copies"])
@@ -292,7 +285,7 @@ class Neo4jEngine(DatabaseEngine):
     def record_copy(self, place: str, *, exists: bool) -> None:
         with self.transaction() as work:
             others = [other for other in work.memory["copies"] if other != place]
-            self._set_memory(copies=[*others, place] if exists else others)
+            self.record({"copies": [*others, place] if exists else others})
 
     def close(self) -> None:
         """Close the connections; the database holds every acknowledged write."""

@@ -8,7 +8,7 @@ import json
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import LiteralString, NamedTuple, cast
 
@@ -199,7 +199,6 @@ _WRITE_CHECKPOINT = """
     WHERE (checkpoints.epoch, checkpoints.sequence) < (excluded.epoch, excluded.sequence)
 """
 _TOKEN_BYTES = 16
-_FROZEN, _EMBEDDER, _DIMENSION = "frozen", "embedder", "dimension"
 _CREATE = """
     WITH made AS (INSERT INTO namespaces (name) VALUES (%b) ON CONFLICT DO NOTHING RETURNING namespace)
     INSERT INTO heads (namespace) SELECT namespace FROM made
@@ -222,12 +221,11 @@ _HISTORY = """
     SELECT sequence, at, entry FROM deltas WHERE namespace = %s AND sequence > %s AND sequence <= %s ORDER BY sequence
 """
 _REPLACE = "UPDATE deltas SET body = %b WHERE namespace = %s AND sequence = %s"
-_SETTING = "SELECT value FROM settings WHERE name = %s"
-_RECORD_BOTH = """
-    INSERT INTO settings VALUES (%s, %s), (%s, %s) ON CONFLICT (name) DO UPDATE SET value = excluded.value
-"""
 _COPY = "INSERT INTO copies VALUES (%s) ON CONFLICT DO NOTHING"
-_RECORD = "INSERT INTO settings VALUES (%s, %s) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+_RECORD = """
+    INSERT INTO settings SELECT * FROM unnest(%s::text[], %s::text[])
+    ON CONFLICT (name) DO UPDATE SET value = excluded.value
+"""
 
 
 class PostgresEngine(DatabaseEngine):
@@ -314,19 +312,13 @@ class PostgresEngine(DatabaseEngine):
             for (namespace,) in writer.execute("SELECT namespace FROM namespaces ORDER BY namespace"):
                 writer.claim(namespace)
 
-    @property
-    def embedder(self) -> tuple[str, int] | None:
-        found: dict[str, str] = dict(self.fetch("SELECT name, value FROM settings"))
-        return (found[_EMBEDDER], int(found[_DIMENSION])) if _EMBEDDER in found else None
+    def settings(self) -> dict[str, str]:
+        return dict(self.fetch("SELECT name, value FROM settings"))
 
-    def record_embedder(self, name: str, dimension: int) -> None:
-        self.change(_RECORD_BOTH, (_EMBEDDER, name, _DIMENSION, str(dimension)))
-
-    def is_frozen(self) -> bool:
-        return self.fetch(_SETTING, (_FROZEN,)) == [("1",)]
-
-    def record_frozen(self, *, frozen: bool) -> None:
-        self.change(_RECORD, (_FROZEN, str(int(frozen))))
+    def record(self, settings: Mapping[str, str | int | None]) -> None:
+        # An empty text stands for no value, so that one statement is enough.
+        values = [[name, "" if value is None else str(value)] for name, value in settings.items()]
+        self.change(_RECORD, [list(column) for column in zip(*values, strict=True)])
 
     def copies(self) -> list[str]:
         return sorted(place for (place,) in self.fetch("SELECT place FROM copies"))

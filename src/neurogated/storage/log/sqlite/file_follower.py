@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 import apsw
 import numpy as np
@@ -31,7 +31,6 @@ from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph.topology import Column
 from neurogated.storage.index.graph_index import Follower, GraphIndex, Records
 from neurogated.storage.log.sqlite.connection import fetch
-from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.rows import (
     NOW,
     UNCHANGED,
@@ -44,12 +43,14 @@ from neurogated.storage.log.sqlite.rows import (
 )
 from neurogated.storage.log.sqlite.schema import (
     read_derivation,
-    read_embedder,
     read_generation,
     read_pending,
     register_types,
 )
 from neurogated.utils.background import while_alive
+
+if TYPE_CHECKING:
+    from neurogated.storage.log.sqlite.sqlite_log import SqliteLog
 
 _VECTORS_AT_ONCE = 10_000
 
@@ -207,23 +208,12 @@ def _last(keys: Column) -> int:
 _log = logging.getLogger(__name__)
 
 
-class _GraphOfFile(Protocol):
-    """The log of a graph; see `SqliteLog`."""
-
-    namespace: int
-
-    @property
-    def engine(self) -> SqliteFile: ...
-
-    def find(self, connection: apsw.Connection) -> bool: ...
-
-
 class FileFollower(Follower):
     """Fills the index of one graph from its file, and writes checkpoints beside the file."""
 
     def __init__(
         self,
-        log: _GraphOfFile,
+        log: SqliteLog,
         checkpoints: Checkpoints,
         config: MemoryConfig,
         current: Callable[[], GraphIndex | None],
@@ -312,7 +302,7 @@ class FileFollower(Follower):
     def _take_in(self, connection: apsw.Connection, index: GraphIndex) -> None:
         namespace, types = self._log.namespace, register_types(connection)
         GraphFollower(connection, namespace, types, NOW, self.records).follow(index)
-        index.pending, index.embedder = read_pending(connection, namespace), read_embedder(connection)
+        index.pending, index.embedder = read_pending(connection, namespace), self._log.engine.embedder
 
     # Reading
 

@@ -232,10 +232,8 @@ def embedded_versions(file: SqliteFile) -> Iterator[EmbeddedVersion]:
             yield EmbeddedVersion(last, content, title, speaker, found_from_json([found])[0])
 
 
-def replace_vectors(
-    connection: apsw.Connection, embedder: str, dimension: int, vectors: Iterable[tuple[VersionKey, Vector]]
-) -> None:
-    """Replace all vectors and record their embedder, within a transaction of the caller.
+def replace_vectors(connection: apsw.Connection, vectors: Iterable[tuple[VersionKey, Vector]], dimension: int) -> None:
+    """Replace all vectors, within a transaction of the caller.
 
     Raises:
         InputError: a vector has another length, or a version gets no vector.
@@ -265,6 +263,3 @@ def replace_vectors(
         raise InputError(f"{found} vectors were given for {expected} versions; give one for each that is embedded")
     note_generation(connection)
     note_erasure(connection)
-    connection.execute(
-        "INSERT OR REPLACE INTO settings VALUES ('embedder', ?), ('dimension', ?)", (embedder, str(dimension))
-    )

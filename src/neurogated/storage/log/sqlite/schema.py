@@ -102,9 +102,6 @@ def refuse_foreign(path: Path) -> bytes:
     return header
 
 
-_COPY = "copy "
-
-
 def find_namespace(connection: apsw.Connection, name: str) -> int:
     """Return the file's number of a namespace; 0 if there is none."""
     rows = fetch(connection, "SELECT namespace FROM namespaces WHERE name = ?", (name,))
@@ -158,12 +155,6 @@ def _settings(connection: apsw.Connection, *names: str) -> str:
     return " ".join(str(value) for (value,) in rows)
 
 
-def read_embedder(connection: apsw.Connection) -> tuple[str, int] | None:
-    """Return name and dimension of the embedder of the vectors; None if there is none."""
-    rows = fetch(connection, "SELECT value FROM settings WHERE name IN ('dimension', 'embedder') ORDER BY name")
-    return (str(rows[1][0]), int(rows[0][0])) if rows else None
-
-
 def read_erased(connection: apsw.Connection, namespace: int) -> int:
     """Return the number of the delta up to which the past of a namespace was erased; 0 if it is complete."""
     return int(_settings(connection, f"erased {namespace}") or 0)
@@ -174,19 +165,6 @@ def note_erased(connection: apsw.Connection, namespace: int, up_to: int) -> None
     connection.execute("DELETE FROM settings WHERE name = ?", (f"erased {namespace}",))
     if up_to:
         connection.execute("INSERT INTO settings VALUES (?, ?)", (f"erased {namespace}", str(up_to)))
-
-
-def read_copies(connection: apsw.Connection) -> list[str]:
-    """Return the places that have copies of texts, in alphabetical order."""
-    begin = len(_COPY)
-    rows = fetch(connection, "SELECT name FROM settings WHERE substr(name, 1, ?) = ? ORDER BY name", (begin, _COPY))
-    return [str(name)[begin:] for (name,) in rows]
-
-
-def note_copy(connection: apsw.Connection, place: str, *, exists: bool) -> None:
-    """Record that a place has copies of texts, or that it no longer exists."""
-    change = "INSERT OR IGNORE INTO settings VALUES (?, '1')" if exists else "DELETE FROM settings WHERE name = ?"
-    connection.execute(change, (_COPY + place,))
 
 
 def read_pending(connection: apsw.Connection, namespace: int) -> dict[PendingTask, None]:
@@ -205,10 +183,10 @@ def register_types(connection: apsw.Connection) -> Mapping[int, EdgeType]:
 
 
 class Heritage(NamedTuple):
-    """The name of a memory in shared databases, and the places that have copies of its texts."""
+    """The name of a memory in shared databases, and the settings that name the places with copies of its texts."""
 
     incarnation: str | None = None
-    copies: tuple[str, ...] = ()
+    copies: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, path: Path) -> Heritage:
@@ -216,7 +194,8 @@ class Heritage(NamedTuple):
         if path.exists():
             with contextlib.suppress(apsw.Error), contextlib.closing(connect(path)) as connection:
                 connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-                return cls(read_incarnation(connection, place_of(path)), tuple(read_copies(connection)))
+                copies = fetch(connection, "SELECT name, value FROM settings WHERE name GLOB 'copy *'")
+                return cls(read_incarnation(connection, place_of(path)), tuple(copies))
         return cls()
 
     def keep(self, connection: apsw.Connection, path: Path) -> None:
@@ -224,8 +203,7 @@ class Heritage(NamedTuple):
         keep_incarnation(connection, place_of(path), self.incarnation)
         if self.copies:
             with begun(connection, "IMMEDIATE"):
-                for place in self.copies:
-                    note_copy(connection, place, exists=True)
+                connection.executemany("INSERT OR IGNORE INTO settings VALUES (?, ?)", self.copies)
 
 
 LOG_SUFFIXES = ("-wal", "-shm", "-journal")

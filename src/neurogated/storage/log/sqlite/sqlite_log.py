@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -44,10 +44,7 @@ from neurogated.storage.log.sqlite.rows import (
 from neurogated.storage.log.sqlite.schema import (
     find_namespace,
     namespace_names,
-    note_copy,
     note_erased,
-    read_copies,
-    read_embedder,
     read_erased,
     read_incarnation,
     register_types,
@@ -88,32 +85,14 @@ class SqliteEngine(SqliteFile, Engine):
         self.checkpoints.drop(number)
         erase_namespace(self, name)
 
-    @property
-    def embedder(self) -> tuple[str, int] | None:
-        with self.reading() as connection:
-            return read_embedder(connection)
+    def settings(self) -> dict[str, str]:
+        return dict(self.fetch("SELECT name, value FROM settings"))
 
-    def record_embedder(self, name: str, dimension: int) -> None:
+    def record(self, settings: Mapping[str, str | int | None]) -> None:
         with self.transaction() as connection:
-            connection.executemany(
-                "INSERT OR IGNORE INTO settings VALUES (?, ?)", [("embedder", name), ("dimension", str(dimension))]
-            )
-
-    def is_frozen(self) -> bool:
-        return bool(self.fetch("SELECT 1 FROM settings WHERE name = 'frozen'"))
-
-    def record_frozen(self, *, frozen: bool) -> None:
-        change = "INSERT OR IGNORE INTO settings VALUES (?, '1')" if frozen else "DELETE FROM settings WHERE name = ?"
-        with self.transaction() as connection:
-            connection.execute(change, ("frozen",))
-
-    def copies(self) -> list[str]:
-        with self.reading() as connection:
-            return read_copies(connection)
-
-    def record_copy(self, place: str, *, exists: bool) -> None:
-        with self.transaction() as connection:
-            note_copy(connection, place, exists=exists)
+            connection.executemany("DELETE FROM settings WHERE name = ?", [(name,) for name in settings])
+            kept = [(name, str(value)) for name, value in settings.items() if value is not None]
+            connection.executemany("INSERT INTO settings VALUES (?, ?)", kept)
 
     def erase_removed(self, *, history: bool) -> int:
         """Erase removed nodes, and leave no trace of them on disk.
@@ -294,7 +273,7 @@ _EDGES_CHANGED_SINCE = (
 )
 
 
-class Past(Log, Engine):
+class Past(SqliteLog, Engine):
     """One graph of a memory file after a past delta: a log, and an engine that has only this log. It is read-only."""
 
     # A past graph is asked to erase, and refuses.
@@ -303,25 +282,23 @@ class Past(Log, Engine):
     def __init__(self, present: SqliteLog, sequence: int, latest: Callable[[], GraphState]) -> None:
         """Take the log of the graph, the number of the delta, and what returns the present state."""
         self.present, self.sequence, self.latest = present, sequence, latest
+        self.engine, self.name, self.namespace = present.engine, present.name, present.namespace
 
     @property
     def lock(self) -> threading.RLock:  # type: ignore[override]
         """The lock of the present graph, of which a forked child gets another one."""
-        return self.present.engine.lock
-
-    def erased_up_to(self) -> int:
-        return self.present.erased_up_to()
+        return self.engine.lock
 
     def identity(self) -> str:
-        return self.present.engine.identity()
+        return self.engine.identity()
 
     def log(self, namespace: str) -> Self:
-        if namespace != self.present.name:
+        if namespace != self.name:
             raise InputError(f"this is the graph as of delta {self.sequence}; ask the present one for other namespaces")
         return self
 
     def namespaces(self) -> list[str]:
-        return [self.present.name]
+        return [self.name]
 
     def nothing(self, patience: float | None = None) -> AbstractContextManager[object]:  # noqa: ARG002 - no wait
         """Run a block whose writes will be refused; see `Engine`."""
@@ -333,31 +310,25 @@ class Past(Log, Engine):
         """Refuse to write."""
         raise InputError(f"this is the graph as of delta {self.sequence}, which cannot be changed; use undo")
 
-    record_erased = append = drop_namespace = record_embedder = record_frozen = record_copy = erase_removed = refuse
+    record_erased = append = drop_namespace = record = erase_removed = refuse
 
-    @property
-    def embedder(self) -> tuple[str, int] | None:
-        """Name and dimension of the embedder; past vectors are also re-embedded, so it is the present one."""
-        return self.latest().embedder
-
-    def is_frozen(self) -> bool:
-        """Return True: a past graph learns nothing."""
-        return True
-
-    def copies(self) -> list[str]:
-        """Return the places that have received texts by now."""
-        return self.present.engine.copies()
+    def settings(self) -> dict[str, str]:
+        """Return the present settings: past vectors are re-embedded, too. A past graph learns nothing."""
+        return {**self.engine.settings(), "frozen": "1"}
 
     def position(self) -> Position:
-        return self.present.position()._replace(sequence=self.sequence)
+        return super().position()._replace(sequence=self.sequence)
 
     def entries(self, after: int = 0, up_to: int = NOW) -> Iterator[JournalEntry]:
-        return self.present.entries(after, min(self.sequence, up_to))
+        return super().entries(after, min(self.sequence, up_to))
+
+    def entries_of(self, node_id: str) -> Iterator[JournalEntry]:
+        return (entry for entry in super().entries_of(node_id) if entry.sequence <= self.sequence)
 
     def history(self, after: int = 0, up_to: int = NOW) -> list[HistoryEntry]:
-        return self.present.history(after, min(self.sequence, up_to))
+        return super().history(after, min(self.sequence, up_to))
 
-    def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> Follower:  # noqa: ARG002
+    def follower(self, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> Follower:  # type: ignore[override]  # noqa: ARG002
         return PastFollower(self, config)
 
     def as_of(
@@ -368,8 +339,8 @@ class Past(Log, Engine):
     ) -> tuple[Engine, datetime]:
         return self.present.as_of(sequence, moment, self.latest)
 
-    def last_before(self, moment: datetime) -> int:
-        return self.present.last_before(moment, up_to=self.sequence)
+    def last_before(self, moment: datetime, up_to: int = NOW) -> int:
+        return super().last_before(moment, min(self.sequence, up_to))
 
 
 class PastFollower(Follower):
@@ -385,7 +356,7 @@ class PastFollower(Follower):
 
     def __init__(self, past: Past, config: MemoryConfig) -> None:
         self._past = past
-        self._file, self._namespace = past.present.engine, past.present.namespace
+        self._file, self._namespace = past.engine, past.namespace
         self._config = config
         self._as_of = past.sequence
         self._seen: GraphIndex | None = None
