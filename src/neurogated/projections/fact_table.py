@@ -20,10 +20,10 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    ColumnElement,
     Connection,
     DateTime,
     Dialect,
-    Engine,
     Float,
     Index,
     Integer,
@@ -31,6 +31,7 @@ from sqlalchemy import (
     String,
     Table,
     TypeDecorator,
+    and_,
     create_engine,
     delete,
     event,
@@ -115,16 +116,16 @@ _OF_FACT = (
 _OF_SCOPE = ("user_id", "agent_id", "session_id")
 
 
-def row_of(fact: Fact, sequence: int) -> dict[str, Any]:
+def _row_of(fact: Fact, sequence: int) -> dict[str, Any]:
     """Return the columns of a fact."""
     values = {name: getattr(fact, name) for name in _OF_FACT} | {name: getattr(fact.scope, name) for name in _OF_SCOPE}
-    row = {name: storable(value) if isinstance(value, str) else value for name, value in values.items()}
+    row = {name: _storable(value) if isinstance(value, str) else value for name, value in values.items()}
     lists = {"path": fact.scope.path, "sources": fact.sources}
-    row |= {name: list(map(storable, texts)) for name, texts in lists.items()}
+    row |= {name: list(map(_storable, texts)) for name, texts in lists.items()}
     return row | {"said_at": fact.timestamp, "sequence": sequence}
 
 
-def storable(text: str | None) -> str | None:
+def _storable(text: str | None) -> str | None:
     """Replace the one character that PostgreSQL cannot store."""
     return text and text.replace("\0", "\ufffd")
 
@@ -134,38 +135,24 @@ _log = logging.getLogger(__name__)
 _AT_ONCE = 500
 
 
-class _Progress(NamedTuple):
-    """The last change that the rows of a graph show."""
-
-    epoch: int
-    sequence: int
-    at: int
-
-
-class _Changes(NamedTuple):
-    """Changed facts, and the last delta."""
-
-    touched: Mapping[str, int]
-    """The ids of all facts that changed, and perhaps of other nodes, with the numbers of their last changes."""
-    removed: Mapping[str, int]
-    """The ids of removed nodes, with the numbers of their removals; a fact that is derived from one changed too."""
-    sequence: int
-    """The number of the last delta that holds not only uses; 0 if there is none."""
-    at: int
-    """Its time, in microseconds since 1970 UTC."""
-
-
 class _Graph(NamedTuple):
-    """A graph of a memory."""
+    """A graph of a memory, in whose rows these columns have these values; and the epoch of its log."""
 
-    memory: str
-    namespace: str
+    columns: dict[str, str | None]
     epoch: int
 
-    @property
-    def columns(self) -> dict[str, str | None]:
-        """The columns that identify the rows of the graph."""
-        return {"memory": self.memory, "namespace": storable(self.namespace)}
+    @classmethod
+    def of(cls, store: GraphStorePort, namespace: str) -> _Graph:
+        if not isinstance(store, SupportsNamespaces):
+            raise ConfigError(
+                f"a {type(store).__name__} has no identity, so no table can follow it; set facts_url to off"
+            )
+        memory, epoch = store.identity
+        return cls({"memory": memory, "namespace": _storable(namespace)}, epoch)
+
+    def rows(self, table: Table) -> ColumnElement[bool]:
+        """Return the condition of the rows of the graph."""
+        return and_(*(table.c[name] == value for name, value in self.columns.items()))
 
 
 class FactTable:
@@ -212,52 +199,51 @@ class FactTable:
         """Remove the rows of a graph; raises StorageError."""
         with self._database.transaction() as connection:
             self._prepare(connection)
-            self._empty(connection, _graph_of(store, namespace))
+            self._empty(connection, _Graph.of(store, namespace))
 
     def erase(self, graphs: Mapping[str, GraphStorePort]) -> None:
         """Hold the rows of these graphs of a memory only, and leave no removed words in files; raises StorageError."""
-        kept = [_graph_of(store, name) for name, store in graphs.items()]
+        kept = [_Graph.of(store, name).columns for name, store in graphs.items()]
         for name, store in graphs.items():
             self.catch_up(store, name)
         with self._database.transaction() as connection:
             for table in (FACTS, PROGRESS):
-                of_memory = table.c.memory == kept[0].memory
-                known = set(connection.execute(select(table.c.namespace).where(of_memory).distinct()).scalars())
-                for name in known.difference(graph.columns["namespace"] for graph in kept):
-                    connection.execute(delete(table).where(of_memory, table.c.namespace == name))
+                others = table.c.namespace.not_in([graph["namespace"] for graph in kept])
+                connection.execute(delete(table).where(table.c.memory == kept[0]["memory"], others))
         self._database.purge(FACTS.name)
 
     def _caught_up(self, store: GraphStorePort, namespace: str, *, hurried: bool) -> int:
-        graph = _graph_of(store, namespace)
+        graph = _Graph.of(store, namespace)
         with self._database.transaction(hurried=hurried) as connection:
             if not hurried and self._own_file is not None:
                 fault = connection.execute(text("PRAGMA quick_check(1)")).scalar()
                 if fault != "ok":
                     raise CorruptMemoryError(f"the table of facts is damaged ({fault}); remove its file")
             self._prepare(connection)
-            columns = (PROGRESS.c.epoch, PROGRESS.c.sequence, PROGRESS.c.at)
-            found = connection.execute(select(*columns).where(_in_graph(PROGRESS, graph))).one_or_none()
-            view, before = store.view(), (None if found is None else _Progress(*found))
-            if before is None or before.epoch != graph.epoch or not _is_known(store, before.sequence, before.at):
-                before = self._empty(connection, graph)
-            written = _advance(connection, store, view, graph, before)
+            view = store.view()
+            found = connection.execute(select(PROGRESS).where(graph.rows(PROGRESS))).one_or_none()
+            if found is None or found.epoch != graph.epoch or not _is_known(store, found.sequence, found.at):
+                self._empty(connection, graph)
+                found = None
+            after = (0, 0) if found is None else (found.sequence, found.at)
+            written = _advance(connection, store, view, graph, after)
             if hurried:
                 return written
             # The table must have a row for each of the facts.
-            there = set(connection.execute(select(FACTS.c.id).where(_in_graph(FACTS, graph))).scalars())
-            if facts_of(store, view, [name for name in fact_ids(view) if storable(name) not in there]):
+            there = set(connection.execute(select(FACTS.c.id).where(graph.rows(FACTS))).scalars())
+            if facts_of(store, view, [name for name in fact_ids(view) if _storable(name) not in there]):
                 _log.warning("rows of the table of facts in %s are lost; they are written again", self._database)
-                written = _advance(connection, store, view, graph, self._empty(connection, graph))
+                self._empty(connection, graph)
+                written = _advance(connection, store, view, graph, (0, 0))
             return written
 
-    def _empty(self, connection: Connection, graph: _Graph) -> _Progress:
+    def _empty(self, connection: Connection, graph: _Graph) -> None:
         """Remove the rows of a graph, and from the file of a memory also those of a former memory in its folder."""
         for table in (FACTS, PROGRESS):
-            rows = _in_graph(table, graph)
+            rows = graph.rows(table)
             if self._own_file is not None:
-                rows |= table.c.memory != graph.memory
+                rows |= table.c.memory != graph.columns["memory"]
             connection.execute(delete(table).where(rows))
-        return _Progress(graph.epoch, 0, 0)
 
     def _prepare(self, connection: Connection) -> None:
         """Create the tables, and drop those of another version.
@@ -285,42 +271,6 @@ class FactTable:
                 connection.execute(text(f"ALTER TABLE {FACTS.name} ALTER COLUMN {column.name} SET STATISTICS 0"))
 
 
-def _graph_of(store: GraphStorePort, namespace: str) -> _Graph:
-    if not isinstance(store, SupportsNamespaces):
-        raise ConfigError(f"a {type(store).__name__} has no identity, so no table can follow it; set facts_url to off")
-    memory, epoch = store.identity
-    return _Graph(memory, namespace, epoch)
-
-
-def _in_graph(table: Any, graph: _Graph) -> Any:  # noqa: ANN401 - an SQL expression
-    return (table.c.memory == graph.columns["memory"]) & (table.c.namespace == graph.columns["namespace"])
-
-
-def _advance(connection: Connection, store: GraphStorePort, view: GraphView, graph: _Graph, before: _Progress) -> int:
-    """Write the changes of a graph after `before`; return how many rows were written or removed."""
-    changes = _changes_between(store, before.sequence, before.at, view.sequence)
-    if changes.sequence == before.sequence:
-        return 0
-    put = dict(changes.touched)
-    if changes.removed:
-        derived = select(FACTS.c.id, FACTS.c.sources).where(_in_graph(FACTS, graph))
-        for fact_id, sources in connection.execute(derived).all():
-            if lost := [changes.removed[source] for source in sources if source in changes.removed]:
-                put[fact_id] = max(*lost, put.get(fact_id, 0))
-    written, waiting = 0, iter(put.keys() | changes.removed.keys())
-    while ids := list(islice(waiting, _AT_ONCE)):
-        gone = delete(FACTS).where(_in_graph(FACTS, graph), FACTS.c.id.in_([storable(name) for name in ids]))
-        rows = [graph.columns | row_of(fact, put[fact.id]) for fact in facts_of(store, view, ids) if fact.id in put]
-        removed = connection.execute(gone).rowcount
-        written += max(removed, len(rows))
-        if rows:
-            connection.execute(insert(FACTS), rows)
-    connection.execute(delete(PROGRESS).where(_in_graph(PROGRESS, graph)))
-    progress = _Progress(graph.epoch, changes.sequence, changes.at)
-    connection.execute(insert(PROGRESS).values(**graph.columns, version=VERSION, **progress._asdict()))
-    return written
-
-
 def _is_known(store: GraphStorePort, sequence: int, at: int) -> bool:
     """Return whether the graph still has the delta with this number and time."""
     if isinstance(store, SupportsTouched):
@@ -329,16 +279,49 @@ def _is_known(store: GraphStorePort, sequence: int, at: int) -> bool:
     return entry is not None and (entry.sequence, to_micros(entry.delta.at)) == (sequence, at)
 
 
-def _changes_between(store: GraphStorePort, sequence: int, at: int, up_to: int) -> _Changes:
-    if isinstance(store, SupportsTouched):
-        touched: dict[str, int] = {}
-        for kind in sorted(KINDS):
-            for name, last in store.touched(kind, EdgeType.DERIVED_FROM.value, sequence, up_to).items():
-                touched[name] = max(last, touched.get(name, 0))
-        return _Changes(touched, {}, *store.last_change(up_to))
+def _advance(
+    connection: Connection, store: GraphStorePort, view: GraphView, graph: _Graph, after: tuple[int, int]
+) -> int:
+    """Write the changes of a graph after a delta of this number and time; return how many rows that changed."""
+    put, gone, last, at = _changes_between(store, *after, view.sequence)
+    if last == after[0]:
+        return 0
+    if gone:
+        derived = select(FACTS.c.id, FACTS.c.sources).where(graph.rows(FACTS))
+        for fact_id, sources in connection.execute(derived).all():
+            lost = max((gone.get(source, 0) for source in sources), default=0)
+            if lost > put.get(fact_id, 0):
+                put[fact_id] = lost
+    written, waiting = 0, iter(put.keys() | gone.keys())
+    while ids := list(islice(waiting, _AT_ONCE)):
+        old = delete(FACTS).where(graph.rows(FACTS), FACTS.c.id.in_([_storable(name) for name in ids]))
+        rows = [graph.columns | _row_of(fact, put[fact.id]) for fact in facts_of(store, view, ids) if fact.id in put]
+        removed = connection.execute(old).rowcount
+        written += max(removed, len(rows))
+        if rows:
+            connection.execute(insert(FACTS), rows)
+    connection.execute(delete(PROGRESS).where(graph.rows(PROGRESS)))
+    progress = {"version": VERSION, "epoch": graph.epoch, "sequence": last, "at": at}
+    connection.execute(insert(PROGRESS).values(**graph.columns, **progress))
+    return written
+
+
+def _changes_between(
+    store: GraphStorePort, sequence: int, at: int, up_to: int
+) -> tuple[dict[str, int], dict[str, int], int, int]:
+    """Return changed facts and removed nodes with the numbers of their last changes, and number and time of the last.
+
+    Among the changed ones may be other nodes. A fact that is derived from a removed one changed, too. Deltas that hold
+    only uses do not count; if there are no others, the number and the time are `sequence` and `at`.
+    """
     found: dict[str, int] = {}
-    derived = EdgeType.DERIVED_FROM
     removed: dict[str, int] = {}
+    derived = EdgeType.DERIVED_FROM
+    if isinstance(store, SupportsTouched):
+        for kind in sorted(KINDS):
+            for name, last in store.touched(kind, derived.value, sequence, up_to).items():
+                found[name] = max(last, found.get(name, 0))
+        return found, removed, *store.last_change(up_to)
     for entry in takewhile(lambda one: one.sequence <= up_to, store.journal(sequence)):
         delta = entry.delta
         # The journal has only the last use of an edge, so a later use replaces such an entry.
@@ -348,33 +331,21 @@ def _changes_between(store: GraphStorePort, sequence: int, at: int, up_to: int) 
             found |= dict.fromkeys((key.source_id for key in edges if key.type is derived), entry.sequence)
             found |= dict.fromkeys((node.id for node in delta.nodes), entry.sequence)
             sequence, at = entry.sequence, to_micros(delta.at)
-    return _Changes(found, removed, sequence, at)
+    return found, removed, sequence, at
 
 
 # --- The database: an SQLite file or a PostgreSQL database, without connections between transactions ------------------
 
 _DRIVERS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg", "postgres": "postgresql+psycopg"}
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-_MILLISECONDS = 1000
 _HURRIED_SECONDS = 0.1
 
 _LOCKS: defaultdict[str, threading.RLock] = defaultdict(threading.RLock)
-"""The threads of this process take turns on a file."""
+"""The threads of this process take turns on a file: to SQLite they are other programs, even in a hurry."""
 
-
-class _Session(sqlite3.Connection):
-    """A connection that frees its lock when it is closed.
-
-    Otherwise a cursor in the traceback of an interrupt would keep the transaction of a closed connection alive.
-    """
-
-    def rollback(self) -> None:
-        with contextlib.suppress(sqlite3.ProgrammingError):
-            super().rollback()
-
-    def close(self) -> None:
-        self.rollback()
-        super().close()
+if hasattr(os, "register_at_fork"):
+    # A thread of the parent may have had a lock.
+    os.register_at_fork(after_in_child=_LOCKS.clear)
 
 
 class _Database:
@@ -387,11 +358,25 @@ class _Database:
     def __init__(self, url: str | Path, seconds: float, subject: str) -> None:
         """Describe the database; see `FactTable`. `subject` names its content in errors, and its lock."""
         self._url = _parsed(url)
-        self._subject = subject
-        self._seconds, self._milliseconds = seconds, int(seconds * _MILLISECONDS)
-        self._sessions = threading.local()
-        self._patient = self._engine(seconds)
-        self._hurried = self._engine(min(seconds, _HURRIED_SECONDS)) if self.is_file else self._patient
+        self._subject, self._seconds = subject, seconds
+        self.is_file = self._url.get_backend_name() == "sqlite"
+        self._session = threading.local()
+        milliseconds = int(1000 * seconds)
+        options = f"-c timezone=UTC -c statement_timeout={milliseconds} -c lock_timeout={milliseconds} "
+        of_server = {
+            "connect_timeout": max(1, round(seconds)),
+            "options": (options + self._url.query.get("options", "")).strip(),  # type: ignore[operator]
+        }
+        if not self.is_file:
+            import_extra("psycopg", "facts")
+        # The blocks close the connections themselves; a reset of a closed one would fail.
+        self._engine = create_engine(
+            self._url, poolclass=NullPool, pool_reset_on_return=None, connect_args={} if self.is_file else of_server
+        )
+        event.listen(self._engine, "connect", self._set_up)
+        if self.is_file:
+            event.listen(self._engine, "do_connect", lambda *_: make_file(Path(self._url.database or "")))
+            event.listen(self._engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
 
     def __str__(self) -> str:
         """Return the URL without a password, and with the whole path of a file."""
@@ -399,11 +384,6 @@ class _Database:
         if self.is_file and shown.database:
             shown = shown.set(database=str(Path(shown.database).resolve()))
         return URL.create(shown.drivername, shown.username, None, *shown[3:]).render_as_string()
-
-    @property
-    def is_file(self) -> bool:
-        """Whether it is an SQLite file."""
-        return self._url.get_backend_name() == "sqlite"
 
     @contextlib.contextmanager
     def transaction(self, *, hurried: bool = False) -> Iterator[Connection]:
@@ -413,24 +393,14 @@ class _Database:
             CorruptMemoryError: the file is damaged.
             StorageError: the database is away or locked.
         """
-        with (
-            self._turn(),
-            self._translated(),
-            self._closed(),
-            (self._hurried if hurried else self._patient).begin() as connection,
-        ):
-            if not self.is_file:
-                connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(self._subject))))
-            yield connection
-
-    @contextlib.contextmanager
-    def _turn(self) -> Iterator[None]:
-        """Wait for other threads of this process, which to SQLite are other programs, even in a hurry."""
         lock, taken = _LOCKS[os.path.realpath(self._url.database or "")] if self.is_file else threading.RLock(), [False]
         try:
             # A thread that waits in vain may hold what the other one needs.
             take(lock, taken, self._seconds)
-            yield
+            with self._connecting(_HURRIED_SECONDS if hurried else self._seconds), self._engine.begin() as connection:
+                if not self.is_file:
+                    connection.execute(select(func.pg_advisory_xact_lock(func.hashtext(self._subject))))
+                yield connection
         finally:
             if True in taken:
                 lock.release()
@@ -441,8 +411,8 @@ class _Database:
         Raises:
             StorageError: the database is away, or another program is reading it.
         """
-        on_server = "SET statement_timeout = 0", f"SET lock_timeout = {self._milliseconds}", f"VACUUM FULL {table}"
-        with self._translated(), self._closed(), contextlib.closing(self._patient.raw_connection()) as connection:
+        on_server = "SET statement_timeout = 0", f"VACUUM FULL {table}"
+        with self._connecting(self._seconds), contextlib.closing(self._engine.raw_connection()) as connection:
             if not self.is_file:
                 connection.driver_connection.autocommit = True  # type: ignore[union-attr]
             cursor = connection.cursor()
@@ -451,52 +421,39 @@ class _Database:
             if self.is_file and cursor.fetchall()[0][0]:
                 raise StorageError(f"another program is reading the {self._subject} in {self}")
 
-    def _engine(self, seconds: float) -> Engine:
-        if self.is_file:
-            engine = create_engine(
-                self._url, poolclass=NullPool, connect_args={"timeout": seconds, "factory": _Session}
-            )
-            event.listen(engine, "do_connect", lambda *_: make_file(Path(self._url.database or "")))
-            event.listen(engine, "begin", lambda connection: connection.exec_driver_sql("BEGIN IMMEDIATE"))
-        else:
-            given = self._url.query.get("options", "")
-            options = f"-c timezone=UTC -c statement_timeout={self._milliseconds} {given}".strip()
-            import_extra("psycopg", "facts")
-            connect = {"connect_timeout": max(1, round(seconds)), "options": options}
-            engine = create_engine(self._url, poolclass=NullPool, connect_args=connect)
-        event.listen(engine, "connect", self._set_up)
-        return engine
-
     def _set_up(self, connection: Any, _: object) -> None:  # noqa: ANN401 - of the driver
-        self._sessions.opened.append(connection)
+        self._session.opened.append(connection)
         if self.is_file:
             # Python must not begin transactions by itself: they would begin too late to exclude other writers.
             connection.isolation_level = None
+            connection.execute(f"PRAGMA busy_timeout = {int(1000 * self._session.seconds)}")
             # Readers do not block writers.
             connection.execute("PRAGMA journal_mode = WAL")
             # Removed rows leave no words in the file.
             connection.execute("PRAGMA secure_delete = ON")
 
     @contextlib.contextmanager
-    def _closed(self) -> Iterator[None]:
-        """Close the connections of a block: SQLAlchemy may leave one open, with its lock, after an interrupt in it."""
-        opened: list[Any] = []
-        self._sessions.opened = opened
-        try:
-            yield
-        finally:
-            for connection in opened:
-                connection.close()
+    def _connecting(self, seconds: float) -> Iterator[None]:
+        """Run a block with errors of this library, and close its connections, which wait so long for a file.
 
-    @contextlib.contextmanager
-    def _translated(self) -> Iterator[None]:
+        SQLAlchemy may leave one open after an interrupt, and a cursor in its traceback would keep the lock of the
+        transaction.
+        """
+        opened: list[Any] = []
+        self._session.opened, self._session.seconds = opened, seconds
+        driver_error: type[Exception] = self._engine.dialect.loaded_dbapi.Error
         try:
             yield
-        except (SQLAlchemyError, self._patient.dialect.loaded_dbapi.Error) as error:
+        except (SQLAlchemyError, driver_error) as error:
             reason = getattr(error, "orig", None) or error
             is_damaged = getattr(reason, "sqlite_errorcode", None) in _DAMAGED
             told = f"the {self._subject} in {self} cannot be used ({' '.join(str(reason).split())})"
             raise (CorruptMemoryError if is_damaged else StorageError)(told) from error
+        finally:
+            for connection in opened:
+                with contextlib.suppress(driver_error):
+                    connection.rollback()
+                connection.close()
 
 
 def _parsed(url: str | Path) -> URL:
@@ -511,8 +468,3 @@ def _parsed(url: str | Path) -> URL:
     if parsed.get_backend_name() != "sqlite":
         checked_identifier("the database in metabolism.facts_url", parsed.database or "")
     return parsed
-
-
-if hasattr(os, "register_at_fork"):
-    # A thread of the parent may have had a lock.
-    os.register_at_fork(after_in_child=_LOCKS.clear)
