@@ -25,8 +25,6 @@ from neurogated.errors import StorageError
 FileIdentity = tuple[int, int]
 """Device and inode."""
 
-_SUFFIXES = ("", "-wal", "-shm")
-
 
 def place_of(path: Path) -> str:
     """Return a text that a file keeps when it is renamed, and that a copy of it does not have; raises OSError."""
@@ -74,13 +72,14 @@ class OpenedFiles:
         return os.path.exists(self._location + suffix)  # noqa: PTH110 - runs twice per commit
 
     def _found(self) -> list[FileIdentity | None]:
-        found: list[FileIdentity | None] = [None for _ in _SUFFIXES]
-        for place, suffix in enumerate(_SUFFIXES):
+        found: list[FileIdentity | None] = []
+        for suffix in ("", "-wal", "-shm"):
             try:
                 status = os.stat(self._location + suffix)  # noqa: PTH116 - runs twice per commit
             except OSError:
-                continue
-            found[place] = status.st_dev, status.st_ino
+                found.append(None)
+            else:
+                found.append((status.st_dev, status.st_ino))
         return found
 
 
@@ -106,19 +105,11 @@ class _Shared:
     descriptors: list[int] = field(default_factory=list)
     """Descriptors of the file, the first one with the lock; closing one of them would drop SQLite's locks."""
     shared_memory: int | None = None
+    """A descriptor of SQLite's shared memory."""
     lock: threading.RLock = field(default_factory=threading.RLock)
 
-    def open_shared_memory(self, path: Path) -> int:
-        """Return a descriptor of SQLite's shared memory; reopen it if the file was replaced."""
-        if self.shared_memory is not None:
-            if os.path.samestat(os.fstat(self.shared_memory), path.stat()):
-                return self.shared_memory
-            os.close(self.shared_memory)
-        self.shared_memory = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        return self.shared_memory
 
-
-_shared: dict[tuple[int, int], _Shared] = {}
+_shared: dict[FileIdentity, _Shared] = {}
 _lock = ForkSafeLock()
 
 
@@ -159,8 +150,13 @@ class FileGuard:
             return
         with self._file.lock:
             _lock_bytes(self._path, self._file.descriptors[0], fcntl.F_RDLCK, _SHARED_FIRST, _SHARED_SIZE)
-            shared_memory = self._file.open_shared_memory(self._path.with_name(self._path.name + "-shm"))
-            _lock_bytes(self._path, shared_memory, fcntl.F_RDLCK, _IN_USE_AT, 1)
+            path, held = self._path.with_name(self._path.name + "-shm"), self._file.shared_memory
+            if held is not None and not os.path.samestat(os.fstat(held), path.stat()):
+                # It was replaced.
+                os.close(held)
+                held = None
+            self._file.shared_memory = os.open(path, os.O_RDONLY | os.O_CLOEXEC) if held is None else held
+            _lock_bytes(self._path, self._file.shared_memory, fcntl.F_RDLCK, _IN_USE_AT, 1)
         self.is_held = True
 
     @contextlib.contextmanager

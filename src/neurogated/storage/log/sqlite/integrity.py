@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import re
 import struct
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import apsw
@@ -31,10 +32,8 @@ _log = logging.getLogger(__name__)
 
 # Longer than any note; no more of a damaged file is read.
 _LONGEST = 1024
-_DIGITS = 20
-_PARTS = 4
-# Both have the same length, so that a new line covers the old one.
-_OPEN, _CLOSED = b"open", b"shut"
+# All notes of a memory have the same length, so that a new one covers the old one.
+_NOTE = re.compile(rb"((?P<identity>\S+) (?P<sequence>\d{20}) (?P<state>open|shut)) (?P<checksum>[0-9a-f]{8})\s")
 
 
 class CommitWatermark:
@@ -50,33 +49,31 @@ class CommitWatermark:
     def read(self, identity: str | None = None) -> int:
         """Return the last acknowledged number of the memory `identity`, or of any; 0 without a sound note about it."""
         noted = self._noted()
-        return noted[1] if noted and identity in (None, noted[0].decode()) else 0
+        return int(noted["sequence"]) if noted and identity in (None, noted["identity"].decode()) else 0
 
     def says_open(self) -> bool:
         """Return whether a sound note says that the memory was not closed with an empty log."""
         noted = self._noted()
-        return noted is not None and noted[2] == _OPEN
+        return noted is not None and noted["state"] == b"open"
 
-    def _noted(self) -> tuple[bytes, int, bytes] | None:
+    def _noted(self) -> re.Match[bytes] | None:
         try:
             with self._path.open("rb") as file:
-                parts = file.read(_LONGEST).split()
+                noted = _NOTE.fullmatch(file.read(_LONGEST))
         except OSError:
             return None
-        if len(parts) == _PARTS:
-            identity, sequence, state, _ = parts
-            if parts == _parts(identity.decode("ascii", "replace"), _number(sequence), state):
-                return identity, _number(sequence), state
-        _log.warning("%s is damaged; the next change rewrites it", self._path)
-        return None
+        if noted is None or int(noted["checksum"], 16) != zlib.crc32(noted[1]):
+            _log.warning("%s is damaged; the next change rewrites it", self._path)
+            return None
+        return noted
 
     def write(self, identity: str, sequence: int, *, closed: bool = False) -> None:
         """Record that the delta `sequence` is on disk; `closed` means that the log is empty."""
-        line = b" ".join(_parts(identity, sequence, _CLOSED if closed else _OPEN)) + b"\n"
+        line = b"%s %020d %s" % (identity.encode() or b"-", sequence, b"shut" if closed else b"open")
         try:
             if self._descriptor is None:
                 self._descriptor = private(self._path, os.O_WRONLY | os.O_CREAT)
-            os.pwrite(self._descriptor, line, 0)
+            os.pwrite(self._descriptor, b"%s %08x\n" % (line, zlib.crc32(line)), 0)
         except OSError as error:
             # The write itself is safe in the memory file; only a later loss might go unnoticed.
             _log.warning("%s cannot be written: %s", self._path, error)
@@ -94,21 +91,9 @@ class CommitWatermark:
             self._descriptor = None
 
 
-def _parts(identity: str, sequence: int, state: bytes) -> list[bytes]:
-    said = b"%s %s %s" % ((identity or "-").encode(), f"{sequence:0{_DIGITS}d}".encode(), state)
-    return [*said.split(), f"{zlib.crc32(said):08x}".encode()]
-
-
-def _number(text: bytes) -> int:
-    return int(text) if text.isdigit() else 0
-
-
-# The format of the log: https://www.sqlite.org/fileformat.html#the_write_ahead_log
-_LOG_HEADER = 32
-_SALTS_AT = 16
-_SALTS_SIZE = 8
-_FRAME_HEADER = 24
-_FRAME_SALTS_AT = 8
+# The headers of the log and of a frame in it, of which the salts and the page are read:
+# https://www.sqlite.org/fileformat.html#the_write_ahead_log
+_LOG_HEADER, _FRAME_HEADER = struct.Struct(">16x8s8x"), struct.Struct(">II8s8x")
 
 
 def page_faults(connection: apsw.Connection) -> list[str]:
@@ -191,16 +176,12 @@ def _pages_in_log(log: Path, page_size: int) -> set[int]:
     """Return the page numbers of the committed frames of a log."""
     found: set[int] = set()
     begun: set[int] = set()
-    try:
-        file = log.open("rb")
-    except FileNotFoundError:
-        return found
-    with file:
-        salts = file.read(_LOG_HEADER)[_SALTS_AT : _SALTS_AT + _SALTS_SIZE]
-        while len(header := file.read(_FRAME_HEADER)) == _FRAME_HEADER:
-            if header[_FRAME_SALTS_AT : _FRAME_SALTS_AT + _SALTS_SIZE] != salts:
+    with contextlib.suppress(FileNotFoundError, struct.error), log.open("rb") as file:
+        (salts,) = _LOG_HEADER.unpack(file.read(_LOG_HEADER.size))
+        while True:
+            page, size_after_commit, present = _FRAME_HEADER.unpack(file.read(_FRAME_HEADER.size))
+            if present != salts:
                 break
-            page, size_after_commit = struct.unpack_from(">II", header)
             begun.add(page)
             if size_after_commit:
                 found |= begun
@@ -216,11 +197,8 @@ def _remedy(path: Path, how: str) -> str:
     )
 
 
-_HEADER_SIZE = 100
-_PAGE_SIZE_AT = slice(16, 18)
-_PAGES_AT = slice(28, 32)
-# The header stores 1 for the one page size that two bytes cannot hold.
-_LARGEST_PAGE = 65_536
+# The size of a page, and how many there are. The size 1 stands for the one that two bytes cannot hold.
+_HEADER, _LARGEST_PAGE = struct.Struct(">16xH10xI68x"), 65_536
 
 
 def seal_pages(path: Path) -> bool:
@@ -233,11 +211,8 @@ def seal_pages(path: Path) -> bool:
         CorruptMemoryError: SQLite finds the file damaged.
     """
     with Translated(path):
-        log = path.with_name(path.name + "-wal")
-        if log.exists() and log.stat().st_size:
-            # The log may hold newer pages.
-            return False
-        unsealed = list(_unsealed(path))
+        # The log may hold newer pages.
+        unsealed = [] if _has_log(path) else _unsealed(path)
         if unsealed:
             with contextlib.closing(unchecked(read_whole_file(path))) as connection:
                 refuse_faults(path, page_faults(connection))
@@ -297,8 +272,7 @@ class CheckpointWatch:
             in_log, copied = connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_PASSIVE)
             if copied < in_log:
                 return
-            unsealed = list(_unsealed(self._path))
-            if unsealed:
+            if unsealed := _unsealed(self._path):
                 refuse_faults(self._path, page_faults(plain))
                 _seal(self._path, unsealed)
         self.note()
@@ -307,8 +281,7 @@ class CheckpointWatch:
 def refuse_unsealed(path: Path) -> None:
     """Raise StorageError if a read-only process would find pages without a valid checksum."""
     with Translated(path):
-        log = path.with_name(path.name + "-wal")
-        if not (log.exists() and log.stat().st_size) and any(True for _ in _unsealed(path)):
+        if not _has_log(path) and _unsealed(path):
             raise StorageError(
                 f"another program wrote to {path} after a crash, so its pages must be checked; open it for writing once"
             )
@@ -320,34 +293,39 @@ def was_rewritten(path: Path) -> bool:
     A fault of a disk changes few pages, and leaves the checksums of the others right.
     """
     with opened_file(path) as file:
-        pages = file.xFileSize() // _page_size(file)
-    return 2 * sum(1 for _ in _unsealed(path)) > pages
+        pages = file.xFileSize() // _pages(file)[0]
+    return 2 * len(_unsealed(path)) > pages
 
 
-def _unsealed(path: Path) -> Iterator[int]:
-    """Yield the numbers, from 0, of the pages with a wrong checksum."""
+def _has_log(path: Path) -> bool:
+    log = path.with_name(path.name + "-wal")
+    return log.exists() and log.stat().st_size > 0
+
+
+def _unsealed(path: Path) -> list[int]:
+    """Return the numbers, from 0, of the pages with a wrong checksum; none of a truncated file may be sealed."""
+    found = []
     with opened_file(path) as file:
-        size = _page_size(file)
+        size, wanted = _pages(file)
         pages, rest = divmod(file.xFileSize(), size)
-        if rest or pages < int.from_bytes(file.xRead(_HEADER_SIZE, 0)[_PAGES_AT], "big"):
-            # No page of a truncated file may be sealed.
-            return
-        for number in range(pages):
+        for number in range(pages) if not rest and pages >= wanted else ():
             try:
                 file.xRead(size, number * size)
             except apsw.IOError:
-                yield number
+                found.append(number)
+    return found
 
 
-def _page_size(file: apsw.VFSFile) -> int:
-    size = int.from_bytes(file.xRead(_HEADER_SIZE, 0)[_PAGE_SIZE_AT], "big")
-    return _LARGEST_PAGE if size == 1 else size
+def _pages(file: apsw.VFSFile) -> tuple[int, int]:
+    """Return the size of a page, and how many pages the header of a file tells of."""
+    size, count = _HEADER.unpack(file.xRead(_HEADER.size, 0))
+    return _LARGEST_PAGE if size == 1 else size, count
 
 
 def _seal(path: Path, unsealed: list[int]) -> None:
     with opened_file(path, checked=False) as source, opened_file(path, writable=True) as target:
         # Reading the header tells the file layer to compute checksums.
-        size = _page_size(target)
+        size, _ = _pages(target)
         for number in unsealed:
             target.xWrite(source.xRead(size, number * size), number * size)
         target.xSync(apsw.SQLITE_SYNC_NORMAL)

@@ -32,12 +32,9 @@ from neurogated.storage.log.sqlite.file_guard import place_of
 FORMAT_VERSION = 3
 APPLICATION_ID = 0x4E475244  # "NGRD"
 
-# The places of the two numbers in SQLite's file format: https://www.sqlite.org/fileformat.html#the_database_header
+# What a memory has in the header of an SQLite file: https://www.sqlite.org/fileformat.html#the_database_header
 _MAGIC = b"SQLite format 3\x00"
-_HEADER_SIZE = 100
-_USER_VERSION_AT = 60
-_APPLICATION_ID_AT = 68
-_RESERVED_AT = 20
+_HEADER = struct.Struct(">16s4xB39xi4xi28x")
 
 # The faults that a sound memory never has, with the statement that counts each.
 CHECKS = {
@@ -70,8 +67,7 @@ def check_format(path: Path) -> None:
         CorruptMemoryError: it is not an SQLite file, or not a memory.
         FormatVersionError: it has an unknown format version.
     """
-    header = refuse_foreign(path)
-    (version,) = struct.unpack_from(">i", header, _USER_VERSION_AT)
+    reserved, version = refuse_foreign(path)
     if version != FORMAT_VERSION:
         remedy = (
             "install a newer neurogated"
@@ -82,24 +78,25 @@ def check_format(path: Path) -> None:
         raise FormatVersionError(
             f"{path} has format version {version}, but this neurogated reads version {FORMAT_VERSION}; {remedy}"
         )
-    if header[_RESERVED_AT] != RESERVED_BYTES:
+    if reserved != RESERVED_BYTES:
         raise CorruptMemoryError(f"{path} is damaged: its pages carry no checksums; restore a snapshot")
 
 
-def refuse_foreign(path: Path) -> bytes:
-    """Return the header of a memory file of any format version.
+def refuse_foreign(path: Path) -> tuple[int, int]:
+    """Return the reserved bytes of a page and the format version of a memory file, whatever they are.
 
     Raises:
         CorruptMemoryError: the file is not a memory.
     """
-    header = read_beginning(path, _HEADER_SIZE)
-    if len(header) < _HEADER_SIZE or not header.startswith(_MAGIC):
+    header = read_beginning(path, _HEADER.size)
+    magic, reserved, version, application = _HEADER.unpack(header.ljust(_HEADER.size, b"\0"))
+    if len(header) < _HEADER.size or magic != _MAGIC:
         raise CorruptMemoryError(
             f"{path} is not a memory: it is not an SQLite file; restore it from a backup or move it away"
         )
-    if struct.unpack_from(">i", header, _APPLICATION_ID_AT) != (APPLICATION_ID,):
+    if application != APPLICATION_ID:
         raise CorruptMemoryError(f"{path} is an SQLite file, but not a memory; choose another save_dir")
-    return header
+    return reserved, version
 
 
 def find_namespace(connection: apsw.Connection, name: str) -> int:
