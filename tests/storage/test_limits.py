@@ -110,7 +110,6 @@ LONG = "tenant_" + "x" * 57
     [
         f"postgresql://host/database?schema={LONG}",
         f"postgresql://host/database?schema={'é' * 32}",
-        f"postgresql://host/database?options=-c%20search_path%3D{LONG}",
         f"postgresql://host/{LONG}",
         f"postgresql://{LONG}@host/database",
     ],
@@ -118,6 +117,12 @@ LONG = "tenant_" + "x" * 57
 def test_postgresql_refuses_a_name_that_the_server_would_cut(url: str) -> None:
     with pytest.raises(ConfigError, match=r"63 bytes of a name.*shorten it"):
         PostgresAddress(url)
+
+
+@pytest.mark.parametrize("option", ["options=-c%20search_path%3Dother", "search=database"])
+def test_postgresql_refuses_another_name_of_the_schema_and_an_unknown_option(option: str) -> None:
+    with pytest.raises(ConfigError):
+        PostgresAddress(f"postgresql://host/database?{option}")
 
 
 def test_neo4j_refuses_a_database_that_no_server_can_have() -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 from neurogated.core.abilities import SupportsStatistics
 from neurogated.storage.durable_store import DatabaseStore
 from neurogated.storage.log.postgres.postgres_log import PostgresEngine
-from neurogated.storage.log.postgres.server import PostgresAddress, Server, exists, prepare, rewrite_tables
+from neurogated.storage.log.postgres.server import PostgresAddress, Server, prepare, rewrite_tables, version_of
 
 
 class PostgresStore(DatabaseStore[PostgresEngine], SupportsStatistics):
@@ -32,11 +33,8 @@ class PostgresStore(DatabaseStore[PostgresEngine], SupportsStatistics):
     @staticmethod
     def exists(url: str) -> bool:
         """Return whether there is a memory at `url`; raises like `open`."""
-        server = Server(PostgresAddress(url), read_only=True)
-        try:
-            return exists(server)
-        finally:
-            server.close()
+        with closing(Server(PostgresAddress(url), read_only=True)) as server:
+            return version_of(server) > 0
 
     def statistics(self) -> Mapping[str, int]:
         """Return the size of the memory in the database in bytes, with its indexes."""

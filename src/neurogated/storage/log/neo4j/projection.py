@@ -43,8 +43,8 @@ _CREATE_NODES: Final = {
     label: f"UNWIND $rows AS row CREATE (n:NeurogatedNode:{label} {{{OWN}, id: row.values.id}}) SET n += row.values"
     for label in ("Memory", *_LABELS.values())
 }
-_RELABEL_NODES: Final = {
-    label: f"UNWIND $rows AS row MATCH {_NODE} REMOVE n:{':'.join(_CREATE_NODES)} SET n:{label}"
+_REPLACE_NODES: Final = {
+    label: f"UNWIND $rows AS row MATCH {_NODE} SET n += row.values REMOVE n:{':'.join(_CREATE_NODES)} SET n:{label}"
     for label in _CREATE_NODES
 }
 _CHANGE_NODES: Final = f"UNWIND $rows AS row MATCH {_NODE} SET n += row.values"
@@ -72,6 +72,11 @@ _PRUNE_EDGES: Final = f"{_IDLE_EDGES} AND e.weight < $floor DELETE e"
 
 Values = dict[str, Any]
 
+_OF_NODE: Final = ("id", "content", "kind", "title", "role", "speaker", "position", "importance", "uses", "charge")
+_TIMES_OF_NODE: Final = (
+    *("energy_at", "charged_at", "last_accessed", "created_at"),
+    *("valid_from", "valid_to", "expires_at", "timestamp"),
+)
 _STATED: Final = ("subject", "attribute", "value", "confidence", "is_denied")
 """The parts of a fact."""
 
@@ -111,16 +116,10 @@ def _statements(plan: Plan, index: GraphIndex, view: GraphView) -> Iterator[tupl
     yield _UNTAG, [{"id": node_id} for node_id, tags in old_tags.items() if tags]
     yield _DELETE_NODES, [{"id": node_id} for node_id in delta.removed_nodes]
 
-    created = [node for node in delta.nodes if node.id not in replaced]
     for label, statement in _CREATE_NODES.items():
-        yield statement, [{"values": node_values(node)} for node in created if label_of(node.kind) == label]
-    yield _CHANGE_NODES, [{"id": name, "values": node_values(node)} for name, node in replaced.items()]
-    kinds = [view.kinds[kind] for kind in view.kind.take(view.rows(replaced)).tolist()]
-    changed = [
-        node for node, kind in zip(replaced.values(), kinds, strict=True) if label_of(node.kind) != label_of(kind)
-    ]
-    for label, statement in _RELABEL_NODES.items():
-        yield statement, [{"id": node.id} for node in changed if label_of(node.kind) == label]
+        rows = [{"id": node.id, "values": node_values(node)} for node in delta.nodes if label_of(node.kind) == label]
+        yield statement, [row for row in rows if row["id"] not in replaced]
+        yield _REPLACE_NODES[label], [row for row in rows if row["id"] in replaced]
     yield _TAG_NODES, [{"id": node.id, "tags": list(node.tags)} for node in delta.nodes if node.tags]
     yield _DELETE_TAGS, [{"name": name} for name in sorted({tag for tags in old_tags.values() for tag in tags})]
 
@@ -129,17 +128,14 @@ def _statements(plan: Plan, index: GraphIndex, view: GraphView) -> Iterator[tupl
         edges[edge.type.name if edge.type in BUILT_IN_TYPES else _OTHER].append(
             _key(edge.key) | {"values": edge_values(edge)}
         )
-    for name, rows in edges.items():
-        yield _CREATE_EDGES[name], rows
+    yield from ((_CREATE_EDGES[name], related) for name, related in edges.items())
     weighed = [
         _key(change.edge) | {"values": {"weight": change.weight} | _timed({"last_activated": moment})}
         for change, moment in zip(plan.delta.weights, plan.weight_times.tolist(), strict=True)
     ]
-    used = [
-        _key(view.edge_key(row)) | {"values": _timed({"last_activated": moment})}
-        for row, moment in zip(plan.touched_edges.tolist(), plan.touched_times.tolist(), strict=True)
-    ]
-    yield _CHANGE_EDGES, weighed + used
+    used = zip(plan.touched_edges.tolist(), plan.touched_times.tolist(), strict=True)
+    weighed += [_key(view.edge_key(row)) | {"values": _timed({"last_activated": moment})} for row, moment in used]
+    yield _CHANGE_EDGES, weighed
     yield _CHANGE_NODES, _changed_nodes(plan, view)
 
 
@@ -154,24 +150,13 @@ def _key(key: EdgeKey) -> Values:
 
 def node_values(node: MemoryNode) -> Values:
     """Return the properties of a node; None for those that it lacks."""
-    names = ("id", "content", "kind", "title", "role", "speaker", "position", "importance", "uses", "charge")
-    moments = (
-        "energy_at",
-        "charged_at",
-        "last_accessed",
-        "created_at",
-        "valid_from",
-        "valid_to",
-        "expires_at",
-        "timestamp",
-    )
     scope, stated = node.scope, node.found.statement
-    values: Values = {name: getattr(node, name) for name in names}
+    values: Values = {name: getattr(node, name) for name in _OF_NODE}
     values |= {"energy": node.base_energy, "path": list(scope.path)}
     values |= {name: getattr(scope, name) for name in ("user_id", "agent_id", "session_id")}
     values["metadata"] = json.dumps(node.metadata, ensure_ascii=False) if node.metadata else None
     values |= {name: getattr(stated, name, None) for name in _STATED}
-    return values | _timed({name: micros_or_none(getattr(node, name)) for name in moments})
+    return values | _timed({name: micros_or_none(getattr(node, name)) for name in _TIMES_OF_NODE})
 
 
 def edge_values(edge: MemoryEdge) -> Values:

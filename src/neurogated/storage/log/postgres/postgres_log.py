@@ -401,7 +401,7 @@ class PostgresLog(DeltaLog):
     def rewrite(self, deltas: Sequence[GraphDelta]) -> None:
         with self.engine.transaction(), self.engine.writing() as writer:
             writer.claim(self.number)
-            ((_, last),) = writer.execute(_HEAD, (self.number,))
+            _, last = self._read_position()
             if last != len(deltas):
                 raise StorageError(f"{self.name!r} has {last} changes, so {len(deltas)} cannot take their place")
             for number, delta in enumerate(deltas, start=1):

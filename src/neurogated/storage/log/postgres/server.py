@@ -8,7 +8,7 @@ import re
 import secrets
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, LiteralString, cast
 from urllib.parse import parse_qsl, quote, urlencode
@@ -36,7 +36,6 @@ Row = tuple[Any, ...]
 DEFAULT_SCHEMA = "neurogated"
 _MOST_IDLE = 4
 _CONNECT_SECONDS = 10
-_SEARCH_PATH = re.compile(r"search_path\s*=\s*(?:\"([^\"]+)\"|([\w$-]+)(?=[\s,]|$)|)")
 _NO_POOL = (
     "a pooler that gives each transaction another session, as PgBouncer's pool_mode=transaction does, cannot be used: "
     "connect to PostgreSQL itself, or set pool_mode=session"
@@ -62,20 +61,16 @@ class PostgresAddress:
         """Read a URL such as `postgresql://USER:PASSWORD@HOST/DATABASE?schema=NAME`.
 
         Raises:
-            ConfigError: PostgreSQL does not accept the URL or would cut a name in it, or it has `search`, an option of
-                earlier versions.
+            ConfigError: PostgreSQL does not accept the URL or would cut a name in it, or it names the schema in another
+                way.
         """
         self.url = url
         base, _, query = url.partition("?")
-        given = parse_qsl(query, keep_blank_values=True)
-        rest = [(name, value) for name, value in given if name != "schema"]
-        self.schema = checked_identifier("schema in storage", dict(given).get("schema") or _schema_of(dict(given)))
-        if "search" in dict(given):
-            raise ConfigError(
-                "storage has the option 'search', which is gone; leave it out: a worker that opens a namespace holds "
-                "its index, and searches that"
-            )
-        self._url = f"{base}?{urlencode(rest, quote_via=quote)}" if rest else base
+        given = dict(parse_qsl(query, keep_blank_values=True))
+        if "search_path" in given.get("options", ""):
+            raise ConfigError("the options of storage have a search_path; name the schema by ?schema=NAME")
+        self.schema = checked_identifier("schema in storage", given.pop("schema", "") or DEFAULT_SCHEMA)
+        self._url = f"{base}?{urlencode(given, quote_via=quote)}" if given else base
         try:
             parts = conninfo.conninfo_to_dict(self._url)
         except psycopg.ProgrammingError:
@@ -106,16 +101,6 @@ class PostgresAddress:
             connection.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
             connection.execute("SET default_transaction_read_only TO on")
         return connection
-
-
-def _schema_of(given: Mapping[str, str]) -> str:
-    """Return the schema that the options of a URL name, or else the default one."""
-    found = _SEARCH_PATH.search(given.get("options", ""))
-    if found is None:
-        return DEFAULT_SCHEMA
-    if not (name := found[1] or found[2]):
-        raise ConfigError("search_path in the options of storage cannot be read; name the schema by ?schema=NAME")
-    return name
 
 
 class ConnectionLostError(UnreachableError):
@@ -259,9 +244,8 @@ def prepare(server: Server, *, from_scratch: bool) -> None:
         StorageError: the memory does not exist and may only be read, the user may not use the schema, or the server
             refuses.
     """
+    made = version_of(server)
     with server.session() as connection, server.translated(connection):
-        _refuse_hidden(server, connection)
-        made = _version(connection)
         if made > len(MIGRATIONS):
             raise FormatVersionError(
                 f"{server.address} has format {made}, but this version of neurogated reads {len(MIGRATIONS)}; update it"
@@ -287,21 +271,17 @@ def prepare(server: Server, *, from_scratch: bool) -> None:
             connection.execute("INSERT INTO settings VALUES ('identity', %s) ON CONFLICT DO NOTHING", identity)
 
 
-def exists(server: Server) -> bool:
-    """Return whether the schema holds a memory."""
+def version_of(server: Server) -> int:
+    """Return the format of the memory in a schema, 0 if there is none; raises StorageError."""
     with server.session() as connection, server.translated(connection):
-        _refuse_hidden(server, connection)
-        return _version(connection) > 0
-
-
-def _refuse_hidden(server: Server, connection: Connection) -> None:
-    """Refuse a schema of another user: without the right to use it, it would look like one without a memory."""
-    schema, user = server.address.schema, connection.info.user
-    if connection.execute(_HIDDEN, (schema,)).fetchone():
-        raise StorageError(
-            f"user {user!r} may not use the schema {schema!r} of {server.address}; its owner can grant that (GRANT "
-            "USAGE, CREATE ON SCHEMA, and rights to its tables), or name another schema"
-        )
+        schema, user = server.address.schema, connection.info.user
+        if connection.execute(_HIDDEN, (schema,)).fetchone():
+            # Without the right to use it, it would look like one without a memory.
+            raise StorageError(
+                f"user {user!r} may not use the schema {schema!r} of {server.address}; its owner can grant that (GRANT "
+                "USAGE, CREATE ON SCHEMA, and rights to its tables), or name another schema"
+            )
+        return _version(connection)
 
 
 def _version(connection: Connection) -> int:
