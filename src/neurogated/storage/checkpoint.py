@@ -5,19 +5,19 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
-import math
 import os
 import re
 import shutil
 import threading
 import time
 import zlib
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,7 @@ from neurogated.core.files import make_folder, write_text
 from neurogated.errors import MemoryLockedError, StorageError
 from neurogated.storage.files import ProcessLock, Write, load_array, save_array
 from neurogated.storage.index.graph.topology import Column
-from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.index.graph_index import Follower, GraphIndex
 from neurogated.utils.background import JOB_FAILURES, started
 
 _log = logging.getLogger(__name__)
@@ -311,10 +311,9 @@ class Checkpointer(Generic[S]):
         with self._lock:
             self._changes, self._size = self._changes + changes, size
 
-    def checkpoint(self, *, at_once: bool) -> None:
-        """Start a checkpoint if there are many changes; with `at_once`, start one in any case."""
+    def checkpoint(self) -> None:
+        """Start a checkpoint if there are many changes."""
         with self._lock:
-            self._changes = math.inf if at_once else self._changes
             self._begin_if_due()
 
     @property
@@ -394,3 +393,28 @@ class Checkpointer(Generic[S]):
             return None if cancelled.is_set() else action()
         finally:
             self.graph_lock.release()
+
+
+class CheckpointingFollower(Follower):
+    """A follower that writes checkpoints in the background."""
+
+    checkpointer: Checkpointer[Any]
+
+    @abstractmethod
+    def may_start(self, index: GraphIndex) -> bool:
+        """Return whether a checkpoint may be started when the memory is closed."""
+
+    def may_unload(self, index: GraphIndex) -> bool:
+        """Return whether neither a checkpoint nor a search uses the index."""
+        return not (self.checkpointer.busy or index.vectors.busy)
+
+    def wait(self, index: GraphIndex) -> None:
+        """Wait for the checkpoint; start one if there are many changes."""
+        index.vectors.wait()
+        if self.may_start(index):
+            self.checkpointer.checkpoint()
+        self.checkpointer.wait()
+
+    def cancel(self) -> None:
+        """Cancel the running checkpoint."""
+        self.checkpointer.cancel()

@@ -25,7 +25,7 @@ from neurogated.core.delta import LATEST, Decay, GraphDelta, HistoryEntry, Journ
 from neurogated.core.model import MemoryNode, Vector, as_vector
 from neurogated.core.view import GraphView
 from neurogated.errors import CorruptMemoryError, FormatVersionError, InputError, StorageError
-from neurogated.storage.checkpoint import Checkpointer
+from neurogated.storage.checkpoint import Checkpointer, CheckpointingFollower
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
@@ -153,7 +153,7 @@ def line_of(delta: GraphDelta) -> Line:
     return delta.reason, delta.changes, [one.to_json() for one in delta.operators]
 
 
-class CheckpointedFollower(ReplayFollower):
+class CheckpointedFollower(ReplayFollower, CheckpointingFollower):
     """Replays the checkpoint of a graph and the deltas after it; others may compact or drop the graph at any time."""
 
     def __init__(self, log: DeltaLog, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> None:
@@ -164,7 +164,7 @@ class CheckpointedFollower(ReplayFollower):
             if is_wanted():
                 log.write_checkpoint(frozen[0], map(encode, _deltas(frozen[1])))
 
-        self._checkpointer = Checkpointer(
+        self.checkpointer = Checkpointer(
             graph_lock=log.engine.lock,
             freeze=while_alive(self._freeze),
             write=write,
@@ -178,7 +178,7 @@ class CheckpointedFollower(ReplayFollower):
             index = self._from_checkpoint()
             before = index.topology.sequence
             if self.follow(index):
-                self._checkpointer.add_backlog(index.topology.sequence - before, _size(index))
+                self.checkpointer.add_backlog(index.topology.sequence - before, _size(index))
                 return index
         return None
 
@@ -199,22 +199,11 @@ class CheckpointedFollower(ReplayFollower):
 
     def note(self, plan: Plan, index: GraphIndex) -> None:
         """Write a checkpoint after many deltas."""
-        self._checkpointer.note(1, len(plan.delta.operators), _size(index))
+        self.checkpointer.note(1, len(plan.delta.operators), _size(index))
 
-    def may_unload(self, index: GraphIndex) -> bool:
-        """Return whether nothing uses the index, which is reloaded from its checkpoint."""
-        return not (self._checkpointer.busy or index.vectors.busy)
-
-    def wait(self, index: GraphIndex) -> None:
-        """Wait for the checkpoint; start one if there are many changes."""
-        index.vectors.wait()
-        if not self._deltas.engine.read_only:
-            self._checkpointer.checkpoint(at_once=False)
-        self._checkpointer.wait()
-
-    def cancel(self) -> None:
-        """Cancel the running checkpoint."""
-        self._checkpointer.cancel()
+    def may_start(self, index: GraphIndex) -> bool:  # noqa: ARG002 - a checkpoint needs no index of texts
+        """Return whether the database may be written to."""
+        return not self._deltas.engine.read_only
 
     def _from_checkpoint(self) -> GraphIndex:
         """Return the index from the checkpoint; an empty one if there is none."""

@@ -291,11 +291,6 @@ class EmbeddingStore:
         """How many slots the approximate index covers; 0 while the search is exact."""
         return 0 if self._state is None or self._state.codes is None else self._state.codes.end
 
-    @property
-    def trained_on(self) -> int:
-        """Number of vectors when the approximate index was trained; 0 while there is none."""
-        return 0 if self._state is None or self._state.codes is None else self._state.codes.trained_on
-
     def check(self, vector: Vector, owner: str) -> None:
         """Check the dimension of a vector.
 

@@ -23,13 +23,14 @@ from neurogated.core.view import Rows
 from neurogated.storage.checkpoint import (
     INDEX_FOLDER,
     Checkpointer,
+    CheckpointingFollower,
     Checkpoints,
     IndexSnapshot,
     StateReplacedError,
 )
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph.topology import Column
-from neurogated.storage.index.graph_index import Follower, GraphIndex, Records
+from neurogated.storage.index.graph_index import GraphIndex, Records
 from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.rows import (
     NOW,
@@ -208,7 +209,7 @@ def _last(keys: Column) -> int:
 _log = logging.getLogger(__name__)
 
 
-class FileFollower(Follower):
+class FileFollower(CheckpointingFollower):
     """Fills the index of one graph from its file, and writes checkpoints beside the file."""
 
     def __init__(
@@ -230,7 +231,6 @@ class FileFollower(Follower):
         self._generation = ""
         self._frozen: weakref.ref[GraphIndex] | None = None
         self._frozen_of = ""
-        self._trained_on = 0
         self.checkpointer = Checkpointer(
             graph_lock=self._file.lock,
             freeze=while_alive(self.freeze),
@@ -293,7 +293,6 @@ class FileFollower(Follower):
         index = self._checkpoints.load(load, read_derivation(connection), namespace, made_at)
         if index is None:
             return GraphIndex(self._config)
-        self._trained_on = index.vectors.trained_on
         loader = GraphLoader(connection, namespace, {}, index.topology.sequence)
         loader.load_node_validity(index.validity, index.node_keys.values)
         loader.load_edge_validity(index.validity, index.edge_keys.values)
@@ -324,23 +323,9 @@ class FileFollower(Follower):
         """Write a checkpoint after many changes."""
         self.checkpointer.note(plan.size, len(plan.delta.operators), index.size)
 
-    def may_unload(self, index: GraphIndex) -> bool:
-        """Return whether no search uses the index and a checkpoint holds its costly parts."""
-        if not self._file.read_only and self._has_trained(index) and index.made_texts is not None:
-            self.checkpointer.checkpoint(at_once=True)
-        return not (self.checkpointer.busy or index.vectors.busy)
-
-    def wait(self, index: GraphIndex) -> None:
-        """Wait for the checkpoint; start one if there are many changes or newly trained vector lists."""
-        index.vectors.wait()
-        # Without a text index, a checkpoint would first have to read all texts, so none is started.
-        if not self._file.read_only and index.made_texts is not None:
-            self.checkpointer.checkpoint(at_once=self._has_trained(index))
-        self.checkpointer.wait()
-
-    def cancel(self) -> None:
-        """Cancel the running checkpoint."""
-        self.checkpointer.cancel()
+    def may_start(self, index: GraphIndex) -> bool:
+        """Return whether there is a text index; without one, a checkpoint would first have to read all texts."""
+        return not self._file.read_only and index.made_texts is not None
 
     def freeze(self) -> IndexSnapshot | None:
         """Return a snapshot of the index; None if it cannot be checkpointed."""
@@ -355,7 +340,6 @@ class FileFollower(Follower):
         if at is None or generation != self._generation:
             return None
         self._frozen, self._frozen_of = weakref.ref(index), generation
-        self._trained_on = index.vectors.trained_on
         frozen = index.freeze(self.records(index).nodes)
         return IndexSnapshot(
             derivation, namespace, sequence, at, frozen, index.node_keys.values, index.edge_keys.values
@@ -373,9 +357,6 @@ class FileFollower(Follower):
         index = self._current()
         if index is not None and self.is_current():
             index.remap(folder / INDEX_FOLDER)
-
-    def _has_trained(self, index: GraphIndex) -> bool:
-        return index.vectors.trained_on != self._trained_on
 
 
 def _made_at(connection: apsw.Connection, namespace: int, sequence: int) -> int | None:
