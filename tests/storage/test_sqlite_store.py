@@ -33,10 +33,10 @@ def test_dropping_an_open_memory_is_refused_with_its_place(path: Path) -> None:
 
 
 def test_a_crash_while_the_file_is_made_leaves_nothing_in_the_way(path: Path) -> None:
-    path.with_suffix(".draft").write_bytes(b"half a file")
+    path.with_name(path.name + ".draft").write_bytes(b"half a file")
     with SqliteStore.open(path) as store:
         store.add_node(MemoryNode(id="a", content="a"))
-    assert not path.with_suffix(".draft").exists()
+    assert not path.with_name(path.name + ".draft").exists()
 
 
 def test_the_changes_since_a_delta_are_found_without_reading_all_nodes(path: Path) -> None:

@@ -35,7 +35,8 @@ from neurogated.storage.log.sqlite.schema import (
     Heritage,
     check_format,
     create_file,
-    drop_draft,
+    draft_of,
+    drop_file,
     keep_incarnation,
     refuse_foreign,
 )
@@ -117,7 +118,7 @@ class SqliteFile:
             if from_scratch:
                 self._presence.require_alone()
             if is_alone := self._presence.enter():
-                drop_draft(self.path)
+                drop_file(draft_of(self.path))
             self._open_for_writing(from_scratch=from_scratch, is_alone=is_alone)
             with self.translated:
                 keep_incarnation(self.connection, place_of(self.path))
@@ -238,6 +239,17 @@ class SqliteFile:
         with self._reader_lock, self._unclosed():
             self._reader = self._reader or connect(self.path, read_only=True)
             return fetch(self._reader, statement, values)
+
+    def settings(self) -> dict[str, str]:
+        """Return the settings of the memory; see `Engine`."""
+        return dict(self.fetch("SELECT name, value FROM settings"))
+
+    def record(self, settings: Mapping[str, str | int | None]) -> None:
+        """Record settings; see `Engine`."""
+        with self.transaction() as connection:
+            connection.executemany("DELETE FROM settings WHERE name = ?", [(name,) for name in settings])
+            kept = [(name, str(value)) for name, value in settings.items() if value is not None]
+            connection.executemany("INSERT INTO settings VALUES (?, ?)", kept)
 
     def _unclosed(self) -> contextlib.AbstractContextManager[None]:
         if self._closed:

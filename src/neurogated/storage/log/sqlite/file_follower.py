@@ -43,9 +43,8 @@ from neurogated.storage.log.sqlite.rows import (
     since_index,
 )
 from neurogated.storage.log.sqlite.schema import (
-    read_derivation,
-    read_generation,
     read_pending,
+    read_states,
     register_types,
 )
 from neurogated.utils.background import while_alive
@@ -250,7 +249,7 @@ class FileFollower(CheckpointingFollower):
             with self._file.reading() as connection:
                 if not self._log.find(connection):
                     return None
-                generation = read_generation(connection)
+                _, generation = read_states(connection)
                 try:
                     index = self._load_kept(connection)
                 except StateReplacedError as error:
@@ -276,7 +275,7 @@ class FileFollower(CheckpointingFollower):
         if state[:-1] != self._state[:-1] or not self._log.namespace:
             return False
         with self._file.reading() as connection:
-            if read_generation(connection) != self._generation:
+            if read_states(connection)[1] != self._generation:
                 return False
             before = index.size
             self._take_in(connection, index)
@@ -290,7 +289,7 @@ class FileFollower(CheckpointingFollower):
         register_types(connection)
         namespace = self._log.namespace
         load, made_at = partial(GraphIndex.load, config=self._config), partial(_made_at, connection, namespace)
-        index = self._checkpoints.load(load, read_derivation(connection), namespace, made_at)
+        index = self._checkpoints.load(load, read_states(connection)[0], namespace, made_at)
         if index is None:
             return GraphIndex(self._config)
         loader = GraphLoader(connection, namespace, {}, index.topology.sequence)
@@ -334,8 +333,7 @@ class FileFollower(CheckpointingFollower):
             return None
         namespace, sequence = self._log.namespace, index.topology.sequence
         with self._file.reading() as connection:
-            at, derivation = _made_at(connection, namespace, sequence), read_derivation(connection)
-            generation = read_generation(connection)
+            at, (derivation, generation) = _made_at(connection, namespace, sequence), read_states(connection)
         # If another process erased records, the index may still hold them.
         if at is None or generation != self._generation:
             return None
@@ -351,7 +349,7 @@ class FileFollower(CheckpointingFollower):
         if self._frozen is None or index is None or self._frozen() is not index:
             return False
         with self._file.reading() as connection:
-            return self._frozen_of == read_generation(connection)
+            return self._frozen_of == read_states(connection)[1]
 
     def _finish(self, folder: Path) -> None:
         index = self._current()

@@ -20,7 +20,7 @@ from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.integrity import last_change
 from neurogated.storage.log.sqlite.rows import NOW, GraphLoader, found_from_json
-from neurogated.storage.log.sqlite.schema import namespace_names, note_erased, note_generation, register_types
+from neurogated.storage.log.sqlite.schema import namespace_names, note_rewritten, register_types
 
 _NEVER = 2**63 - 1
 _ERASED = "CREATE TEMP TABLE erased (node INTEGER PRIMARY KEY, until INTEGER NOT NULL)"
@@ -50,11 +50,10 @@ def erase_removed(file: SqliteFile, *, history: bool = False) -> int:
             _erase_past_versions(connection)
             _erase_past_edges(connection)
             _, last = last_change(connection)
-            for namespace in namespace_names(connection):
-                note_erased(connection, namespace, last)
+            file.record({f"erased {namespace}": last for namespace in namespace_names(connection)})
         connection.execute("DROP TABLE temp.erased")
         _erase_scopes(connection)
-        note_erasure(connection)
+        note_rewritten(connection, "erasures")
     return count
 
 
@@ -70,15 +69,8 @@ def erase_namespace(file: SqliteFile, name: str) -> None:
         connection.execute("DROP TABLE temp.erased")
         for table in ("pending", "daily_uses", "deltas", "namespaces"):
             connection.execute(f"DELETE FROM {table} WHERE namespace = ?", (namespace,))
-        note_erased(connection, namespace, 0)
+        file.record({f"erased {namespace}": None})
         _erase_scopes(connection)
-
-
-def note_erasure(connection: apsw.Connection) -> None:
-    """Make existing checkpoints invalid, because they may hold erased data."""
-    connection.execute(
-        "INSERT INTO settings VALUES ('erasures', '1') ON CONFLICT (name) DO UPDATE SET value = value + 1"
-    )
 
 
 @contextlib.contextmanager
@@ -87,7 +79,7 @@ def _without_references(file: SqliteFile) -> Iterator[apsw.Connection]:
     # A reference check for each deleted row would read whole tables.
     with file.transaction(check_references=False) as connection:
         yield connection
-        note_generation(connection)
+        note_rewritten(connection, "generation")
 
 
 def _erase_nodes(connection: apsw.Connection) -> int:
@@ -261,5 +253,4 @@ def replace_vectors(connection: apsw.Connection, vectors: Iterable[tuple[Version
     ((found,),) = fetch(connection, "SELECT count(*) FROM vectors")
     if found != expected:
         raise InputError(f"{found} vectors were given for {expected} versions; give one for each that is embedded")
-    note_generation(connection)
-    note_erasure(connection)
+    note_rewritten(connection, "generation", "erasures")

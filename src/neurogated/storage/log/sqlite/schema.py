@@ -8,7 +8,7 @@ import json
 import os
 import secrets
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from neurogated.storage.log.sqlite.connection import (
     begun,
     connect,
     fetch,
+    os_errors,
     read_beginning,
     reserve_checksums,
 )
@@ -110,12 +111,15 @@ def namespace_names(connection: apsw.Connection) -> dict[int, str]:
     return dict(fetch(connection, "SELECT namespace, name FROM namespaces ORDER BY namespace"))
 
 
+def read_settings(connection: apsw.Connection) -> dict[str, str]:
+    """Return the settings of the memory by name."""
+    return dict(fetch(connection, "SELECT name, value FROM settings"))
+
+
 def read_incarnation(connection: apsw.Connection, place: str) -> str:
     """Return the text that no other memory file has, not even a copy of this one, which is at another `place`."""
-    known = dict(
-        fetch(connection, "SELECT name, value FROM settings WHERE name IN ('identity', 'incarnation', 'place')")
-    )
-    present = str(known.get("incarnation", known["identity"]))
+    known = read_settings(connection)
+    present = known.get("incarnation", known["identity"])
     if known.get("place", place) == place:
         return present
     return hashlib.sha256(f"{present} {place}".encode()).hexdigest()
@@ -123,45 +127,26 @@ def read_incarnation(connection: apsw.Connection, place: str) -> str:
 
 def keep_incarnation(connection: apsw.Connection, place: str, incarnation: str | None = None) -> None:
     """Record where the file is, and the incarnation of the memory: that of the file, or the given one."""
-    found = fetch(connection, "SELECT value FROM settings WHERE name = 'place'")
-    if incarnation is None and found == [(place,)]:
+    if incarnation is None and read_settings(connection).get("place") == place:
         return
     values = {"incarnation": incarnation or read_incarnation(connection, place), "place": place}
     with begun(connection, "IMMEDIATE"):
         connection.executemany("INSERT OR REPLACE INTO settings VALUES (?, ?)", list(values.items()))
 
 
-def read_derivation(connection: apsw.Connection) -> str:
-    """Return a value that changes when an erasure makes checkpoints invalid."""
-    return _settings(connection, "identity", "erasures")
+def read_states(connection: apsw.Connection) -> tuple[str, str]:
+    """Return a value that changes when an erasure makes checkpoints invalid, and another one.
+
+    That changes when rows of the past change, so that other processes must reload their indexes.
+    """
+    known = read_settings(connection)
+    return f"{known['identity']} {known.get('erasures', '')}".rstrip(), f"{known['identity']} {known['generation']}"
 
 
-def read_generation(connection: apsw.Connection) -> str:
-    """Return a value that changes when rows of the past change, so that other processes must reload their indexes."""
-    return _settings(connection, "identity", "generation")
-
-
-def note_generation(connection: apsw.Connection) -> None:
-    """Make other processes reload their indexes; see `read_generation`."""
-    connection.execute("UPDATE settings SET value = value + 1 WHERE name = 'generation'")
-
-
-def _settings(connection: apsw.Connection, *names: str) -> str:
-    marks = ", ".join("?" * len(names))
-    rows = fetch(connection, f"SELECT value FROM settings WHERE name IN ({marks}) ORDER BY name DESC", names)
-    return " ".join(str(value) for (value,) in rows)
-
-
-def read_erased(connection: apsw.Connection, namespace: int) -> int:
-    """Return the number of the delta up to which the past of a namespace was erased; 0 if it is complete."""
-    return int(_settings(connection, f"erased {namespace}") or 0)
-
-
-def note_erased(connection: apsw.Connection, namespace: int, up_to: int) -> None:
-    """Record the delta up to which the past of a namespace was erased; 0 removes the record."""
-    connection.execute("DELETE FROM settings WHERE name = ?", (f"erased {namespace}",))
-    if up_to:
-        connection.execute("INSERT INTO settings VALUES (?, ?)", (f"erased {namespace}", str(up_to)))
+def note_rewritten(connection: apsw.Connection, *names: str) -> None:
+    """Count 'erasures' or 'generation' up; see `read_states`."""
+    change = "INSERT INTO settings VALUES (?, '1') ON CONFLICT (name) DO UPDATE SET value = value + 1"
+    connection.executemany(change, [(name,) for name in names])
 
 
 def read_pending(connection: apsw.Connection, namespace: int) -> dict[PendingTask, None]:
@@ -213,17 +198,17 @@ def create_file(path: Path) -> None:
     Raises:
         StorageError: the file cannot be written.
     """
-    draft = _draft_of(path)
-    drop_file(draft)
-    with Translated(path), contextlib.closing(connect(draft, create=True)) as connection:
-        reserve_checksums(connection)
-        numbers = f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT_VERSION}"
-        connection.execute(f"BEGIN; {numbers}; {Path(__file__).with_suffix('.sql').read_text(encoding='utf-8')}")
-        connection.execute("INSERT INTO settings VALUES ('identity', ?), ('generation', '0')", (secrets.token_hex(),))
-        connection.execute("COMMIT")
-    # A new file must not meet an old log.
-    drop_file(path)
-    replace_file(draft, path)
+    with drafted(path) as draft:
+        with Translated(path), contextlib.closing(connect(draft, create=True)) as connection:
+            reserve_checksums(connection)
+            numbers = f"PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT_VERSION}"
+            connection.execute(f"BEGIN; {numbers}; {Path(__file__).with_suffix('.sql').read_text(encoding='utf-8')}")
+            identity = (secrets.token_hex(),)
+            connection.execute("INSERT INTO settings VALUES ('identity', ?), ('generation', '0')", identity)
+            connection.execute("COMMIT")
+        # A new file must not meet an old log.
+        drop_file(path)
+        replace_file(draft, path)
 
 
 def drop_file(path: Path) -> None:
@@ -239,10 +224,22 @@ def drop_log(path: Path) -> None:
         path.with_name(path.name + suffix).unlink(missing_ok=True)
 
 
-def drop_draft(path: Path) -> None:
-    """Delete the drafts that a crash left beside a memory; they may hold data deleted since."""
-    drop_file(_draft_of(path))
-    drop_file(path.with_name(path.name + ".draft"))
+def draft_of(path: Path) -> Path:
+    """Return the draft of a file, which a crash may leave: it may hold data deleted since."""
+    return path.with_name(path.name + ".draft")
+
+
+@contextlib.contextmanager
+def drafted(path: Path) -> Iterator[Path]:
+    """Give a draft file beside `path` and delete it unless it was moved; disk errors become StorageError."""
+    draft = draft_of(path)
+    try:
+        with os_errors(f"{path} cannot be written", "check the folder and free space"):
+            drop_file(draft)
+            yield draft
+    finally:
+        with contextlib.suppress(OSError):
+            drop_file(draft)
 
 
 def replace_file(draft: Path, path: Path) -> None:
@@ -251,7 +248,3 @@ def replace_file(draft: Path, path: Path) -> None:
         os.fsync(file.fileno())
     draft.replace(path)
     sync_folder(path.parent)
-
-
-def _draft_of(path: Path) -> Path:
-    return path.with_suffix(".draft")

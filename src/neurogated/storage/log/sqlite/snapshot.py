@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
@@ -33,7 +33,7 @@ from neurogated.storage.log.sqlite.integrity import (
     refuse_lost_changes,
     was_rewritten,
 )
-from neurogated.storage.log.sqlite.schema import LOG_SUFFIXES, Heritage, check_format, drop_file, drop_log, replace_file
+from neurogated.storage.log.sqlite.schema import LOG_SUFFIXES, Heritage, check_format, drafted, drop_log, replace_file
 
 _log = logging.getLogger(__name__)
 
@@ -53,7 +53,7 @@ def take_snapshot(path: Path, target: Path) -> None:
         raise StorageError(
             f"{target} has a name that belongs to the memory beside it; choose another name or folder for the snapshot"
         )
-    with _draft_of(target) as draft:
+    with drafted(target) as draft:
         with Translated(target), contextlib.closing(connect_reader(path)) as source:
             _write_copy(source, draft)
         _require_sound(draft, target, "no snapshot was taken; run `check` on the memory, and check the disk")
@@ -80,7 +80,7 @@ def restore_snapshot(snapshot: Path, path: Path, *, replace: bool = False) -> No
         check_format(snapshot)
     if path.exists() and path.samefile(snapshot):
         raise StorageError(f"{snapshot} is the memory itself, not a snapshot of it; {remedy}")
-    with opened_alone(path), _draft_of(path) as draft:
+    with opened_alone(path), drafted(path) as draft:
         if path.exists() and not replace:
             raise StorageError(
                 f"there is a memory in {path} already; choose another save_dir, or replace that memory: "
@@ -109,7 +109,7 @@ def repair_file(path: Path, check: Callable[[Path], list[str]]) -> None:
     """
     path = path.resolve()
     check_format(path)
-    with opened_alone(path), _draft_of(path) as draft:
+    with opened_alone(path), drafted(path) as draft:
         with Translated(path), contextlib.closing(unchecked(connect(path))) as source:
             # The file has all changes before its log is dropped.
             source.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -130,7 +130,7 @@ def repair_file(path: Path, check: Callable[[Path], list[str]]) -> None:
 
 def _copy(snapshot: Path, draft: Path) -> None:
     """Copy a snapshot and its log into a single file, without writing anything beside the snapshot."""
-    beside = [suffix for suffix in LOG_SUFFIXES if _beside(snapshot, suffix).exists()]
+    beside = [suffix for suffix in LOG_SUFFIXES if snapshot.with_name(snapshot.name + suffix).exists()]
     if not beside or "-shm" in beside:
         # A process, perhaps this one, may have it open. Only SQLite can read a consistent state and keep its locks.
         with contextlib.closing(connect(snapshot, read_only=True) if beside else read_whole_file(snapshot)) as source:
@@ -138,8 +138,9 @@ def _copy(snapshot: Path, draft: Path) -> None:
             _write_copy(source, draft)
         return
     for suffix in ("", *beside):
-        make_file(_beside(draft, suffix))
-        shutil.copyfile(_beside(snapshot, suffix), _beside(draft, suffix))
+        copied = draft.with_name(draft.name + suffix)
+        make_file(copied)
+        shutil.copyfile(snapshot.with_name(snapshot.name + suffix), copied)
     with contextlib.closing(connect(draft)) as copy:
         _refuse_loss(draft, copy, snapshot)
         copy.execute("PRAGMA journal_mode = DELETE")
@@ -162,23 +163,6 @@ def _refuse_loss(file: Path, connection: apsw.Connection, snapshot: Path) -> Non
     if snapshot.suffix == _MEMORY_SUFFIX:
         note = CommitWatermark(snapshot.with_suffix(".acknowledged"))
         refuse_lost_changes(snapshot, note, lambda: last_change(connection))
-
-
-def _beside(path: Path, suffix: str) -> Path:
-    return path.with_name(path.name + suffix)
-
-
-@contextlib.contextmanager
-def _draft_of(target: Path) -> Iterator[Path]:
-    """Give a draft file beside `target` and delete it unless it was moved; disk errors become StorageError."""
-    draft = target.with_name(target.name + ".draft")
-    try:
-        with os_errors(f"{target} cannot be written", "check the folder and free space"):
-            drop_file(draft)
-            yield draft
-    finally:
-        with contextlib.suppress(OSError):
-            drop_file(draft)
 
 
 def _require_sound(draft: Path, called: Path, consequence: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from pathlib import Path
@@ -44,8 +44,6 @@ from neurogated.storage.log.sqlite.rows import (
 from neurogated.storage.log.sqlite.schema import (
     find_namespace,
     namespace_names,
-    note_erased,
-    read_erased,
     read_incarnation,
     register_types,
 )
@@ -84,15 +82,6 @@ class SqliteEngine(SqliteFile, Engine):
             number = find_namespace(connection, name)
         self.checkpoints.drop(number)
         erase_namespace(self, name)
-
-    def settings(self) -> dict[str, str]:
-        return dict(self.fetch("SELECT name, value FROM settings"))
-
-    def record(self, settings: Mapping[str, str | int | None]) -> None:
-        with self.transaction() as connection:
-            connection.executemany("DELETE FROM settings WHERE name = ?", [(name,) for name in settings])
-            kept = [(name, str(value)) for name, value in settings.items() if value is not None]
-            connection.executemany("INSERT INTO settings VALUES (?, ?)", kept)
 
     def erase_removed(self, *, history: bool) -> int:
         """Erase removed nodes, and leave no trace of them on disk.
@@ -203,12 +192,10 @@ class SqliteLog(Log):
         return Past(self, sequence, present), moment or from_micros(self.last_change(sequence)[1])
 
     def erased_up_to(self) -> int:
-        with self.engine.reading() as connection:
-            return self.last_change(read_erased(connection, self.namespace))[0]
+        return self.last_change(int(self.engine.settings().get(f"erased {self.namespace}", 0)))[0]
 
     def record_erased(self, up_to: int) -> None:
-        with self.engine.transaction() as connection:
-            note_erased(connection, self.namespace, up_to)
+        self.engine.record({f"erased {self.namespace}": up_to or None})
 
     def last_before(self, moment: datetime, up_to: int = NOW) -> int:
         with self.engine.reading() as connection:
