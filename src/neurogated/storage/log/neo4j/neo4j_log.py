@@ -23,39 +23,18 @@ from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.delta_log import GONE, DatabaseEngine, DeltaLog, Line, line_of
 from neurogated.storage.log.log import Position, wanted
-from neurogated.storage.log.neo4j.connection import (
-    CLEAR_MEMORY,
-    CREATE_DELTA,
-    CREATE_MEMORY,
-    DELTAS,
-    DROP_CHECKPOINT,
-    DROP_GRAPH,
-    FORMAT,
-    GRAPH,
-    GRAPH_NODE,
-    GRAPHS,
-    HISTORY,
-    HOLD,
-    MEMORY,
-    OWN,
-    SCHEMA,
-    SET_BODIES,
-    SET_GRAPH,
-    SET_MEMORY,
-    BoltAddress,
-    Connection,
-)
+from neurogated.storage.log.neo4j import connection as bolt
 from neurogated.storage.log.neo4j.projection import in_portions, projection_of
 from neurogated.storage.log.neo4j.turn import LEASE, Head, Work, WriteLease
 
-_PART: Final = f"(c:NeurogatedCheckpoint {{{OWN}, name: $name, number: $number}})"
+_PART: Final = f"(c:NeurogatedCheckpoint {{{bolt.OWN}, name: $name, number: $number}})"
 _FIND: Final = (
-    f"MATCH {GRAPH_NODE} WHERE g.epoch = $epoch AND g.checkpoint IS NOT NULL"
+    f"MATCH {bolt.GRAPH_NODE} WHERE g.epoch = $epoch AND g.checkpoint IS NOT NULL"
     " RETURN g.checkpoint AS name, g.checkpointed AS sequence, g.parts AS parts"
 )
 _READ: Final = f"MATCH {_PART} RETURN c.body AS body"
 # Setting a property takes the lock of the node, where the server has locks. So a compaction comes before or after.
-_IN_EPOCH: Final = f"MATCH {GRAPH_NODE} SET g.locked = $name WITH g WHERE g.epoch = $epoch"
+_IN_EPOCH: Final = f"MATCH {bolt.GRAPH_NODE} SET g.locked = $name WITH g WHERE g.epoch = $epoch"
 _WRITE: Final = f"{_IN_EPOCH} MERGE {_PART} SET c.body = $body RETURN c.number AS number"
 _FINISH: Final = (
     f"{_IN_EPOCH} AND coalesce(g.checkpointed, 0) < $sequence"
@@ -63,7 +42,7 @@ _FINISH: Final = (
 )
 # A name begins with the number of a delta, so the parts of a later checkpoint stay.
 _DROP_EARLIER: Final = (
-    f"MATCH {GRAPH_NODE} MATCH (c:NeurogatedCheckpoint {{{OWN}}})"
+    f"MATCH {bolt.GRAPH_NODE} MATCH (c:NeurogatedCheckpoint {{{bolt.OWN}}})"
     " WHERE c.name <> coalesce(g.checkpoint, '') AND c.name <= $name DELETE c"
 )
 
@@ -75,7 +54,7 @@ _NO_GRAPH = Head(*GONE)
 class Neo4jEngine(DatabaseEngine):
     """A memory in a database that speaks Bolt."""
 
-    def __init__(self, address: BoltAddress, *, patience: float, read_only: bool = False) -> None:
+    def __init__(self, address: bolt.BoltAddress, *, patience: float, read_only: bool = False) -> None:
         """Open the memory of a database; create it if there is none; a write waits `patience` seconds for others.
 
         Raises:
@@ -84,7 +63,7 @@ class Neo4jEngine(DatabaseEngine):
             FormatVersionError: the memory has an unknown format.
         """
         self.lock = threading.RLock()
-        self.connection = Connection(address)
+        self.connection = bolt.Connection(address)
         self.turn = WriteLease(self.connection, self.stored_head)
         self._patience = patience
         self.read_only = read_only
@@ -99,18 +78,18 @@ class Neo4jEngine(DatabaseEngine):
         bind_to_process(self)
 
     def _opened(self) -> str:
-        rows = self.connection.read(MEMORY)
+        rows = self.connection.read(bolt.MEMORY)
         if not rows:
             if self.read_only:
                 raise StorageError(f"there is no memory at {self.connection.address}; open it once without read_only")
-            for statement in SCHEMA:
+            for statement in bolt.SCHEMA:
                 self.connection.read(statement)
-            rows = self.connection.read(CREATE_MEMORY, identity=secrets.token_hex(), format=FORMAT)
+            rows = self.connection.read(bolt.CREATE_MEMORY, identity=secrets.token_hex(), format=bolt.FORMAT)
         memory = rows[0]["memory"]
-        if memory["format"] != FORMAT:
+        if memory["format"] != bolt.FORMAT:
             raise FormatVersionError(
                 f"the memory at {self.connection.address} has format {memory['format']}, but this version of "
-                f"neurogated reads {FORMAT}"
+                f"neurogated reads {bolt.FORMAT}"
             )
         return str(memory["identity"])
 
@@ -139,14 +118,14 @@ class Neo4jEngine(DatabaseEngine):
         """Give a graph an epoch that no graph had."""
         epoch = work.memory["epochs"] + 1
         work.memory["epochs"] = epoch
-        work.add(SET_MEMORY, values={"epochs": epoch})
+        work.add(bolt.SET_MEMORY, values={"epochs": epoch})
         Neo4jEngine.set_head(work, namespace, replace(head, epoch=epoch))
 
     @staticmethod
     def set_head(work: Work, namespace: str, head: Head) -> None:
         """Record the end of the log of a graph."""
         work.heads[namespace] = head
-        work.add(SET_GRAPH, namespace=namespace, values=asdict(head))
+        work.add(bolt.SET_GRAPH, namespace=namespace, values=asdict(head))
 
     def head(self, namespace: str) -> Head | None:
         """Return the end of the log of a graph, including uncommitted deltas; None if there is no such graph."""
@@ -163,7 +142,7 @@ class Neo4jEngine(DatabaseEngine):
     def stored_head(self, namespace: str) -> Head | None:
         """Read the end of the log of a graph in the database; None if there is no such graph."""
         now = time.monotonic()
-        rows = self.connection.read(GRAPH, namespace=namespace)
+        rows = self.connection.read(bolt.GRAPH, namespace=namespace)
         if not rows:
             raise StorageError(f"the memory at {self.connection.address} was deleted; close it")
         self._settings = now, rows[0].pop("memory")
@@ -179,13 +158,13 @@ class Neo4jEngine(DatabaseEngine):
 
     def namespaces(self) -> list[str]:
         with self.lock:
-            stored = [row["namespace"] for row in self.connection.read(GRAPHS)]
+            stored = [row["namespace"] for row in self.connection.read(bolt.GRAPHS)]
             heads = {} if (work := self._known) is None else work.heads
         return [name for name in dict.fromkeys((*stored, *heads)) if heads.get(name, _NO_GRAPH) is not None]
 
     def drop_namespace(self, name: str) -> None:
         with self.transaction() as work:
-            for statement in DROP_GRAPH:
+            for statement in bolt.DROP_GRAPH:
                 work.add(statement, namespace=name)
             work.heads[name] = None
 
@@ -194,7 +173,7 @@ class Neo4jEngine(DatabaseEngine):
         with self.transaction() as work:
             for name in self.namespaces():
                 self.drop_namespace(name)
-            work.add(CLEAR_MEMORY)
+            work.add(bolt.CLEAR_MEMORY)
 
     # Transactions
 
@@ -243,7 +222,7 @@ class Neo4jEngine(DatabaseEngine):
         held: dict[str, Any] = {}
 
         def is_to_do(transaction: neo4j.Transaction) -> bool:
-            held["sent"], row = time.monotonic(), transaction.run(HOLD, values).single()
+            held["sent"], row = time.monotonic(), transaction.run(bolt.HOLD, values).single()
             if row is None:
                 raise MemoryLockedError("this process stopped for so long that others wrote; try again")
             held["is_asked_for"] = row["is_asked_for"]
@@ -273,7 +252,7 @@ class Neo4jEngine(DatabaseEngine):
     def record(self, settings: Mapping[str, Any]) -> None:
         with self.transaction() as work:
             work.memory |= settings
-            work.add(SET_MEMORY, values=dict(settings))
+            work.add(bolt.SET_MEMORY, values=dict(settings))
 
     def is_frozen(self) -> bool:
         # The property of a memory that was never frozen is false.
@@ -327,7 +306,7 @@ class Neo4jLog(DeltaLog):
             head = self._head(work)
             head = replace(head, sequence=head.sequence + 1)
             work.add(
-                CREATE_DELTA,
+                bolt.CREATE_DELTA,
                 namespace=self.name,
                 values={
                     "sequence": head.sequence,
@@ -352,19 +331,19 @@ class Neo4jLog(DeltaLog):
         return head
 
     def bodies(self, epoch: int, first: int, last: int) -> list[tuple[int, bytes]]:
-        return [(row["sequence"], row["body"]) for row in self._ask(DELTAS, first=first, last=last, epoch=epoch)]
+        return [(row["sequence"], row["body"]) for row in self._ask(bolt.DELTAS, first=first, last=last, epoch=epoch)]
 
     def lines(self, after: int, up_to: int) -> Iterator[tuple[int, int, Line]]:
-        for row in self._ask(HISTORY, after=after, up_to=up_to):
+        for row in self._ask(bolt.HISTORY, after=after, up_to=up_to):
             yield row["sequence"], row["at"], (row["reason"], json.loads(row["changes"]), json.loads(row["operators"]))
 
     def rewrite(self, deltas: Sequence[GraphDelta]) -> None:
         with self.engine.transaction() as work:
             bodies = [{"sequence": number, "body": encode(delta)} for number, delta in enumerate(deltas, start=1)]
             self.engine.add_epoch(work, self.name, self._head(work))
-            for statement in DROP_CHECKPOINT:
+            for statement in bolt.DROP_CHECKPOINT:
                 work.add(statement, namespace=self.name)
-            work.statements += in_portions(SET_BODIES, self.name, bodies)
+            work.statements += in_portions(bolt.SET_BODIES, self.name, bodies)
             work.entries = [one for one in work.entries if one[0] != self.name]
             work.entries += [(self.name, JournalEntry(number, one)) for number, one in enumerate(deltas, start=1)]
 

@@ -18,28 +18,9 @@ from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.errors import CorruptMemoryError, ForkedMemoryError, MemoryClosedError, MemoryLockedError, StorageError
 from neurogated.storage.files import Presence, ProcessLock
 from neurogated.storage.log.log import Blocks
+from neurogated.storage.log.sqlite import integrity, schema
 from neurogated.storage.log.sqlite.connection import Translated, begun, connect, connect_reader, fetch, os_errors
 from neurogated.storage.log.sqlite.file_guard import FileGuard, OpenedFiles, place_of
-from neurogated.storage.log.sqlite.integrity import (
-    CheckpointWatch,
-    CommitWatermark,
-    faults,
-    last_change,
-    refuse_cut_file,
-    refuse_lost_changes,
-    refuse_missing_file,
-    refuse_unsealed,
-    seal_pages,
-)
-from neurogated.storage.log.sqlite.schema import (
-    Heritage,
-    check_format,
-    create_file,
-    draft_of,
-    drop_file,
-    keep_incarnation,
-    refuse_foreign,
-)
 from neurogated.utils.background import take
 
 _log = logging.getLogger(__name__)
@@ -100,14 +81,14 @@ class SqliteFile:
         self._reader: apsw.Connection | None = None
         self._closed = True
         self._files = OpenedFiles(path)
-        self._watermark = CommitWatermark(path.with_suffix(".acknowledged"))
+        self._watermark = integrity.CommitWatermark(path.with_suffix(".acknowledged"))
         with os_errors(f"{path} cannot be opened", _CHECK):
             if read_only:
                 self._open_for_reading()
             else:
                 self._turn = ProcessLock(path.with_suffix(".lock"), f"writes to {path}")
                 self._presence = Presence(path)
-                self._watch = CheckpointWatch(path, self._turn)
+                self._watch = integrity.CheckpointWatch(path, self._turn)
                 self._open_as_writer(from_scratch=from_scratch)
         self._closed = False
         bind_to_process(self, self.lock, self._reader_lock)
@@ -118,11 +99,11 @@ class SqliteFile:
             if from_scratch:
                 self._presence.require_alone()
             if is_alone := self._presence.enter():
-                drop_file(draft_of(self.path))
+                schema.drop_file(schema.draft_of(self.path))
             self._open_for_writing(from_scratch=from_scratch, is_alone=is_alone)
             with self.translated:
-                keep_incarnation(self.connection, place_of(self.path))
-                self._identity, self._sequence = last_change(self.connection)
+                schema.keep_incarnation(self.connection, place_of(self.path))
+                self._identity, self._sequence = integrity.last_change(self.connection)
             self._watermark.write(self._identity, self._sequence)
             if is_alone:
                 self._watch.note()
@@ -200,7 +181,7 @@ class SqliteFile:
             with block.under_way, begun(self.connection, "IMMEDIATE"):
                 yield self.connection
                 # Read before the commit: a failure after it would make a committed change look rolled back.
-                identity, sequence = last_change(self.connection)
+                identity, sequence = integrity.last_change(self.connection)
                 was_foreign = self._watch.is_foreign()
             block.made = True
             if outer is None and not was_foreign:
@@ -292,7 +273,7 @@ class SqliteFile:
     def problems(self) -> list[str]:
         """Return the faults of the file, one per line; none if it is sound."""
         with self.lock, self.translated:
-            return faults(self.connection)
+            return integrity.faults(self.connection)
 
     def rewrite(self) -> None:
         """Rewrite the file without its deleted rows, and empty its log.
@@ -348,29 +329,29 @@ class SqliteFile:
             self._turn.close()
 
     def _open_for_writing(self, *, from_scratch: bool, is_alone: bool) -> None:
-        heritage = Heritage.of(self.path) if from_scratch else None
+        heritage = schema.Heritage.of(self.path) if from_scratch else None
         if from_scratch and self.path.exists():
-            refuse_foreign(self.path)
+            schema.refuse_foreign(self.path)
         if not from_scratch:
-            refuse_missing_file(self.path, self._watermark)
+            integrity.refuse_missing_file(self.path, self._watermark)
         if from_scratch or not self.path.exists():
             # The watermark of a memory that is gone says nothing about the new one.
             self._watermark.remove()
-            create_file(self.path)
+            schema.create_file(self.path)
         else:
-            check_format(self.path)
+            schema.check_format(self.path)
         # While other processes have the memory open, the watermark says so too, and they use the log.
         was_open = is_alone and self._watermark.says_open()
         try:
             self._attach_for_writing()
         except CorruptMemoryError:
-            if not (was_open and seal_pages(self.path)):
+            if not (was_open and integrity.seal_pages(self.path)):
                 raise
             self._attach_for_writing()
         else:
             # Another program may have copied pages of the log until now; from now on, none can.
             if was_open:
-                seal_pages(self.path)
+                integrity.seal_pages(self.path)
         if heritage is not None:
             heritage.keep(self.connection, self.path)
         self._files.note()
@@ -380,9 +361,9 @@ class SqliteFile:
 
     def _open_for_reading(self) -> None:
         self._files.memory()
-        check_format(self.path)
+        schema.check_format(self.path)
         if self._watermark.says_open():
-            refuse_unsealed(self.path)
+            integrity.refuse_unsealed(self.path)
         self._attach(connect_reader)
 
     def _attach(self, open_connection: Callable[[Path], apsw.Connection], *settings: str) -> None:
@@ -398,8 +379,8 @@ class SqliteFile:
                 connection = open_connection(self.path)
                 for setting in settings:
                     connection.execute(setting)
-                refuse_cut_file(self.path, connection)
-                refuse_lost_changes(self.path, self._watermark, lambda: last_change(connection))
+                integrity.refuse_cut_file(self.path, connection)
+                integrity.refuse_lost_changes(self.path, self._watermark, lambda: integrity.last_change(connection))
                 self._hold_guard(connection, guard)
         except BaseException:
             with guard.released():

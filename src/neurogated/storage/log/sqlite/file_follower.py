@@ -31,6 +31,7 @@ from neurogated.storage.checkpoint import (
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph.topology import Column
 from neurogated.storage.index.graph_index import GraphIndex, Records
+from neurogated.storage.log.sqlite import schema
 from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.rows import (
     NOW,
@@ -41,11 +42,6 @@ from neurogated.storage.log.sqlite.rows import (
     last_of_each,
     put_vectors,
     since_index,
-)
-from neurogated.storage.log.sqlite.schema import (
-    read_pending,
-    read_states,
-    register_types,
 )
 from neurogated.utils.background import while_alive
 
@@ -249,7 +245,7 @@ class FileFollower(CheckpointingFollower):
             with self._file.reading() as connection:
                 if not self._log.find(connection):
                     return None
-                _, generation = read_states(connection)
+                _, generation = schema.read_states(connection)
                 try:
                     index = self._load_kept(connection)
                 except StateReplacedError as error:
@@ -275,7 +271,7 @@ class FileFollower(CheckpointingFollower):
         if state[:-1] != self._state[:-1] or not self._log.namespace:
             return False
         with self._file.reading() as connection:
-            if read_states(connection)[1] != self._generation:
+            if schema.read_states(connection)[1] != self._generation:
                 return False
             before = index.size
             self._take_in(connection, index)
@@ -286,10 +282,10 @@ class FileFollower(CheckpointingFollower):
     def _load_kept(self, connection: apsw.Connection) -> GraphIndex:
         """Return the index from the checkpoint; an empty one if there is none."""
         # The checkpoint names edge types, which must be registered before it is read.
-        register_types(connection)
+        schema.register_types(connection)
         namespace = self._log.namespace
         load, made_at = partial(GraphIndex.load, config=self._config), partial(_made_at, connection, namespace)
-        index = self._checkpoints.load(load, read_states(connection)[0], namespace, made_at)
+        index = self._checkpoints.load(load, schema.read_states(connection)[0], namespace, made_at)
         if index is None:
             return GraphIndex(self._config)
         loader = GraphLoader(connection, namespace, {}, index.topology.sequence)
@@ -298,9 +294,9 @@ class FileFollower(CheckpointingFollower):
         return index
 
     def _take_in(self, connection: apsw.Connection, index: GraphIndex) -> None:
-        namespace, types = self._log.namespace, register_types(connection)
+        namespace, types = self._log.namespace, schema.register_types(connection)
         GraphFollower(connection, namespace, types, NOW, self.records).follow(index)
-        index.pending, index.embedder = read_pending(connection, namespace), self._log.engine.embedder
+        index.pending, index.embedder = schema.read_pending(connection, namespace), self._log.engine.embedder
 
     # Reading
 
@@ -333,7 +329,7 @@ class FileFollower(CheckpointingFollower):
             return None
         namespace, sequence = self._log.namespace, index.topology.sequence
         with self._file.reading() as connection:
-            at, (derivation, generation) = _made_at(connection, namespace, sequence), read_states(connection)
+            at, (derivation, generation) = _made_at(connection, namespace, sequence), schema.read_states(connection)
         # If another process erased records, the index may still hold them.
         if at is None or generation != self._generation:
             return None
@@ -349,7 +345,7 @@ class FileFollower(CheckpointingFollower):
         if self._frozen is None or index is None or self._frozen() is not index:
             return False
         with self._file.reading() as connection:
-            return self._frozen_of == read_states(connection)[1]
+            return self._frozen_of == schema.read_states(connection)[1]
 
     def _finish(self, folder: Path) -> None:
         index = self._current()

@@ -14,6 +14,7 @@ from neurogated.core.files import make_file
 from neurogated.errors import CorruptMemoryError, StorageError
 from neurogated.storage.checkpoint import Checkpoints
 from neurogated.storage.files import opened_alone
+from neurogated.storage.log.sqlite import integrity
 from neurogated.storage.log.sqlite.connection import (
     RESTORE,
     Translated,
@@ -23,15 +24,6 @@ from neurogated.storage.log.sqlite.connection import (
     read_whole_file,
     reserve_checksums,
     unchecked,
-)
-from neurogated.storage.log.sqlite.integrity import (
-    CommitWatermark,
-    last_change,
-    page_faults,
-    refuse_cut_file,
-    refuse_faults,
-    refuse_lost_changes,
-    was_rewritten,
 )
 from neurogated.storage.log.sqlite.schema import LOG_SUFFIXES, Heritage, check_format, drafted, drop_log, replace_file
 
@@ -92,7 +84,7 @@ def restore_snapshot(snapshot: Path, path: Path, *, replace: bool = False) -> No
             Heritage.of(path).keep(copy, draft)
         _require_sound(draft, snapshot, "take another snapshot, nothing was restored")
         _settle(path)
-        CommitWatermark(path.with_suffix(".acknowledged")).remove()
+        integrity.CommitWatermark(path.with_suffix(".acknowledged")).remove()
         Checkpoints(path).drop()
         replace_file(draft, path)
 
@@ -114,7 +106,7 @@ def repair_file(path: Path, check: Callable[[Path], list[str]]) -> None:
             # The file has all changes before its log is dropped.
             source.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             _refuse_loss(path, source, path)
-            if not was_rewritten(path):
+            if not integrity.was_rewritten(path):
                 # Without their checksums, other words in a page would pass for the right ones.
                 raise CorruptMemoryError(
                     f"most pages of {path} have right checksums, so no other program rewrote it; if it cannot be "
@@ -122,7 +114,7 @@ def repair_file(path: Path, check: Callable[[Path], list[str]]) -> None:
                 )
             _write_copy(source, draft)
         _require_sound(draft, path, RESTORE)
-        refuse_faults(path, check(draft))
+        integrity.refuse_faults(path, check(draft))
         drop_log(path)
         Checkpoints(path).drop()
         replace_file(draft, path)
@@ -158,20 +150,20 @@ def _write_copy(source: apsw.Connection, draft: Path) -> None:
 
 def _refuse_loss(file: Path, connection: apsw.Connection, snapshot: Path) -> None:
     """Raise CorruptMemoryError if `file`, the snapshot or its copy, lacks pages or acknowledged changes."""
-    refuse_cut_file(file, connection, called=snapshot)
+    integrity.refuse_cut_file(file, connection, called=snapshot)
     # A snapshot has no watermark. A copied memory may have one, which reveals a log that was not copied.
     if snapshot.suffix == _MEMORY_SUFFIX:
-        note = CommitWatermark(snapshot.with_suffix(".acknowledged"))
-        refuse_lost_changes(snapshot, note, lambda: last_change(connection))
+        note = integrity.CommitWatermark(snapshot.with_suffix(".acknowledged"))
+        integrity.refuse_lost_changes(snapshot, note, lambda: integrity.last_change(connection))
 
 
 def _require_sound(draft: Path, called: Path, consequence: str) -> None:
     """Raise CorruptMemoryError if a finished copy has a fault; messages call it `called`."""
     with Translated(called), contextlib.closing(read_whole_file(draft)) as connection:
-        refuse_cut_file(draft, connection, called=called)
+        integrity.refuse_cut_file(draft, connection, called=called)
         # Every page is read, which verifies every checksum.
-        found = page_faults(connection)
-    refuse_faults(called, found, consequence)
+        found = integrity.page_faults(connection)
+    integrity.refuse_faults(called, found, consequence)
 
 
 def _settle(path: Path) -> None:

@@ -27,6 +27,7 @@ from neurogated.storage.index.graph_index import Follower, GraphIndex, ReadTexts
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.log.log import Engine, Log, Position
+from neurogated.storage.log.sqlite import schema
 from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.file_follower import FileFollower
@@ -40,12 +41,6 @@ from neurogated.storage.log.sqlite.rows import (
     Keys,
     SqliteRecords,
     put_vectors,
-)
-from neurogated.storage.log.sqlite.schema import (
-    find_namespace,
-    namespace_names,
-    read_incarnation,
-    register_types,
 )
 
 _log = logging.getLogger(__name__)
@@ -68,18 +63,18 @@ class SqliteEngine(SqliteFile, Engine):
 
     def identity(self) -> str:
         with self.reading() as connection:
-            return read_incarnation(connection, place_of(self.path))
+            return schema.read_incarnation(connection, place_of(self.path))
 
     def log(self, namespace: str) -> SqliteLog:
         return SqliteLog(self, namespace)
 
     def namespaces(self) -> list[str]:
         with self.lock, self.translated:
-            return list(namespace_names(self.connection).values())
+            return list(schema.namespace_names(self.connection).values())
 
     def drop_namespace(self, name: str) -> None:
         with self.reading() as connection:
-            number = find_namespace(connection, name)
+            number = schema.find_namespace(connection, name)
         self.checkpoints.drop(number)
         erase_namespace(self, name)
 
@@ -104,7 +99,7 @@ class SqliteEngine(SqliteFile, Engine):
         if self.read_only:
             return
         with self.reading() as connection:
-            names = namespace_names(connection)
+            names = schema.namespace_names(connection)
         try:
             with self.checkpoints.exclusively(patience=0):
                 self.checkpoints.sweep(names)
@@ -124,16 +119,16 @@ class SqliteLog(Log):
     def __init__(self, engine: SqliteEngine, name: str) -> None:
         self.engine, self.name = engine, name
         with engine.reading() as connection:
-            self.namespace = find_namespace(connection, name)
+            self.namespace = schema.find_namespace(connection, name)
             """The file's number of the graph; 0 if a read-only file has no such graph."""
         if not (self.namespace or self.engine.read_only):
             with self.engine.transaction() as connection:
                 connection.execute("INSERT OR IGNORE INTO namespaces (name) VALUES (?)", (name,))
-                self.namespace = find_namespace(connection, name)
+                self.namespace = schema.find_namespace(connection, name)
 
     def find(self, connection: apsw.Connection) -> bool:
         """Return whether the graph still exists; in a read-only file, another process may create or drop it."""
-        number = find_namespace(connection, self.name)
+        number = schema.find_namespace(connection, self.name)
         if self.engine.read_only:
             self.namespace = number
         return number == self.namespace
@@ -353,7 +348,7 @@ class PastFollower(Follower):
         with self.steady():
             present, connection = self._past.latest(), self._file.connection
             keys, index = present.form.node_keys.values.copy(), GraphIndex(self._config)
-            loader = GraphLoader(connection, self._namespace, register_types(connection), self._as_of)
+            loader = GraphLoader(connection, self._namespace, schema.register_types(connection), self._as_of)
             self._load_nodes(loader, index, present.view, keys)
             edge_keys = self._load_edges(loader, index, present, keys)
             index.vectors = present.form.vectors.forked()
