@@ -78,7 +78,6 @@ def _folders(local: MemoryConfig) -> Iterator[Path]:
 
 
 def _settle(local: MemoryConfig, config: MemoryConfig, *, takes_over: bool) -> None:
-    """Bring the fallback into the database, unless it is to be deleted only, and delete it."""
     with contextlib.closing(open_store(config, utc_now)) as target:
         if memory_exists(local):
             try:
@@ -128,7 +127,6 @@ def _release(target: GraphStorePort, folder: Path) -> None:
 
 
 def _mark(identity: str) -> str:
-    """Return the name under which the database records a file that it has taken over."""
     return f"the fallback {identity}"
 
 

@@ -117,7 +117,6 @@ _OF_SCOPE = ("user_id", "agent_id", "session_id")
 
 
 def _row_of(fact: Fact, sequence: int) -> dict[str, Any]:
-    """Return the columns of a fact."""
     values = {name: getattr(fact, name) for name in _OF_FACT} | {name: getattr(fact.scope, name) for name in _OF_SCOPE}
     row = {name: _storable(value) if isinstance(value, str) else value for name, value in values.items()}
     lists = {"path": fact.scope.path, "sources": fact.sources}
@@ -272,7 +271,6 @@ class FactTable:
 
 
 def _is_known(store: GraphStorePort, sequence: int, at: int) -> bool:
-    """Return whether the graph still has the delta with this number and time."""
     if isinstance(store, SupportsTouched):
         return store.last_change(sequence) == (sequence, at)
     entry = next(store.journal(sequence - 1), None)

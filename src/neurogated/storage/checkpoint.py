@@ -270,8 +270,6 @@ _OPERATOR_SHARE = 1 / 1_000
 
 
 class _Work(NamedTuple):
-    """A checkpoint thread and its cancellation flag."""
-
     thread: threading.Thread
     cancelled: threading.Event
 
@@ -345,7 +343,6 @@ class Checkpointer(Generic[S]):
         return self._changes >= max(self.least, _SHARE * self._size)
 
     def _run(self, cancelled: threading.Event) -> None:
-        """Write checkpoints until few changes are left."""
         try:
             while True:
                 with self._lock:

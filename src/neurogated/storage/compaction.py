@@ -118,7 +118,6 @@ def _updated(
 
 
 def _without(delta: GraphDelta, erased: Collection[str]) -> GraphDelta:
-    """Return the delta without every reference to an erased node."""
 
     def stays(key: EdgeKey) -> bool:
         return key.source_id not in erased and key.target_id not in erased

@@ -42,7 +42,6 @@ class _LockFile:
         self._close()
 
     def __del__(self) -> None:
-        """Release a lock that an interrupt may have left."""
         self._close()
 
     def try_lock(self, *, shared: bool = False) -> bool:
@@ -109,7 +108,6 @@ class _LockFile:
         self._close()
 
     def _close(self) -> None:
-        """Close the file; this releases the lock unless a forked process shares it."""
         if self._descriptor is not None:
             with contextlib.suppress(OSError):
                 os.close(self._descriptor)

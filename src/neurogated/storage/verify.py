@@ -113,7 +113,6 @@ def _conflicts(store: GraphStore) -> Iterator[str]:
 
 
 def _facts(store: GraphStore) -> Iterator[str]:
-    """Yield the stated facts whose texts say something else than their parts."""
     view = store.graph.latest().view
     for node in store.snapshot(filters=Filter(kinds=(FACT,))).find():
         stated = node.found.statement

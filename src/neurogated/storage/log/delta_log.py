@@ -206,7 +206,6 @@ class CheckpointedFollower(ReplayFollower, CheckpointingFollower):
         return not self._deltas.engine.read_only
 
     def _from_checkpoint(self) -> GraphIndex:
-        """Return the index from the checkpoint; an empty one if there is none."""
         sequence, stored = self._deltas.read_checkpoint(self._epoch)
         index = self._empty()
         try:

@@ -210,7 +210,6 @@ class WriteLease:
             pause = min(2 * pause, _LONGEST_LOOK_SECONDS)
 
     def _keep(self, began: float) -> None:
-        """Renew the lease while blocks use it; end it soon after the last one."""
         while True:
             time.sleep(_KEEP_SECONDS)
             with self._lock:

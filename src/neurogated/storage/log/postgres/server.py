@@ -332,7 +332,6 @@ def rewrite_tables(server: Server, patience: float) -> None:
 
 
 def _kept(server: Server, connection: Connection, table: str) -> int:
-    """Rewrite a table; return how many dead rows it keeps."""
     kept = 0
 
     def read(notice: Diagnostic) -> None:

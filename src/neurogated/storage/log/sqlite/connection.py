@@ -180,7 +180,6 @@ class Translated:
         """Begin the block."""
 
     def __exit__(self, _kind: object, error: BaseException | None, _trace: object) -> None:
-        """Translate the error that ends the block."""
         if not isinstance(error, apsw.Error):
             return
         path = self._path

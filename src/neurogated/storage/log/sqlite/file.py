@@ -265,7 +265,6 @@ class SqliteFile:
             return state
 
     def _seal(self) -> None:
-        """Give checksums to pages that another program wrote, unless another process is writing."""
         if not self.read_only and self._watch.is_foreign():
             with contextlib.suppress(MemoryLockedError), self.writing(patience=0):
                 self._watch.seal(self.connection)

@@ -136,7 +136,6 @@ class GraphFollower(GraphLoader):
         return changed, removed
 
     def _follow_weights(self, index: GraphIndex, since: int) -> None:
-        """Add new edges and changed weights, and replay decay operators."""
         topology = index.topology
         last = _last(index.edge_keys)
         # The delta that set the weight of each edge.
@@ -166,7 +165,6 @@ class GraphFollower(GraphLoader):
         self.load_uses(topology, keys, since)
 
     def _follow_vectors(self, index: GraphIndex, since: int) -> None:
-        """Add new vectors in batches, and remove ended ones."""
         statement = (
             f"SELECT v.node, v.vector FROM vectors v {since_index('vectors', since)} JOIN nodes n ON n.node = v.node "
             "WHERE n.namespace = :namespace AND v.since > :since AND v.until IS NULL ORDER BY v.node"
@@ -179,7 +177,6 @@ class GraphFollower(GraphLoader):
                 put_vectors(change, index.node_keys.values, chunk)
 
     def _ended(self, index: GraphIndex, table: str, since: int) -> Rows:
-        """Return the rows of the nodes with an ended version in `table`."""
         if not since:
             return np.empty(0, dtype=np.int64)
         (keys,) = self.columns(
@@ -192,7 +189,6 @@ class GraphFollower(GraphLoader):
 
 
 def _node_rows(index: GraphIndex, keys: Keys) -> Rows:
-    """Return the rows of nodes from the file's numbers; the index knows all of them."""
     rows: Rows = np.searchsorted(index.node_keys.values, keys)
     return rows
 
@@ -280,7 +276,6 @@ class FileFollower(CheckpointingFollower):
         return True
 
     def _load_kept(self, connection: apsw.Connection) -> GraphIndex:
-        """Return the index from the checkpoint; an empty one if there is none."""
         # The checkpoint names edge types, which must be registered before it is read.
         schema.register_types(connection)
         namespace = self._log.namespace

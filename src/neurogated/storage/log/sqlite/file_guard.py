@@ -194,7 +194,6 @@ def _lock_bytes(path: Path, descriptor: int, kind: int, start: int, length: int)
 
 
 def _forget(file: _Shared) -> None:
-    """Close the descriptors of a file that no store of this process uses."""
     for key in [key for key, value in _shared.items() if value is file]:
         del _shared[key]
     for descriptor in (*file.descriptors, file.shared_memory):

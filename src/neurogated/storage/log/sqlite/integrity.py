@@ -173,7 +173,6 @@ def refuse_cut_file(path: Path, connection: apsw.Connection, *, called: Path | N
 
 
 def _pages_in_log(log: Path, page_size: int) -> set[int]:
-    """Return the page numbers of the committed frames of a log."""
     found: set[int] = set()
     begun: set[int] = set()
     with contextlib.suppress(FileNotFoundError, struct.error), log.open("rb") as file:

@@ -217,18 +217,15 @@ class PlanWriter:
         )
 
     def _end(self, table: str, column: str, keys: Iterable[int], sequence: int) -> None:
-        """End the current versions of `keys` with the delta `sequence`."""
         statement = f"UPDATE {table} SET until = ? WHERE {column} = ? AND until IS NULL"
         self._each(statement, [(sequence, key) for key in keys])
 
     def _each(self, statement: str, rows: Iterable[tuple[Any, ...]]) -> None:
-        """Run a statement for each row; without rows, do not even prepare it."""
         if given := list(rows):
             self.connection.executemany(statement, given)
 
 
 def _edge_times(edge: MemoryEdge, at: datetime) -> tuple[int | None, ...]:
-    """Return the times of a new edge as columns of the file."""
     created = None if edge.created_at == at else to_micros(edge.created_at)
     used = None if edge.last_activated in (None, edge.created_at) else micros_or_none(edge.last_activated)
     if edge.valid_from is None and edge.valid_to is None:
@@ -443,7 +440,6 @@ class SqliteJournal:
         )
 
     def _keys(self, condition: str, value: object) -> list[EdgeKey]:
-        """Return the keys of the edges `e` that meet an SQL condition with one `:value`."""
         rows = self._rows(
             "SELECT s.id, t.id, e.type FROM edges e JOIN nodes s ON s.node = e.source "
             f"JOIN nodes t ON t.node = e.target WHERE {condition} ORDER BY e.edge",

@@ -128,7 +128,6 @@ def _repeated(connection: apsw.Connection) -> Mapping[int, Sequence[Span]]:
 
 
 def _replace_versions(connection: apsw.Connection, node: int, since: int, until: int) -> None:
-    """Erase the versions of a node in a span; the next version then begins with it."""
     span = {"node": node, "since": since, "until": until}
     connection.execute("DELETE FROM node_changes WHERE node = :node AND since >= :since AND since < :until", span)
     for table in ("vectors", "node_versions"):

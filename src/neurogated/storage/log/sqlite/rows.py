@@ -451,7 +451,6 @@ class SqliteRecords:
         return self
 
     def _select(self, statement: str, keys: Keys) -> list[list[Any]]:
-        """Return the rows of a statement for `keys`, in their order; its first column is the key."""
         wanted = keys.tolist()
         rows = self.file.fetch(statement, {"keys": str(wanted), "now": self.sequence})
         by_key = {key: rest for key, *rest in rows}

@@ -139,7 +139,6 @@ def _copy(snapshot: Path, draft: Path) -> None:
 
 
 def _write_copy(source: apsw.Connection, draft: Path) -> None:
-    """Copy one state of a file into a new single file, without a log beside it."""
     with contextlib.closing(connect(draft, create=True)) as copy:
         # Without room for checksums on disk, a full page cache would write pages that have none.
         reserve_checksums(copy)
@@ -167,7 +166,6 @@ def _require_sound(draft: Path, called: Path, consequence: str) -> None:
 
 
 def _settle(path: Path) -> None:
-    """Write the log of a memory file into the file and drop the log, so that it never meets another file."""
     if path.exists():
         try:
             with contextlib.closing(connect(path)) as connection:

@@ -215,7 +215,6 @@ class SqliteLog(Log):
 
 
 def _check_dimension(connection: apsw.Connection, plan: Plan, index: GraphIndex) -> None:
-    """Refuse vectors whose dimension differs from those of past states and of other namespaces."""
     given = next((node for node in plan.delta.nodes if node.embedding is not None), None)
     if given is None or given.embedding is None or index.vectors.dimension is not None:
         return
@@ -434,7 +433,6 @@ class PastFollower(Follower):
         return edge_keys[order]
 
     def _changed_since(self, table: str, keys: Keys) -> Rows:
-        """Return the rows of the nodes whose rows in `table` changed later."""
         statement = _CHANGED_SINCE.format("v", table)
         found = fetch(self._file.connection, statement, (self._as_of, self._as_of))
         changed = np.array(sorted(key for (key,) in found), dtype=np.int64)
@@ -442,7 +440,6 @@ class PastFollower(Follower):
         return rows
 
     def _texts(self, view: GraphView, read: ReadTexts) -> LexicalStore:
-        """Return the past keywords and tags; see `GraphIndex.fork_texts`."""
         present = self._past.latest()
         texts = present.form.texts(present.view, present.records.nodes).isolated()
         changed = self._changed_since("node_versions", present.form.node_keys.values)
