@@ -218,11 +218,11 @@ class Engine(ABC):
 
     def copies(self) -> list[str]:
         """Return the recorded places with copies; see `SupportsNamespaces`."""
-        return sorted(name.removeprefix(_COPY) for name in self.settings() if name.startswith(_COPY))
+        return sorted(name.removeprefix(COPY) for name in self.settings() if name.startswith(COPY))
 
     def record_copy(self, place: str, *, exists: bool) -> None:
         """Record a place with copies, or remove it."""
-        self.record({_COPY + place: "1" if exists else None})
+        self.record({COPY + place: "1" if exists else None})
 
     def close(self) -> None:  # noqa: B027 - an engine may hold none
         """Release the resources of the engine."""
@@ -236,7 +236,8 @@ class Engine(ABC):
         return nullcontext()
 
 
-_COPY = "copy "
+COPY = "copy "
+"""The name of the setting for a place with copies, before the place."""
 Node = TypeVar("Node")
 Span = tuple[int, int]
 """The number of the delta with which something began, and of the delta with which it ended."""

@@ -102,7 +102,6 @@ class SqliteFile:
                 schema.drop_file(schema.draft_of(self.path))
             self._open_for_writing(from_scratch=from_scratch, is_alone=is_alone)
             with self.translated:
-                schema.keep_incarnation(self.connection, place_of(self.path))
                 self._identity, self._sequence = integrity.last_change(self.connection)
             self._watermark.write(self._identity, self._sequence)
             if is_alone:
@@ -328,7 +327,7 @@ class SqliteFile:
             self._turn.close()
 
     def _open_for_writing(self, *, from_scratch: bool, is_alone: bool) -> None:
-        heritage = schema.Heritage.of(self.path) if from_scratch else None
+        heritage = schema.heritage_of(self.path) if from_scratch else {}
         if from_scratch and self.path.exists():
             schema.refuse_foreign(self.path)
         if not from_scratch:
@@ -351,8 +350,8 @@ class SqliteFile:
             # Another program may have copied pages of the log until now; from now on, none can.
             if was_open:
                 integrity.seal_pages(self.path)
-        if heritage is not None:
-            heritage.keep(self.connection, self.path)
+        with self.translated:
+            schema.keep_incarnation(self.connection, place_of(self.path), heritage)
         self._files.note()
 
     def _attach_for_writing(self) -> None:

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import logging
 import os
 import struct
-import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from neurogated.core.forking import ForkSafeLock
 from neurogated.errors import StorageError
@@ -83,15 +84,14 @@ class OpenedFiles:
         return found
 
 
-if sys.platform == "linux":
-    import fcntl
-
 _log = logging.getLogger(__name__)
 
 # The bytes that SQLite locks: those that all readers of a file share (https://www.sqlite.org/src/file/src/os.h), and
 # the byte of the shared memory that tells whether a process uses it (UNIX_SHM_DMS in os_unix.c).
 _SHARED_FIRST, _SHARED_SIZE = 0x40000002, 510
 _IN_USE_AT = 128
+# The operation for a lock of an open file description; None where the system has none.
+_SET_LOCK: Any = getattr(fcntl, "F_OFD_SETLK", None)
 # struct flock: type, whence, start, length, process.
 _FLOCK = "hhqqi4x"
 _HELD_ELSEWHERE = frozenset({errno.EAGAIN, errno.EACCES})
@@ -127,7 +127,7 @@ class FileGuard:
         self._path = path.resolve()
         self._file: _Shared | None = None
         self.is_held = False
-        if sys.platform == "linux":
+        if _SET_LOCK is not None:
             with _lock:
                 status = path.stat()
                 found = _shared.get((status.st_dev, status.st_ino))
@@ -146,7 +146,7 @@ class FileGuard:
         Raises:
             StorageError: another process has an exclusive lock on the file.
         """
-        if sys.platform != "linux" or self._file is None or self.is_held:
+        if self._file is None or self.is_held:
             return
         with self._file.lock:
             _lock_bytes(self._path, self._file.descriptors[0], fcntl.F_RDLCK, _SHARED_FIRST, _SHARED_SIZE)
@@ -163,7 +163,7 @@ class FileGuard:
     def released(self) -> Iterator[None]:
         """Run the block, which closes SQLite's connection; the last guard releases the locks first."""
         file, self._file, self.is_held = self._file, None, False
-        if sys.platform != "linux" or file is None:
+        if file is None:
             yield
             return
         with file.lock:
@@ -183,10 +183,8 @@ class FileGuard:
 
 
 def _lock_bytes(path: Path, descriptor: int, kind: int, start: int, length: int) -> None:
-    if sys.platform != "linux":
-        return
     try:
-        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, struct.pack(_FLOCK, kind, os.SEEK_SET, start, length, 0))
+        fcntl.fcntl(descriptor, _SET_LOCK, struct.pack(_FLOCK, kind, os.SEEK_SET, start, length, 0))
     except OSError as error:
         if error.errno in _HELD_ELSEWHERE:
             raise StorageError(f"another process has locked {path} exclusively; open it again later") from error

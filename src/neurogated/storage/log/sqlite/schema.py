@@ -10,7 +10,6 @@ import secrets
 import struct
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
 
 import apsw
 
@@ -18,6 +17,7 @@ from neurogated.core.delta import PendingTask
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.files import sync_folder
 from neurogated.errors import CorruptMemoryError, FormatVersionError
+from neurogated.storage.log.log import COPY
 from neurogated.storage.log.sqlite.connection import (
     RESERVED_BYTES,
     Translated,
@@ -125,11 +125,11 @@ def read_incarnation(connection: apsw.Connection, place: str) -> str:
     return hashlib.sha256(f"{present} {place}".encode()).hexdigest()
 
 
-def keep_incarnation(connection: apsw.Connection, place: str, incarnation: str | None = None) -> None:
-    """Record where the file is, and the incarnation of the memory: that of the file, or the given one."""
-    if incarnation is None and read_settings(connection).get("place") == place:
+def keep_incarnation(connection: apsw.Connection, place: str, heritage: Mapping[str, str]) -> None:
+    """Record where the file is, the incarnation of the memory, and what an earlier file handed down."""
+    if not heritage and read_settings(connection).get("place") == place:
         return
-    values = {"incarnation": incarnation or read_incarnation(connection, place), "place": place}
+    values = {"incarnation": read_incarnation(connection, place), "place": place, **heritage}
     with begun(connection, "IMMEDIATE"):
         connection.executemany("INSERT OR REPLACE INTO settings VALUES (?, ?)", list(values.items()))
 
@@ -164,28 +164,17 @@ def register_types(connection: apsw.Connection) -> Mapping[int, EdgeType]:
     }
 
 
-class Heritage(NamedTuple):
-    """The name of a memory in shared databases, and the settings that name the places with copies of its texts."""
+def heritage_of(path: Path) -> dict[str, str]:
+    """Return the settings that a file hands down to the one that replaces it; none if it is gone or damaged.
 
-    incarnation: str | None = None
-    copies: tuple[tuple[str, str], ...] = ()
-
-    @classmethod
-    def of(cls, path: Path) -> Heritage:
-        """Return the heritage of the file that is to be replaced; an empty one if there is none, or it is damaged."""
-        if path.exists():
-            with contextlib.suppress(apsw.Error), contextlib.closing(connect(path)) as connection:
-                connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-                copies = fetch(connection, "SELECT name, value FROM settings WHERE name GLOB 'copy *'")
-                return cls(read_incarnation(connection, place_of(path)), tuple(copies))
-        return cls()
-
-    def keep(self, connection: apsw.Connection, path: Path) -> None:
-        """Record the heritage in the new file at `path`."""
-        keep_incarnation(connection, place_of(path), self.incarnation)
-        if self.copies:
-            with begun(connection, "IMMEDIATE"):
-                connection.executemany("INSERT OR IGNORE INTO settings VALUES (?, ?)", self.copies)
+    They are the name of the memory in shared databases, and the places that have copies of its texts.
+    """
+    if path.exists():
+        with contextlib.suppress(apsw.Error), contextlib.closing(connect(path)) as connection:
+            connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+            copies = {name: "1" for name in read_settings(connection) if name.startswith(COPY)}
+            return {**copies, "incarnation": read_incarnation(connection, place_of(path))}
+    return {}
 
 
 LOG_SUFFIXES = ("-wal", "-shm", "-journal")

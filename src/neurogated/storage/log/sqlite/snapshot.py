@@ -25,7 +25,16 @@ from neurogated.storage.log.sqlite.connection import (
     reserve_checksums,
     unchecked,
 )
-from neurogated.storage.log.sqlite.schema import LOG_SUFFIXES, Heritage, check_format, drafted, drop_log, replace_file
+from neurogated.storage.log.sqlite.file_guard import place_of
+from neurogated.storage.log.sqlite.schema import (
+    LOG_SUFFIXES,
+    check_format,
+    drafted,
+    drop_log,
+    heritage_of,
+    keep_incarnation,
+    replace_file,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -81,7 +90,7 @@ def restore_snapshot(snapshot: Path, path: Path, *, replace: bool = False) -> No
         with Translated(snapshot):
             _copy(snapshot, draft)
         with Translated(path), contextlib.closing(connect(draft)) as copy:
-            Heritage.of(path).keep(copy, draft)
+            keep_incarnation(copy, place_of(draft), heritage_of(path))
         _require_sound(draft, snapshot, "take another snapshot, nothing was restored")
         _settle(path)
         integrity.CommitWatermark(path.with_suffix(".acknowledged")).remove()
