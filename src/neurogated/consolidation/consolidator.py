@@ -252,7 +252,14 @@ def known_subjects(store: GraphStorePort, view: GraphView, at: datetime, least: 
     for node in nodes:
         groups[*node.scope.owner, node.scope.path, fold(_parts(node).subject)].append(node)
     for group in groups.values():
-        facts = [one for one in group if one.id in holding and _holds(one, at)]
+        facts = [
+            one
+            for one in group
+            if one.id in holding
+            and (one.valid_from or at) <= at
+            and (one.valid_to is None or one.valid_to > at)
+            and one.metadata.get("change") != Change.ENDS.value
+        ]
         if len(facts) >= least:
             yield from _divided(facts, group)
 
@@ -277,7 +284,9 @@ def profile_of(known: Known, text: str, at: datetime) -> MemoryNode:
 
 def _divided(facts: Sequence[MemoryNode], group: Sequence[MemoryNode]) -> Iterator[Known]:
     attributes = _by_attribute(sorted(facts, key=lambda one: (moment_of(one), one.id)))
-    over = sorted((one for one in group if _was_replaced(one) and one not in facts), key=moment_of, reverse=True)
+    # What a conflict calls wrong was never true.
+    ended = (one for one in group if one.valid_to != given_times(one)[1] and one.valid_to != one.valid_from)
+    over = sorted((one for one in ended if one not in facts), key=moment_of, reverse=True)
     every = list(attributes)
     for number, begin in enumerate(range(0, len(every), _CLAUSES)):
         names = every[begin : begin + _CLAUSES]
@@ -306,16 +315,6 @@ def _parts(node: MemoryNode) -> Statement:
     if node.found.statement is None:
         raise ValueError(f"node {node.id!r} is no fact with known parts")
     return node.found.statement
-
-
-def _holds(node: MemoryNode, at: datetime) -> bool:
-    begins, is_over = node.valid_from or at, node.valid_to is not None and node.valid_to <= at
-    return begins <= at and not is_over and node.metadata.get("change") != Change.ENDS.value
-
-
-def _was_replaced(node: MemoryNode) -> bool:
-    """Return whether another fact has ended a fact that was true."""
-    return node.valid_to != given_times(node)[1] and node.valid_to != node.valid_from
 
 
 _log = logging.getLogger(__name__)

@@ -24,17 +24,11 @@ from neurogated.core.scope import Scope
 from neurogated.errors import ConfigError, CorruptMemoryError, FormatVersionError
 
 Json = dict[str, Any]
-_SHORT = (",", ":")
 
 
 def line_of(value: Json) -> bytes:
-    """Return JSON values as one line of UTF-8, including the newline."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=_SHORT)
-    try:
-        return f"{text}\n".encode()
-    except UnicodeEncodeError:
-        # An unchecked reason or name may hold a lone surrogate, which UTF-8 cannot encode.
-        return f"{json.dumps(value, allow_nan=False, separators=_SHORT)}\n".encode()
+    """Return JSON values, whose texts have no lone surrogates, as one line of UTF-8, including the newline."""
+    return f"{json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(',', ':'))}\n".encode()
 
 
 def delta_to_json(delta: GraphDelta, store_vector: Callable[[MemoryNode], int | None]) -> Json:

@@ -70,7 +70,6 @@ class CanvasStorage(Protocol):
         """Remove memories from all canvases of a graph; raises StorageError, as `clear` does for all canvases."""
 
     def clear(self) -> None: ...
-    def close(self) -> None: ...
 
 
 class SharedCanvases(CanvasStorage, Protocol):
@@ -82,3 +81,5 @@ class SharedCanvases(CanvasStorage, Protocol):
 
     def erase(self) -> None:
         """Remove every key of the memory, also keys that `clear` cannot find any more; raises StorageError."""
+
+    def close(self) -> None: ...

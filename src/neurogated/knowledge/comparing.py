@@ -111,16 +111,11 @@ def asked(conflict: Conflict, first: MemoryNode, second: MemoryNode, said: Seque
         is_coming = loser.valid_to is not None and loser.valid_to > said_at(winner)
         state = "coming" if is_coming and conflict.outcome == "superseded" else conflict.outcome
         texts = texts[::-1] if loser is second else texts
-    form = table_of(__package__, "questions")[state][_language(said or [one.content for one in sides])]
+    # Without names, since a name may be foreign.
+    words = "\n".join(one[:_READ] for one in said or [side.content for side in sides])
+    is_han = len(_HAN.findall(words)) > len(_LATIN.findall(words))
+    form = table_of(__package__, "questions")[state]["zh" if is_han else language_of(_NAME.sub("", words))]
     return replace(conflict, reason=reason, question=form.format(*texts))
-
-
-def _language(texts: Sequence[str]) -> str:
-    """Return the language of texts by their words without names, since a name may be foreign."""
-    text = "\n".join(one[:_READ] for one in texts)
-    if len(_HAN.findall(text)) > len(_LATIN.findall(text)):
-        return "zh"
-    return language_of(_NAME.sub("", text))
 
 
 def _short(text: str) -> str:

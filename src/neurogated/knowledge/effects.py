@@ -134,9 +134,6 @@ def period(held: Validity, zone: Zone) -> str:
     begin, end = held
     if begin is not None and begin == end:
         return "at no time"
-    parts = [f"{word} {_moment(local(at, zone))}" for word, at in (("from", begin), ("until", end)) if at is not None]
+    named = ((word, local(at, zone)) for word, at in (("from", begin), ("until", end)) if at is not None)
+    parts = [f"{word} {at:%Y-%m-%d}" + ("" if at.time() == time() else f" {at:%H:%M}") for word, at in named]
     return " ".join(parts) or "without limit"
-
-
-def _moment(at: datetime) -> str:
-    return f"{at:%Y-%m-%d}" if at.time() == time() else f"{at:%Y-%m-%d %H:%M}"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +64,12 @@ class ModelJudge:
     config: MemoryConfig
 
     def judge(self, pairs: Sequence[TextPair]) -> list[Relation | None]:
-        lines = [json.dumps(_shown(number, pair), ensure_ascii=False) for number, pair in enumerate(pairs, 1)]
+        lines = list[str]()
+        for number, pair in enumerate(pairs, 1):
+            earlier, later = (_quoted(*side) for side in in_order(pair))
+            known = {"known": list(pair.known)} if pair.known else {}
+            shown = {"pair": number, "earlier": earlier, "later": later, **known}
+            lines.append(json.dumps(shown, ensure_ascii=False))
         messages = self.prompts.render("contradiction", pairs="\n".join(lines))
         answer = self.model.infer_json(messages, self.prompts.schema("contradiction"))
         # A number that occurs twice is no clear answer.
@@ -77,12 +82,6 @@ class ModelJudge:
                 reason = one_line(entry["reason"][:_READ])[:_LONGEST_REASON]
                 relations[number - 1] = Relation(kind, self.config.llm.strength(entry["certainty"]), reason, outcome)
         return relations
-
-
-def _shown(number: int, pair: TextPair) -> dict[str, Any]:
-    earlier, later = in_order(pair)
-    known = {"known": list(pair.known)} if pair.known else {}
-    return {"pair": number, "earlier": _quoted(*earlier), "later": _quoted(*later), **known}
 
 
 def in_order(pair: TextPair) -> tuple[tuple[MemoryNode, int], tuple[MemoryNode, int]]:

@@ -119,7 +119,13 @@ class ReadingEnquiry:
 
     def ask(self, questions: Sequence[Reading]) -> Sequence[Read]:
         """Return what the memories say. Of an answer with faults, all that can be understood counts."""
-        lines = (json.dumps(_shown(number, one.node), ensure_ascii=False) for number, one in enumerate(questions, 1))
+        lines = list[str]()
+        for number, (node,) in enumerate(questions, 1):
+            kind = ({"speaker": node.speaker} if node.speaker else {}) | (
+                {} if is_message(node) else {"document": True}
+            )
+            shown = {"message": number, "day": moment_of(node).date().isoformat(), **kind, "text": _text(node)}
+            lines.append(json.dumps(shown, ensure_ascii=False))
         messages = self.prompts.render("claims", attributes=", ".join(ATTRIBUTES), messages="\n".join(lines))
         try:
             answer = self.model.infer_json(messages, self.prompts.schema("claims"), accepts=_ACCEPTED)
@@ -228,12 +234,6 @@ def _words(entry: Mapping[str, Any], name: str) -> str:
 
 def _text(node: MemoryNode) -> str:
     return (" ".join(statements_in(node)) if is_message(node) else node.content)[:_CHARACTERS]
-
-
-def _shown(number: int, node: MemoryNode) -> dict[str, Any]:
-    speaker = {"speaker": node.speaker} if node.speaker else {}
-    kind = {} if is_message(node) else {"document": True}
-    return {"message": number, "day": moment_of(node).date().isoformat(), **speaker, **kind, "text": _text(node)}
 
 
 def _claim(entry: Mapping[str, Any], node: MemoryNode) -> Claim | str:

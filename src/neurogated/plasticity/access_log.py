@@ -62,14 +62,11 @@ class AccessLog:
 
     def flush_if_free(self) -> None:
         """Write the log without waiting: the accesses of a graph that another writer has locked stay in it."""
-        self._warn(self._write(patience=0))
+        self.flush_if_possible(patience=0)
 
-    def flush_if_possible(self) -> None:
+    def flush_if_possible(self, patience: float | None = None) -> None:
         """Write the log. The accesses of a graph that cannot be written are lost; a warning says so."""
-        self._warn(self._write())
-
-    def _warn(self, errors: Sequence[StorageError | MemoryClosedError]) -> None:
-        for error in errors:
+        for error in self._write(patience):
             # Only accesses may be lost: a recall succeeds even when the disk is full.
             _log.warning("the accesses of recalls could not be written: %s", error)
 

@@ -133,16 +133,16 @@ def _pairs(text: str) -> dict[int, int]:
 
 def plain_question(text: str) -> str:
     """Return a text without greetings, lead-ins, interjections, closings and pictures; its question marks stay."""
-    return "".join(map(_without_courtesies, split_sentences(text)))
-
-
-def _without_courtesies(sentence: str) -> str:
-    whole = sentence.strip()
-    plain = plain_text(whole[:_LONGEST])
-    if not plain or len(whole) > _LONGEST or plain == _without_end(whole):
-        return sentence
-    mark = "?" if "?" in whole or "？" in whole else whole[-1] if whole[-1] in _MARKS else ""
-    return plain + mark + sentence[len(sentence.rstrip()) :]
+    kept = list[str]()
+    for sentence in split_sentences(text):
+        whole = sentence.strip()
+        plain = plain_text(whole[:_LONGEST])
+        if not plain or len(whole) > _LONGEST or plain == _without_end(whole):
+            kept.append(sentence)
+            continue
+        mark = "?" if "?" in whole or "？" in whole else whole[-1] if whole[-1] in _MARKS else ""
+        kept += plain, mark, sentence[len(sentence.rstrip()) :]
+    return "".join(kept)
 
 
 def plain_sentences(text: str) -> Iterator[Sentence]:

@@ -300,6 +300,3 @@ class LocalCanvases:
         with self._lock:
             self._canvases.clear()
             self._complete.clear()
-
-    def close(self) -> None:
-        """Do nothing: dictionaries hold no resources."""
