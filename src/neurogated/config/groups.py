@@ -199,9 +199,7 @@ class MetabolismSettings(Group):
     )
 
     temporal_neighbors: int = setting(
-        0,
-        "active memories of its user to which a new memory gets a temporal edge, those with most energy first",
-        low=0,
+        0, "active memories of its user to which a new memory gets a temporal edge, those with most energy first", low=0
     )
 
     find_duplicates: bool = setting(

@@ -128,14 +128,6 @@ def cluster_id(sources: Iterable[MemoryNode]) -> str:
     return compute_mdhash_id(names, prefix="cluster-")
 
 
-def agreeing(nodes: Sequence[MemoryNode]) -> list[MemoryNode]:
-    """Return the largest group of nodes of one owner, see `Scope.owner`, that are valid in the same period."""
-    groups = defaultdict[tuple[object, ...], list[MemoryNode]](list)
-    for node in nodes:
-        groups[node.valid_from, node.valid_to, *node.scope.owner].append(node)
-    return max(groups.values(), key=len, default=[])
-
-
 def quoted(sources: Sequence[MemoryNode], zone: Zone) -> str:
     """Return the texts of sources, each after its speaker and day, so that "I" and "yesterday" keep their meaning."""
     lines = []
@@ -434,8 +426,12 @@ class Consolidator:
     def _of_clusters(self, view: GraphView, at: datetime) -> Iterator[PreparedTexts]:
         for rows in self._clusters.find(view):
             nodes = self._store.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)
+            # The largest group of one owner that is valid in the same period
+            groups = defaultdict[tuple[object, ...], list[MemoryNode]](list)
+            for one in self._undisputed(view, nodes):
+                groups[one.valid_from, one.valid_to, *one.scope.owner].append(one)
             sources = sorted(
-                agreeing(self._undisputed(view, nodes)),
+                max(groups.values(), key=len, default=list[MemoryNode]()),
                 key=lambda node: ((node.timestamp or node.created_at).timestamp(), node.position or 0, node.id),
             )
             if len(sources) < LEAST or self._store.get_nodes([cluster_id(sources)], missing_ok=True):

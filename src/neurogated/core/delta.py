@@ -241,13 +241,14 @@ class GraphDelta:
             if type(given) is not tuple:
                 object.__setattr__(self, name, tuple(given))
         if self.node_changes:
-            object.__setattr__(self, "node_changes", tuple(map(self._timed, self.node_changes)))
+            timed = (
+                one if one.energy is None or one.energy_at else replace(one, energy_at=self.at)
+                for one in self.node_changes
+            )
+            object.__setattr__(self, "node_changes", tuple(timed))
         checked_text("the reason of a delta", self.reason)
         if self.operators and any((self.changes, self.queued, self.settled, self.touch)):
             raise InputError("a delta holds either operators or changes of single nodes and edges; make it two deltas")
-
-    def _timed(self, change: NodeChange) -> NodeChange:
-        return change if change.energy is None or change.energy_at else replace(change, energy_at=self.at)
 
     @property
     def tells_of_uses_only(self) -> bool:

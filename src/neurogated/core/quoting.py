@@ -217,7 +217,13 @@ def _without_frame(signs: re.Match[str]) -> str:
     only if something like a slash follows.
     """
     opening = [place for place, sign in enumerate(signs[0]) if _opens_tag(sign)]
-    name = opening and _FRAME.match(_bare(signs.string[signs.end() : signs.end() + _FRAME_REACH]))
+    letters = ""
+    if opening:
+        # Folded, without their circles, marks and joiners
+        after = signs.string[signs.end() : signs.end() + _FRAME_REACH]
+        bare = re.sub(f"[{_ENCLOSED}]", lambda one: unicodedata.name(one[0], "?")[-1], after)
+        letters = "".join(one for one in unicodedata.normalize("NFKD", bare) if unicodedata.category(one) not in _MARKS)
+    name = _FRAME.match(fold(letters))
     if not name:
         return signs[0]
     has_ours, shown = re.search("[a-z]", name[0]) is not None, list(signs[0])
@@ -227,12 +233,6 @@ def _without_frame(signs: re.Match[str]) -> str:
         if not is_double and (has_ours or (place < slash and name[0].islower())):
             shown[place] = "&lt;"
     return "".join(shown)
-
-
-def _bare(text: str) -> str:
-    """Return the folded letters of a text, without their circles, marks and joiners."""
-    plain = re.sub(f"[{_ENCLOSED}]", lambda one: unicodedata.name(one[0], "?")[-1], text)
-    return fold("".join(one for one in unicodedata.normalize("NFKD", plain) if unicodedata.category(one) not in _MARKS))
 
 
 @lru_cache(1024)

@@ -200,7 +200,11 @@ class ScopeRows:
             known = self._of(wanted)
             rows = known.rows
             if rows is None:
-                order, starts = self._by_scope()
+                if self._sorted is None:
+                    order = np.argsort(self._column, kind="stable").astype(np.int64)
+                    most = int(self._column.max()) + 1 if self._column.size else 0
+                    self._sorted = order, np.searchsorted(self._column[order], np.arange(most + 1))
+                order, starts = self._sorted
                 old = [order[starts[code] : starts[code + 1]] for code in known.codes if code < starts.size - 1]
                 added = [np.array(self._added[code], dtype=np.int64) for code in known.codes if code in self._added]
                 rows = distinct(np.concatenate((np.empty(0, dtype=np.int64), *old, *added)))
@@ -242,10 +246,3 @@ class ScopeRows:
                     known.codes.append(code)
                     known.listed.add(code)
         return code
-
-    def _by_scope(self) -> tuple[Rows, Rows]:
-        if self._sorted is None:
-            order = np.argsort(self._column, kind="stable").astype(np.int64)
-            most = int(self._column.max()) + 1 if self._column.size else 0
-            self._sorted = order, np.searchsorted(self._column[order], np.arange(most + 1))
-        return self._sorted

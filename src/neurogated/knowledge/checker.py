@@ -238,7 +238,14 @@ class ConflictChecker:
             is_known = any(_between(self.store, view, ours, theirs))
             about = conflicts_in(view, self.store.get_nodes(conflicts_about(view, [old.id]), missing_ok=True))
             is_wrong = any(one.loser == old.id and one.outcome == "wrong" for one in about)
-            if not (is_known or is_wrong or self._is_answered(view, new.id, old.id)):
+            if is_known or is_wrong:
+                continue
+            # The user may have answered for others that say the same.
+            ours, theirs = (
+                {one.id, *chain.from_iterable(others_of(view, view.known_rows([one.id]), anyone))} for one in (new, old)
+            )
+            twins = _between(self.store, view, ours, theirs)
+            if not any(one.status == "resolved" and one.loser not in ours for one in twins):
                 conflict = conflict_between(old.id, new.id, relation, Scope(*old.scope.owner))
                 conflicts[conflict.id] = replace(conflict, reason=relation.reason, sentences=sentences, rule=MODEL)
         delta = GraphDelta(settled=tuple(settled), reason=JUDGED, at=at)
@@ -255,7 +262,12 @@ class ConflictChecker:
         if relation.kind is not RelationKind.SUPERSESSION or moment_of(earlier) == moment_of(later):
             return []
         first, second = (self.store.get_nodes([*claims_of(view, [one.id])]) for one in (earlier, later))
-        rivals = [(one, other) for one, other in product(first, second) if _are_rivals(claim_of(one), claim_of(other))]
+        rivals = []
+        for pair in product(first, second):
+            one, other = map(claim_of, pair)
+            are_plain = not any(each.is_denied or each.is_past for each in (one, other))
+            if are_plain and slot_key(one.slot) == slot_key(other.slot) and not is_same(one, other):
+                rivals.append(pair)
         if len(rivals) != 1:
             return []
         ((loser, winner),) = rivals
@@ -327,15 +339,6 @@ class ConflictChecker:
                     replaced[twin.id] = None
         return recorded(self.store, replace(delta, removed_nodes=tuple(replaced)), answered)
 
-    def _is_answered(self, view: GraphView, new: str, old: str) -> bool:
-        """Return whether a conflict of memories that say the same is resolved, and the new one did not lose."""
-        ours, theirs = (
-            {name, *chain.from_iterable(others_of(view, view.known_rows([name]), anyone))} for name in (new, old)
-        )
-        return any(
-            one.status == "resolved" and one.loser not in ours for one in _between(self.store, view, ours, theirs)
-        )
-
 
 def _may_matter(view: GraphView, delta: GraphDelta) -> bool:
     """Return whether changes may be about facts or conflicts: new memories that no model has read are about none."""
@@ -344,12 +347,6 @@ def _may_matter(view: GraphView, delta: GraphDelta) -> bool:
         return True
     changes = delta.removed_nodes or delta.removed_edges or any(view.find(node.id) is not None for node in delta.nodes)
     return bool(changes) and not kinds.isdisjoint(view.kinds)
-
-
-def _are_rivals(one: Claim, other: Claim) -> bool:
-    """Return whether two claims give different present values of one slot."""
-    are_plain = not any(each.is_denied or each.is_past for each in (one, other))
-    return are_plain and slot_key(one.slot) == slot_key(other.slot) and not is_same(one, other)
 
 
 def _between(

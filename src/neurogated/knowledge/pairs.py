@@ -162,14 +162,13 @@ class CandidateFinder:
         ((rows, scores),) = shown.nearest([node.embedding], _ROUNDS * _READ)
         found = zip([view.ids[row] for row in rows.tolist()], scores.tolist(), strict=True)
         cosines = {name: cosine for name, cosine in found if name not in known and not is_left_out(name)}
-        alike = filter(is_message, self._read(list(cosines)))
-        said = (one for one in alike if voice_of(one) == voice_of(node) and not are_one_text(one, node))
+        # In rounds, since the memories of other speakers, such as the assistant, may be near too.
+        names = list(cosines)
+        rounds = (names[begin : begin + _READ] for begin in range(0, len(names), _READ))
+        read = chain.from_iterable(self._store.get_nodes(some, missing_ok=True) for some in rounds)
+        alike = (one for one in read if is_message(one) and voice_of(one) == voice_of(node))
+        said = (one for one in alike if not are_one_text(one, node))
         return [(one, cosines[one.id]) for one in islice(said, _NEAREST)]
-
-    def _read(self, names: Sequence[str]) -> Iterator[MemoryNode]:
-        """Yield memories in order, read in rounds: those of other speakers, such as the assistant, may be near too."""
-        for begin in range(0, len(names), _READ):
-            yield from self._store.get_nodes(names[begin : begin + _READ], missing_ok=True)
 
     def _linked(self, view: GraphView, name: str) -> Iterator[str]:
         """Yield the ids of the memories that say the same as one, or are in conflict with it or with its claims."""
@@ -187,17 +186,14 @@ def closest_sentences(old: MemoryNode, new: MemoryNode) -> tuple[int, int]:
 
 @remembered(_REMEMBERED)
 def _clauses(sentences: tuple[str, ...]) -> list[_Clause]:
-    return [
-        _Clause(place, words, _is_denied(clause), frozenset(_NUMBER.findall(clause)))
-        for place, sentence in enumerate(sentences)
-        for clause in _BREAK.split(sentence)
-        if (words := frozenset(split_keywords(clause)))
-    ]
-
-
-def _is_denied(clause: str) -> bool:
-    words = split_words(clause.replace("’", "'").lower())
-    return not NEGATIONS[language_of(clause)].isdisjoint(words) or _DENIED_HAN.search(clause) is not None
+    found = list[_Clause]()
+    for place, sentence in enumerate(sentences):
+        for clause in _BREAK.split(sentence):
+            if keywords := frozenset(split_keywords(clause)):
+                words = split_words(clause.replace("’", "'").lower())
+                is_denied = not NEGATIONS[language_of(clause)].isdisjoint(words) or bool(_DENIED_HAN.search(clause))
+                found.append(_Clause(place, keywords, is_denied, frozenset(_NUMBER.findall(clause))))
+    return found
 
 
 def _weights(texts: Sequence[Iterable[_Clause]]) -> dict[str, float]:

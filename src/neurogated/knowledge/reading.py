@@ -238,7 +238,11 @@ def _text(node: MemoryNode) -> str:
 
 def _claim(entry: Mapping[str, Any], node: MemoryNode) -> Claim | str:
     text, value = _text(node), _words(entry, "value")
-    subject, attribute = _subject(_words(entry, "subject"), node, text), _words(entry, "attribute")
+    subject, attribute = _words(entry, "subject"), _words(entry, "attribute")
+    if subject.casefold() in _SPEAKER or (node.speaker and fold(subject) == fold(node.speaker)):
+        subject = node.speaker or USER
+    elif fold(subject) not in fold(text):
+        subject = ""
     state = _words(entry, "state").casefold() or _HOLDS
     if not subject or not attribute:
         return "no subject of the text, or no attribute"
@@ -282,13 +286,6 @@ def _quoted(quote: str, value: str, node: MemoryNode) -> tuple[int, str]:
 
     best = max(range(len(sentences)), key=fitness)
     return best, sentences[best]
-
-
-def _subject(named: str, node: MemoryNode, text: str) -> str | None:
-    name = " ".join(named.split())
-    if name.casefold() in _SPEAKER or (node.speaker and fold(name) == fold(node.speaker)):
-        return node.speaker or USER
-    return name if name and fold(name) in fold(text) else None
 
 
 def _is_said(value: str, text: str, said: datetime) -> bool:

@@ -177,7 +177,13 @@ class PlasticityEngine:
             idle_before = at - IDLE
         except OverflowError:
             raise InputError(f"the time {at} is too early; give a later one") from None
-        begin = self._last_decay()
+        # Edges have faded up to the last decay, or else the first change.
+        begin = None
+        for entry in newest_first(self._store):
+            begin = entry.at
+            if entry.operators:
+                begin = max(operator.idle_before for operator in entry.operators)
+                break
         if begin is None or idle_before - begin < _SHORTEST_DECAY:
             return
         days = (idle_before - begin) / timedelta(days=1)
@@ -188,14 +194,6 @@ class PlasticityEngine:
         operators = tuple(Decay(factor, moment, self._config.MIN_EDGE_WEIGHT) for moment in moments)
         self._committer.commit(lambda: GraphDelta(operators=operators, reason=DECAYED, at=at))
         _log.info("edges idle since %s faded by %g in %.1f days", idle_before.isoformat(), factor**steps, days)
-
-    def _last_decay(self) -> datetime | None:
-        """Return the time up to which edges have faded: the last decay, else the first change, else None."""
-        entry = None
-        for entry in newest_first(self._store):
-            if entry.operators:
-                return max(operator.idle_before for operator in entry.operators)
-        return None if entry is None else entry.at
 
     def _potentiated(
         self, view: GraphView, strengthened: Rows, new: list[MemoryEdge], outcome: float

@@ -13,15 +13,7 @@ import numpy as np
 
 from neurogated.core.abilities import SupportsCompaction
 from neurogated.core.clock import Clock
-from neurogated.core.commit import (
-    USER_DELETED,
-    Committer,
-    added_before,
-    comes_with_time,
-    follows,
-    undo_of,
-    undone_by,
-)
+from neurogated.core.commit import USER_DELETED, Committer, added_before, comes_with_time, follows, undo_of, undone_by
 from neurogated.core.delta import LATEST, ChangedMemory, GraphDelta, HistoryEntry, NodeChange, Owner, WeightChange
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import NO_MEMORIES

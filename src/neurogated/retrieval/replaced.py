@@ -152,9 +152,9 @@ def _shown(view: GraphView, names: Sequence[str], memories: Sequence[RecalledMem
 def _is_over(conflict: Conflict, claims: RecalledClaims, span: Span | None, zone: Zone) -> bool:
     """Return whether one side holds no longer, or did not on the days that the question names."""
     loser = claims.nodes.get(conflict.loser or "")
-    return loser is not None and (
-        span is None or conflict.outcome == "wrong" or not span.is_before(loser.valid_to, zone)
-    )
+    end = None if loser is None else loser.valid_to
+    is_over = span is None or conflict.outcome == "wrong" or end is None or span.last >= end.astimezone(zone).date()
+    return loser is not None and is_over
 
 
 def _orders(query: str, claims: RecalledClaims, present: datetime) -> Iterator[tuple[str, str]]:

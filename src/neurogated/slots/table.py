@@ -184,7 +184,8 @@ def _is_concerned(
     """Return whether a change of others may concern the conflicts of an entry with earlier ones."""
     for row in affected:
         other = standing.get(row)
-        counts = other is not None and _may_meet(other, one) and (seen.last is None or other.order >= seen.last)
+        may_meet = other is not None and (not (other.is_plain and one.is_plain) or other.is_single or one.is_single)
+        counts = other is not None and may_meet and (seen.last is None or other.order >= seen.last)
         if counts != (row in seen.rows) or (counts and row in forced):
             return True
     return False
@@ -214,10 +215,6 @@ def _scanned(one: Entry, standing: _Standing, answers: Answers) -> tuple[tuple[R
                 last = other.order
                 break
     return tuple(found), _Seen(frozenset(seen), last)
-
-
-def _may_meet(one: Entry, other: Entry) -> bool:
-    return not (one.is_plain and other.is_plain) or one.is_single or other.is_single
 
 
 def _is_answered(one: Entry, other: Entry, answers: Answers) -> bool:

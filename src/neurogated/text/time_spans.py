@@ -47,10 +47,6 @@ class Span(NamedTuple):
         """Return whether a time is in the span in a zone, None for that of the machine; False for no time."""
         return moment is not None and self.first <= moment.astimezone(zone).date() <= self.last
 
-    def is_before(self, moment: datetime | None, zone: tzinfo | None) -> bool:
-        """Return whether the span ends on a day before that of a time; False for None."""
-        return moment is not None and self.last < moment.astimezone(zone).date()
-
     def meets(self, other: Span) -> bool:
         """Return whether two spans have a day in common."""
         return self.first <= other.last and other.first <= self.last
