@@ -430,8 +430,9 @@ class Consolidator:
             groups = defaultdict[tuple[object, ...], list[MemoryNode]](list)
             for one in self._undisputed(view, nodes):
                 groups[one.valid_from, one.valid_to, *one.scope.owner].append(one)
+            agreeing: list[MemoryNode] = max(groups.values(), key=len, default=[])
             sources = sorted(
-                max(groups.values(), key=len, default=list[MemoryNode]()),
+                agreeing,
                 key=lambda node: ((node.timestamp or node.created_at).timestamp(), node.position or 0, node.id),
             )
             if len(sources) < LEAST or self._store.get_nodes([cluster_id(sources)], missing_ok=True):
