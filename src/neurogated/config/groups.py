@@ -107,10 +107,7 @@ class LLMSettings(Group):
         return found
 
     def strength(self, label: str) -> float:
-        """Return the number for `weak`, `medium` or `strong`.
-
-        Language models distinguish these words; numbers that they choose themselves are noise.
-        """
+        """Return the number for `weak`, `medium` or `strong`; numbers of models themselves are noise."""
         return _STRENGTHS[label]
 
 

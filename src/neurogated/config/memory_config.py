@@ -192,11 +192,7 @@ class MemoryConfig:
 
     @classmethod
     def preset(cls, name: str, **changes: Any) -> Self:  # noqa: ANN401
-        """Return the settings of a preset: `classic`, `biem`, `memoryos` or `manifest`, with `changes` as in `replace`.
-
-        Raises:
-            ConfigError: the preset or a setting is unknown, or a value does not fit.
-        """
+        """Return the settings of `classic`, `biem`, `memoryos` or `manifest` with `changes`; raises ConfigError."""
         return cls.from_mapping({**changes, _PRESET: name})
 
     @classmethod
@@ -219,10 +215,7 @@ class MemoryConfig:
 
     @classmethod
     def environment_values(cls, environ: Mapping[str, str]) -> dict[str, str]:
-        """Return the settings in `environ` by name; the variable of a setting is `NEUROGATED_<NAME>`.
-
-        The variable of `retrieval.keyword_weight` is `NEUROGATED_RETRIEVAL__KEYWORD_WEIGHT`.
-        """
+        """Return the settings in `environ` by name, from variables such as `NEUROGATED_RETRIEVAL__KEYWORD_WEIGHT`."""
         by_upper = {found.name.upper(): found.name for found in settings_of(cls)}
         found = {name: environ[variable] for variable, name in FOREIGN_VARIABLES.items() if variable in environ}
         by_upper |= {spec.name.upper(): spec.name for spec in dataclasses.fields(cls)} | {_PRESET.upper(): _PRESET}

@@ -55,19 +55,13 @@ def setting(
     high: float = math.inf,
     choices: tuple[str, ...] = (),
 ) -> Any:  # noqa: ANN401
-    """Return a field of a configuration with its default, its help, its least and largest number, and its words.
-
-    If `choices` are empty, any word is allowed.
-    """
+    """Return a field of a configuration with its default, help, least and largest number, and words; none: any word."""
     about = {"help": help, "low": low, "high": high, "choices": choices}
     return field(default=default, metadata=about)
 
 
 def group(kind: type, help: str, *, shorthand: str | None = None) -> Any:  # noqa: A002, ANN401
-    """Return a field that holds a group of settings, a frozen dataclass; `help` is its subject.
-
-    A bare text sets the setting `shorthand` of the group: `llm="off"` means `llm.use="off"`.
-    """
+    """Return a field with a group of settings about `help`; a bare text sets the setting `shorthand` of the group."""
     return field(default=kind(), metadata={"help": help, "group": kind, "shorthand": shorthand})
 
 

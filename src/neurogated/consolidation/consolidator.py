@@ -320,11 +320,7 @@ class Summariser:
     prompts: PromptTemplateManager
 
     def summary(self, memories: str) -> str:
-        """Return the model's text of memories, one a line.
-
-        It is empty if the model failed or says that the memories contradict each other, if its text has a number that
-        no memory has, or if it is longer than the memories.
-        """
+        """Return the model's text of memories, a line each; empty if it failed, is too long, or has new numbers."""
         messages = self.prompts.render("consolidation", memories=memories)
         try:
             answer = self.model.infer_json(messages, self.prompts.schema("consolidation"))

@@ -38,11 +38,7 @@ def delta_to_json(delta: GraphDelta, store_vector: Callable[[MemoryNode], int | 
 
 
 def delta_from_json(values: Mapping[str, Any], read_vector: Callable[[int], Vector]) -> GraphDelta:
-    """Return the delta that `delta_to_json` wrote; `read_vector` returns the embedding that a number stands for.
-
-    Raises:
-        KeyError, TypeError, ValueError, OverflowError, AttributeError: `values` is not such a delta.
-    """
+    """Return the delta that `delta_to_json` wrote, with vectors by number; other values raise errors of Python."""
     rest, nodes = dict(values), []
     for node in rest.pop("nodes", ()):
         number = node.pop("vector")

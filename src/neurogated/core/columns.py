@@ -121,10 +121,7 @@ _FEW_ARCS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Adjacency:
-    """Arcs in one direction, grouped by the node they leave (compressed sparse rows).
-
-    With `sources`, only the listed nodes have a group, so a layer of few edges over many nodes stays small.
-    """
+    """Arcs in one direction, grouped by the node they leave (compressed sparse rows), or only by the `sources`."""
 
     indptr: Rows
     targets: NDArray[np.int32]

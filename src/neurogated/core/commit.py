@@ -52,10 +52,7 @@ class Committer:
         return self._lock if self._own_lock is None else self._own_lock.exclusively(patience)
 
     def commit(self, plan: Plan, *, learns: bool = False, patience: float | None = None) -> GraphDelta:
-        """Write the delta that `plan` computes under the write lock, if it changes anything; return it.
-
-        What `learns` comes from use, so a frozen graph refuses it. See `exclusively` for `patience`.
-        """
+        """Write and return the delta that `plan` computes under the lock; a frozen graph refuses one that `learns`."""
         with self.exclusively(patience):
             delta = GraphDelta() if learns and self._is_frozen() else plan()
             self.write(delta)

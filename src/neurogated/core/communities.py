@@ -92,7 +92,4 @@ class CommunityFinder(Protocol):
     """Finds groups of nodes that are linked more with one another than with the rest of the graph."""
 
     def find(self, links: CommunityLinks, resolution: float) -> Communities:
-        """Return the communities of linked nodes; equal links have equal communities.
-
-        The resolution is the least mean weight of the links between all pairs of a community; more gives smaller ones.
-        """
+        """Return the communities of linked nodes; a higher resolution, a least mean weight, gives smaller ones."""

@@ -209,10 +209,7 @@ def conflicts_made(store: GraphStorePort, delta: GraphDelta) -> list[Conflict]:
 
 
 def defects_of(view: GraphView, nodes: Sequence[MemoryNode]) -> dict[str, str]:
-    """Return what is wrong with each node that should record a conflict, by id; nothing for a sound one.
-
-    A sound conflict has a valid record, no text, and an edge to each of its two memories in the view.
-    """
+    """Return by id what a node lacks that should record a conflict: a valid record, no text, edges to both sides."""
     ends: dict[str, set[str]] = defaultdict(set)
     rows = view.known_rows(node.id for node in nodes)
     arcs = view.arcs(rows, EdgeType.CONFLICT)

@@ -66,10 +66,7 @@ def work_began() -> float:
 
 @contextmanager
 def work(began: float | None = None) -> Iterator[None]:
-    """Run a block, and the threads that run in a copy of its context, as one piece of work, or as a part of one.
-
-    It begins at `began`, by `time.monotonic`; if that is left out, with the outer work, or else now.
-    """
+    """Run a block and its threads as one piece of work, from `began` (`time.monotonic`), the outer one's, or now."""
     token = _began.set(min(_began.get(), time.monotonic()) if began is None else began)
     try:
         yield

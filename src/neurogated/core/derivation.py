@@ -33,10 +33,7 @@ def source_rows(view: GraphView) -> Rows:
 
 
 def derived_from(view: GraphView, node_ids: Iterable[str]) -> list[str]:
-    """Return the ids of the memories that were derived from these nodes, directly or through others, without these.
-
-    Claims are passed through and not returned: one may have other sources, see `claims_of`.
-    """
+    """Return the ids of the memories derived from these nodes, directly or not; claims are passed, see `claims_of`."""
     known = frontier = view.known_rows(node_ids)
     found = frontier[:0]
     while frontier.size:

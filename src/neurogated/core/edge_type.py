@@ -86,12 +86,7 @@ class EdgeType(metaclass=_EdgeTypeRegistry):
 
     @classmethod
     def register(cls, name: str, value: str, *, plastic: bool, both_ways: bool) -> EdgeType:
-        """Add a member, or return the existing one if it was registered with the same properties.
-
-        Raises:
-            ConfigError: a member with other properties has the name or value, one of them is not a plain word, or
-                32,768 types exist.
-        """
+        """Add a member, or return it if it is known with these properties; raises ConfigError."""
         if not (name.isidentifier() and name.isupper() and value):
             raise ConfigError(f"edge type name {name!r} must be an upper-case identifier and value {value!r} not empty")
         if str(value).encode(errors="ignore").decode() != value:

@@ -102,10 +102,7 @@ _DECAYING_ENERGY, _DECAYING_USES = 0.1, 3
 def layers_of(
     store: GraphStorePort, view: GraphView, rows: Rows, energy: NDArray[np.float64], now: int
 ) -> NDArray[np.int64]:
-    """Return the place in `LAYERS` of the layer of each node: (n,) rows, ascending, with their energies at `now`.
-
-    `now` is in microseconds since 1970 UTC. The store has the times at which memories were added.
-    """
+    """Return the place in `LAYERS` of each node, (n,) ascending rows with energies at `now`, in microseconds UTC."""
     since = now - _EMERGING_DAYS * MICROS_A_DAY
     uses = view.uses.take(rows)
 

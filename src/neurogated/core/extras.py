@@ -27,11 +27,7 @@ def needs_extra(extra: str, *, use: str = "") -> Iterator[None]:
 
 
 def import_extra(module: str, extra: str, *, use: str = "") -> Any:  # noqa: ANN401 - a module
-    """Import and return a module of an optional package, by its full name, such as "transformers.utils.logging".
-
-    Raises:
-        MissingExtraError: the package is not installed; it names the extra that installs it, and its `use`.
-    """
+    """Import and return a module, such as "transformers.utils.logging"; raises MissingExtraError with the extra."""
     with needs_extra(extra, use=use):
         return importlib.import_module(module)
 

@@ -138,11 +138,7 @@ class SideTimes(NamedTuple):
         return self.valid_from, self.valid_to
 
     def end(self, winner: SideTimes, found_at: datetime) -> datetime:
-        """Return when it ceases to hold because another memory replaced it.
-
-        That is when the other begins; if that is no later, when the other was said, or else when the conflict was
-        found.
-        """
+        """Return when another memory ends it: when that one begins, was said, or was found, whichever is later."""
         if winner.moment > self.moment:
             return winner.moment
         return winner.said if winner.said > self.moment else max(found_at, self.moment)

@@ -112,10 +112,7 @@ class CacheFile:
     """
 
     def __init__(self, path: Path, max_bytes: int) -> None:
-        """Open the file; create it if it does not exist. If neither is possible, log it and cache nothing.
-
-        `max_bytes` is the largest size on disk without the write-ahead log; 0 caches nothing.
-        """
+        """Open or create the file of at most `max_bytes` without its log; if that fails, log it and cache nothing."""
         self.path = path
         self._max_bytes = max_bytes
         self._lock = threading.Lock()

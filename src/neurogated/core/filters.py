@@ -54,10 +54,7 @@ class Condition(ABC):
 
 @dataclass(frozen=True, slots=True)
 class Compare(Condition):
-    """One value of the metadata compared with a constant.
-
-    Numbers compare with numbers and texts with texts. A missing value or one of another type never fulfils it.
-    """
+    """One value of the metadata compared with a constant; a missing value or one of another type never fulfils it."""
 
     path: tuple[str, ...]
     """The keys that lead to the value, outermost first."""
@@ -249,10 +246,7 @@ _ALL_RECALLABLE = filter_of({}, frozenset({PLACEHOLDER}))
 
 
 def memories_among(options: FilterOptions) -> Filter:
-    """Return the filter of a list for these keyword arguments.
-
-    It admits conflicts only if `kinds` names them. With a `session_id`, it admits this session only.
-    """
+    """Return the filter of a list: of a named session only, and with conflicts only if `kinds` names them."""
     found = filter_of(options, NO_MEMORIES)
     if found.scope is not None and found.scope.session_id is not None:
         found = replace(found, scope=replace(found.scope, own_session=True))

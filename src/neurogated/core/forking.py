@@ -23,10 +23,7 @@ class ProcessBound(Protocol):
     """An object that a forked child must not use unchanged."""
 
     def disown(self, *, at_rest: bool) -> None:
-        """Prepare the copy in the child: replace the parent's resources, or refuse to work.
-
-        This runs first in the child. `at_rest` says that no other thread was using the object.
-        """
+        """Prepare the copy in the child, before all else; `at_rest`: no other thread was using the object."""
 
 
 class InheritedLock:

@@ -153,10 +153,7 @@ class Found:
 
     @classmethod
     def restored(cls, each: Sequence[Mapping[str, Any]]) -> list[Found]:
-        """Read several results of `to_json` that a store kept, at least one; it does not check names again.
-
-        Raises TypeError if one has an unknown field.
-        """
+        """Read several results of `to_json` that a store kept, unchecked; raises TypeError for an unknown field."""
         if unknown := set().union(*each) - _DEFAULTS.keys():
             raise TypeError(f"found has no {', '.join(unknown)}")
         rows = map(_VALUES, [{**_DEFAULTS, **values} for values in each])

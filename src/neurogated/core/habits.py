@@ -38,10 +38,7 @@ def hint(word: str, known: Collection[str]) -> str:
 
 
 def meant(word: str, known: Collection[str]) -> str:
-    """Return a sentence with our name for that of another library, or with the nearest known word; "" without one.
-
-    The words may begin with the signs of a door, as in `:top_n` and `--top_n`.
-    """
+    """Return a sentence with the right or the nearest name for one such as `:top_n` or `--top_n`; "" without one."""
     plain = {one.lstrip(_SIGNS): one for one in known}
     word = word.lstrip(_SIGNS)[:_LONGEST]
     ours, sentence = _ARGUMENTS.get(word, ((), ""))
@@ -83,10 +80,7 @@ def renamed(depth: int = 3, /, **names: str) -> Callable[[Callable[P, T]], Calla
 
 
 def explains_calls(cls: type, how: str = "") -> None:
-    """Let a class tell how its methods are called when arguments do not fit, and when it is read like a mapping.
-
-    The errors are a TypeError, as without it.
-    """
+    """Let the TypeErrors of a class tell how its methods are called, also when it is read like a mapping."""
     calls = {name: one for name, one in vars(cls).items() if inspect.isfunction(one) and not name.startswith("_")}
     how = how or f"its calls are {', '.join(calls)}"
     for name, method in calls.items():
@@ -116,10 +110,7 @@ def explains_habits(cls: Class) -> Class:
 
 
 def explains_reading(how: str) -> Callable[[Class], Class]:
-    """Return a decorator that lets a result say `how` it is read, if it is read like one of another library.
-
-    The errors are a TypeError for a key that is a text, and an AttributeError for an unknown name, as without it.
-    """
+    """Return a decorator whose classes say `how` they are read, in the TypeErrors and AttributeErrors of other ways."""
 
     def explained(cls: Class) -> Class:
         own = getattr(cls, "__getitem__", None)

@@ -26,10 +26,7 @@ _KEYS = ("weights", "justification")
 
 
 class EdgeWeights(ReadOnlyDict[EdgeType, float]):
-    """Weights of edge types; a missing type has the neutral weight 1.
-
-    The name of a type is also a key: `weights["SEQ"]` is `weights[EdgeType.SEQ]`.
-    """
+    """Weights of edge types, also by their names; a missing type has the neutral weight 1."""
 
     def __missing__(self, key: object) -> float:
         if isinstance(key, EdgeType):
@@ -123,12 +120,7 @@ class Kernel(Mapping[str, Any]):
 
     @classmethod
     def parse(cls, text: str, justification: str) -> Kernel:
-        """Read a kernel such as `CAUSE=2.0, SEQ=0.4/1.2, @time=1.0`; the weight after a slash is `against`.
-
-        Raises:
-            InputError: the text has another form, or a weight is out of range.
-            ConfigError: an edge type is unknown.
-        """
+        """Read a kernel such as `CAUSE=2, SEQ=0.4/1.2, @time=1`: weight/against; raises InputError or ConfigError."""
         weights, against, tags = {}, {}, {}
         for entry in filter(None, map(str.strip, text.split(","))):
             name, equals, numbers = map(str.strip, entry.partition("="))

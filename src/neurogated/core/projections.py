@@ -17,19 +17,13 @@ class FactProjection(Protocol):
         """Its URL without the password; None if it is a file in the folder of the memory."""
 
     def catch_up(self, store: GraphStorePort, namespace: str, *, hurried: bool = False) -> int:
-        """Write the changes of a graph since the last call and lost rows, and return their number; raises StorageError.
-
-        If `hurried`, do not wait long for other programs, and do not look for lost rows.
-        """
+        """Write changes since the last call and lost rows, and count them, `hurried` or not; raises StorageError."""
 
     def forget(self, store: GraphStorePort, namespace: str) -> None:
         """Remove the rows of a graph; raises StorageError."""
 
     def erase(self, graphs: Mapping[str, GraphStorePort]) -> None:
-        """Hold the rows of these graphs of a memory only, by name, and leave no removed words in files.
-
-        After a StorageError, removed words may remain.
-        """
+        """Hold the rows of these graphs only, and leave no removed words in files; raises StorageError."""
 
 
 def remove_file(path: Path) -> None:

@@ -30,10 +30,7 @@ def filled_all(cls: type[V], columns: Mapping[str, Collection[object]]) -> list[
 
 
 class ReadOnlyDict(dict[K, V]):
-    """A dictionary without the methods that change one.
-
-    Unlike a `MappingProxyType`, it can be pickled, copied deeply and passed to `dataclasses.asdict`.
-    """
+    """A dictionary without the methods that change one; it can be pickled and copied, unlike a `MappingProxyType`."""
 
     def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise TypeError("these values are read-only; change a copy, such as dict(values)")

@@ -29,10 +29,7 @@ def render(node: Text) -> str:
 
 
 def search_text(node: Text) -> str:
-    """Return the text of a memory for the embedder. Unlike `render`, it takes a label of the text for its speaker.
-
-    It says `Speaker said, "…"`, which searches find far better than `speaker: …`.
-    """
+    """Return the text of a memory for the embedder, as `Speaker said, "…"`; a label counts for the speaker."""
     return _rendered(node, node.speaker or node.found.label)
 
 
@@ -178,10 +175,7 @@ def names_in(
 
 
 def _by_first_names(words: Sequence[str], found: frozenset[str], begun: Collection[str]) -> frozenset[str]:
-    """Return the found tags, with those of all speakers whom a word calls by their first names.
-
-    A word that begins a longer found name, as "Sam" in "Sam Berg", calls no speaker with another last name.
-    """
+    """Return the tags with those of speakers by first names; "Sam" in a found "Sam Berg" calls no other Sam."""
     openings = {
         f"{_SPEAKER}{word}": opening
         for word in set(words)

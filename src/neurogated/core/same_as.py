@@ -37,10 +37,7 @@ def fronts(view: GraphView, rows: Rows) -> Rows:
 
 
 def is_shown(view: GraphView, rows: Rows, admits: Admits) -> NDArray[np.bool_]:
-    """Return (n,) whether each admitted node represents its group: the front does, or else the first admitted member.
-
-    `admits` returns for rows whether the reader may see the nodes, here and below.
-    """
+    """Return (n,) whether each node that `admits` lets the reader see represents its group: the front, or the first."""
     front = fronts(view, rows)
     behind = np.flatnonzero(front != rows)
     seen = np.ones(rows.size, dtype=np.bool_)

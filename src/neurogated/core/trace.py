@@ -114,10 +114,7 @@ class RecalledMemory:
 
 
 class Explanation(Protocol):
-    """Explains the ranks of memories recalled from a graph; see `RecalledMemory` for the lists.
-
-    Each has an entry for each place, and is computed when it is first read.
-    """
+    """Explains the ranks of memories recalled from a graph: lists by place, computed when they are first read."""
 
     @property
     def view(self) -> GraphView: ...

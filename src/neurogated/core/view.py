@@ -43,10 +43,7 @@ class Arcs(NamedTuple):
 
 
 class Links(NamedTuple):
-    """Stored and computed edges in their direction of travel from a frontier; six parallel arrays.
-
-    A computed edge has a number from `GraphView.edge_count` on, which columns of edges do not have.
-    """
+    """Stored and computed edges from a frontier, in six parallel arrays; computed ones count from `edge_count` on."""
 
     origin: Rows
     """Position of the link's first node in the frontier."""

@@ -201,10 +201,7 @@ class Backlog(Generic[Q, A]):
         return found
 
     def _batches(self, asked: Mapping[PendingTask, Sequence[Q]]) -> Iterator[list[Q]]:
-        """Yield the questions in batches of one owner each; those about a memory stay together.
-
-        A memory whose questions failed is alone, so a text that confuses the model holds up no other.
-        """
+        """Yield the questions in batches of one owner each; a memory whose questions failed is alone."""
         owners = defaultdict[Owner, list[Sequence[Q]]](list)
         for questions in filter(None, asked.values()):
             owners[questions[0].nodes[0].scope.owner].append(questions)

@@ -324,10 +324,7 @@ class ConflictChecker:
         return [one for one in self._stored(view, moved) if one.id not in delta.removed_nodes]
 
     def _without_twins(self, view: GraphView, ledger: ClaimLedger, delta: GraphDelta) -> GraphDelta:
-        """Return a delta in which conflicts of claims replace those that a model found about their memories.
-
-        What the user answered about the memories holds for the claims.
-        """
+        """Return a delta in which conflicts of claims replace, with their answers, those of their memories."""
         if EdgeType.CONFLICT not in view.edge_types:
             return delta
         replaced, answered = dict.fromkeys(delta.removed_nodes), list[Conflict]()

@@ -74,10 +74,7 @@ def effect_of(store: GraphStorePort, conflict: Conflict, keep: str, at: datetime
 def resolution(
     store: GraphStorePort, conflict: Conflict, keep: str, because: str | None, at: datetime
 ) -> tuple[GraphDelta, Conflict]:
-    """Return the delta that gives a conflict, open or resolved, an outcome at a time, and the conflict with it.
-
-    `keep` is the id of the right side, `both`, or `supersede`: the side that began earlier is true no longer.
-    """
+    """Return the delta that answers a conflict by `keep`, a side's id, `both` or `supersede`, and the conflict."""
     first, second = store.get_nodes(conflict.sides)
     conflict, opened = replace(conflict, because=because, by_user=True), list[Conflict]()
     if keep in conflict.sides:
@@ -110,10 +107,7 @@ def recorded(store: GraphStorePort, delta: GraphDelta, conflicts: Iterable[Confl
 
 
 def with_consequences(store: GraphStorePort, delta: GraphDelta, foreseen: Foreseen) -> GraphDelta:
-    """Return a delta that also puts the memories whose valid time changes, so that the projections of the log see it.
-
-    What was derived from them, and from those that are in a new open conflict, is removed.
-    """
+    """Return a delta that also puts memories whose valid time changes, and removes what was made of disputed ones."""
     view, put, gone = store.view(), {node.id for node in delta.nodes}, set(delta.removed_nodes)
     written = (Conflict.of(node) for node in delta.nodes if node.kind == CONFLICT)
     disputed = {side for one in (*foreseen.conflicts, *written) if one.status == "open" for side in one.sides}

@@ -267,10 +267,7 @@ def _claim(entry: Mapping[str, Any], node: MemoryNode) -> Claim | str:
 
 
 def _quoted(quote: str, value: str, node: MemoryNode) -> tuple[int, str]:
-    """Return the sentence that says a value, by its place, and its words.
-
-    Small models quote in words of their own. Then the sentence counts that has the value, and most words of the quote.
-    """
+    """Return the sentence with a value, by its place, and the quote, or the sentence with most of its words."""
     sentences = statements_in(node)
     if quote:
         for place, sentence in enumerate(sentences):

@@ -43,10 +43,7 @@ class AccessLog:
         self._lock = threading.Lock()
 
     def add(self, store: GraphStorePort, mark: Access, user_id: UserChoice = None) -> None:
-        """Add the accesses of a recall; write the log if it is due.
-
-        Accesses by a user to memories without a user do not count: they would change what other users recall.
-        """
+        """Add the accesses of a recall, those by a user without the shared memories; write the log if it is due."""
         with self._lock:
             # The time of an access is the time of the recall, not of the write.
             self._last = self._clock()

@@ -52,10 +52,7 @@ class EnergyController:
         return float(self.law.energy(view, view.rows([node_id]), to_micros(now))[0])
 
     def uses(self, view: GraphView, accesses: Iterable[TimedAccess]) -> NodeEnergies:
-        """Return the new charges after uses, in their order; each use adds a share of the energy that is missing.
-
-        A use that wakes a dormant node adds to its base energy instead, so that the journal shows the waking.
-        """
+        """Return the charges after uses, in order, and the changes of base energy of those that a use wakes."""
         events = [(name, count, at) for access, at in accesses for name, count in access.nodes.items()]
         first = {name: at for name, _, at in reversed(events)}
         rows = view.known_rows(first)

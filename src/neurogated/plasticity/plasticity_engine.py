@@ -53,10 +53,7 @@ class LearnedWeights(NamedTuple):
 
 
 class PlasticityEngine:
-    """Strengthens edges between memories that were useful together, and weakens idle edges.
-
-    Only plastic edge types change. SIM is not plastic, because the similarity of two texts does not depend on use.
-    """
+    """Strengthens plastic edges between memories that were useful together, and weakens idle ones."""
 
     def __init__(
         self, store: GraphStorePort, config: MemoryConfig, clock: Clock = utc_now, committer: Committer | None = None

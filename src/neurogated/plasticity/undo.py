@@ -51,10 +51,7 @@ class UndonePart(NamedTuple):
         return cls(nodes & own, {key for key in edges if key.source_id in own}, removed & own)
 
     def followed(self, later: Sequence[GraphDelta], own: AbstractSet[str] | None = None) -> UndonePart:
-        """Return the part with those of the later changes, latest first, that were computed from its nodes.
-
-        These are changes of the same nodes, and all changes of the policies that ran because one of them was added.
-        """
+        """Return the part with the later changes, latest first, that were computed from it, or ran after it."""
         whole = self
         for delta in reversed(later):
             if not follows(delta.reason):
@@ -217,10 +214,7 @@ def _blocks(store: GraphStorePort, before: int) -> Iterator[list[_Change]]:
 def _backwards(
     store: GraphStorePort, before: int = LATEST
 ) -> Iterator[tuple[HistoryEntry, GraphDelta, Sequence[MemoryNode]]]:
-    """Yield the changes numbered below `before`, latest first, with what a compaction left of their deltas.
-
-    Each has the last versions of the nodes that the change removed.
-    """
+    """Yield changes below `before`, latest first, with what compactions left, and the nodes that they removed."""
     for block in _blocks(store, before):
         removals, last = dict[str, list[int]](), dict[tuple[str, int], MemoryNode]()
         for entry, delta in block:

@@ -34,10 +34,7 @@ def slot_key(slot: Slot) -> Slot:
 
 
 def meets(one: Claim, other: Claim) -> bool:
-    """Return whether two claims of a slot are compared: two present values of an attribute with one value at a time.
-
-    A denial and a value of the past meet only the values that they name.
-    """
+    """Return whether two claims are compared: values of a single-valued attribute, or a denial and what it names."""
     attribute, is_plain = _attribute(one, other), not any(each.is_denied or each.is_past for each in (one, other))
     if is_plain:
         return attribute.is_single

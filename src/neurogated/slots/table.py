@@ -142,10 +142,7 @@ class SlotValues:
     def changed(
         self, put: Mapping[int, Entry], gone: Collection[int], answers: Answers, *, anew: bool
     ) -> tuple[SlotValues, set[int]]:
-        """Return the values after a change, and the rows of the entries whose conflicts with earlier ones changed.
-
-        Entries are put and gone by their rows. All conflicts are computed `anew` if the answers of stored ones changed.
-        """
+        """Return the values after a change, all conflicts `anew` or not, and the rows whose conflicts changed."""
         added, rivals, seen = sorted(put.values()), dict(self.rivals), dict(self._seen)
         if not (gone or anew) and (not self.entries or self.entries[-1].order < added[0].order):
             # Most values come after the others.

@@ -85,10 +85,7 @@ def sentences_of(text: str) -> Iterator[str]:
 
 
 def is_question(sentence: str) -> bool:
-    """Return whether a sentence ends with a question mark, which other marks may follow, as in “Where?!”.
-
-    A quotation or a note in brackets at the end does not count.
-    """
+    """Return whether a sentence, not a quotation or note at its end, ends with a question mark, as “Where?!” does."""
     end = takewhile(lambda char: not (char.isalnum() or char in _CLOSING), reversed(sentence))
     return not _QUESTION_MARKS.isdisjoint(end)
 

@@ -95,10 +95,7 @@ def checked_name(what: str, name: str) -> str:
 
 
 def checked_names(what: str, names: Iterable[str], *, exact: bool = False) -> tuple[str, ...]:
-    """Return several names, composed and with whole characters, or with `exact` as they are written.
-
-    Raises InputError if `names` is not a list of non-empty strings.
-    """
+    """Return names, composed and with whole characters unless `exact`; raises InputError for anything else."""
     # Each node of a recall has several lists of names, and an instance check of an abstract class is slow.
     if type(names) not in (tuple, list) and (isinstance(names, str) or not isinstance(names, Iterable)):
         raise InputError(f"{what} is {names!r}, but must be a list of names")

@@ -303,10 +303,7 @@ def _read(question: str, today: date, *, years: bool) -> tuple[Span, Sequence[tu
 
 @lru_cache(maxsize=64)
 def _tokens(text: str) -> tuple[_Token, ...]:
-    """Return the tokens of a text; words between two tokens that are no fillers are a token themselves.
-
-    A recall reads its question more than once, and the lexer is slow.
-    """
+    """Return the tokens of a text, also of words between that are no fillers; a recall reads its question twice."""
     tokens, end = list[_Token](), 0
     for found in _LEXER.finditer(text):
         if found[0] == "hier" and language_of(text) == "de":
@@ -468,10 +465,7 @@ def _steps(present: int, wanted: int, cycle: int, *, side: int | None, ahead: bo
 
 
 def _around(today: date, unit: str, count: int, *, whole: bool) -> Span:
-    """Return the day, week, month or year that is `count` units from today.
-
-    If not `whole`, return one day for units of days or weeks, else the days from the first of that month until today.
-    """
+    """Return the day, week, month or year `count` units from today; a part of it that ends today if not `whole`."""
     if unit in ("month", "year"):
         months = today.year * _YEAR + today.month - 1 + count * (_YEAR if unit == "year" else 1)
         first = date(months // _YEAR, 1 if unit == "year" else months % _YEAR + 1, 1)

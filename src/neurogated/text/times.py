@@ -99,10 +99,7 @@ class CalendarDate(NamedTuple):
         return cls(year, read_number(parts["m"]) if "m" in parts else None, read_number(parts["d"]))
 
     def near(self, today: date, *, ahead: bool, latest: bool) -> date:
-        """Return the day of the date: of a part that is not given, the one nearest to today that exists.
-
-        It is not after today if `latest`, and a day without a month not before today if `ahead`.
-        """
+        """Return the day that exists nearest to today: no later if `latest`; a day alone no earlier if `ahead`."""
         if self.year is not None and self.month is not None:
             return date(self.year, self.month, self.day)
         if self.month is not None:
@@ -180,10 +177,7 @@ _CHINESE = re.compile(
 
 
 def find_times(text: str) -> tuple[str, ...]:
-    """Return the time expressions as written, without duplicates, in order of appearance.
-
-    They are dates, hours, spans ("two weeks ago"), days and months, and words such as "yesterday" and "去年".
-    """
+    """Return the time expressions as written, such as hours, "two weeks ago" and "去年", each once, in order."""
     return tuple(dict.fromkeys([text[begin:end].strip() for begin, end in locate_times(text, language_of(text))]))
 
 

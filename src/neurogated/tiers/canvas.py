@@ -67,10 +67,7 @@ class CanvasOwner(NamedTuple):
 
 
 class WorkingCanvas:
-    """The working canvases of a memory, on a server or in this process.
-
-    While the server is away, one warning says so and the canvases in this process are used.
-    """
+    """The canvases of a memory in this process or on a server; while that is away, a warning says so."""
 
     def __init__(self, settings: MetabolismSettings, shared: SharedCanvases | None = None) -> None:
         """Use the server `shared` if it is given."""
@@ -87,10 +84,7 @@ class WorkingCanvas:
     def enter(
         self, view: GraphView, namespace: str, owner: CanvasOwner, relevance: Mapping[str, float], now: int
     ) -> None:
-        """Put memories with their relevance, 0–1 by id, on the canvases of an owner and of the user without a session.
-
-        `relevance` is read when a canvas is. `now` is in microseconds since 1970 UTC, here and below.
-        """
+        """Put memories with relevance, 0–1 by id, on the canvases of an owner; `now` in microseconds since 1970 UTC."""
         recall = view, [_key(namespace, one) for one in {owner, owner._replace(session_id=None)}], relevance, now
         if self._shared is not None:
             self._put([recall])  # without the lock: threads do not wait for each other's answer of the server

@@ -40,10 +40,7 @@ _GATHERED_SECONDS = 0.2
 def read_facts(
     store: GraphStorePort, subject: str | None, attribute: str | None, valid_at: datetime | None, options: FilterOptions
 ) -> Iterator[Fact]:
-    """Yield the facts of a graph that the arguments admit, in the order they were added.
-
-    Names are compared without regard to case. A fact's own names are composed.
-    """
+    """Yield the facts of a graph that the arguments admit, as added; names are compared without regard to case."""
     view = store.view(valid_at=valid_at, filters=replace(filter_of(options), kinds=FACTS))
     names = [view.ids[row] for row in view.admitted_nodes().tolist()]
     for first in range(0, len(names), _AT_ONCE):
@@ -57,16 +54,10 @@ def _is_named(name: str, wanted: str | None) -> bool:
 
 
 class FactFollower:
-    """Brings the rows of facts up to date after writes. Thread-safe.
-
-    A write never fails because the database is away. The rows are caught up when it is back.
-    """
+    """Brings the rows of facts up to date after writes, which never fail because the database is away. Thread-safe."""
 
     def __init__(self, opened: Callable[[], FactProjection], file: Path | None) -> None:
-        """Open nothing yet; `opened` returns the projection.
-
-        The file of the rows is created with the first fact; None for a database of the user.
-        """
+        """Open nothing yet; `opened` returns the projection in a file, made with the first fact, or in a database."""
         self._opened = opened
         self._file = file
         self._outage = Outage("its rows are written when it is back; the memory is complete without it")
@@ -80,10 +71,7 @@ class FactFollower:
         return None if self._file is not None else self._opened().place
 
     def follow(self, store: GraphStorePort, namespace: str, *, erasing: bool = False) -> None:
-        """Write the changes of a graph if the database is there, and log the first failure of an outage.
-
-        If it is `erasing`, rows must go, so that even a database that was away a moment ago is tried again.
-        """
+        """Write the changes of a graph, and log the first failure of an outage; `erasing` does not wait for its end."""
         if (erasing or not self._outage.skips) and self._is_needed(store):
             self._try(store, namespace, hurried=True)
 
@@ -205,10 +193,7 @@ class TierManager:
         return Tiers(now, *named, tuple(canvas), float(energy.mean()) if rows.size else 0.0)
 
     def tick(self, store: GraphStorePort, now: datetime) -> GraphDelta:
-        """Return the delta that journals the memories that fell dormant since the last tick; it changes no value.
-
-        A waking is journaled with the use that wakes. So the journal has every move to and from the dormant tier.
-        """
+        """Return the delta that journals the memories that fell dormant since the last tick; it changes no value."""
         view, micros = store.view(), to_micros(now)
         rows = view.live_nodes()
         rows = rows[self._law.dormant(view, rows, micros)]
