@@ -128,7 +128,7 @@ class Snapshot(Protocol):
     view: GraphView
 
     def restricted(self, filters: Filter | None, without: Collection[str] = ()) -> Snapshot:
-        """Return the reader whose searches find only what a filter admits, and without the nodes `without`."""
+        """Return the snapshot whose searches find only what a filter admits, and without the nodes `without`."""
 
     def nearest(self, queries: Sequence[Vector], k: int) -> list[tuple[Rows, NDArray[np.float64]]]:
         """Return for each query the rows of the `k` nearest neighbours and their cosines, best first, ties by id.

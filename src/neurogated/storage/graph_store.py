@@ -207,7 +207,7 @@ class GraphStore(
 
         def taken(state: GraphState) -> tuple[GraphState, GraphView]:
             self.graph.require_bound(state)
-            return state, view or (state.view if whole else state.visible(now, moment))
+            return state, view or (state.view if whole else state.form.validity.visible(state.view, now, moment))
 
         # The searches of a view do not need later writes of other processes.
         state, seen = self.graph.ask(taken, latest=view is None or self.graph.follower.borrows)

@@ -46,60 +46,66 @@ class GraphSnapshot(Snapshot):
     """
 
     def __init__(self, graph: LiveGraph, state: GraphState, view: GraphView, now: int) -> None:
-        self._graph = graph
-        self._state = state
-        self._now = now
-        self.view = view
-        self._bound_texts: LexicalStore | None = state.texts
+        self._graph, self._now, self.view = graph, now, view
+        self._take(state, state.texts)
+
+    def _take(self, state: GraphState, texts: LexicalStore | None) -> None:
+        """Bind a state and its keyword and tag index, if it is built."""
+        self._state, self._bound_texts, among = state, texts, self.view.among
+        # If the rows were renumbered after the view was taken, its rows are others than those of the state.
+        self._is_same = self.view.ids is state.view.ids
+        if among is not None and not self._is_same:
+            among = np.sort(self._there(among))
+            among = among[among < len(state.view.ids)]
+        self._among = among
 
     def restricted(self, filters: Filter | None, without: Collection[str] = ()) -> GraphSnapshot:
-        """Return the reader whose searches find only what a filter admits, and without the nodes `without`."""
+        """Return the snapshot whose searches find only what a filter admits, and without the nodes `without`."""
         hidden = self.view.known_rows(without) if without else _NO_ROWS
         view = self.view if filters is None else self._filtered(filters)
         return self._of(view.without(hidden, _NO_ROWS))
 
     def nearest(self, queries: Sequence[Vector], k: int) -> list[Found]:
-        state = self._state
-        vectors, among = state.form.vectors, state.among(self.view)
+        vectors, among = self._state.form.vectors, self._among
         return self._searched(lambda left_out: vectors.search_batch(queries, k, left_out, among), k)
 
     def similarities(self, query: Vector, rows: Rows, missing: float = 0.0) -> NDArray[np.float64]:
-        return self._state.form.vectors.similarities(query, self._state.rows_of(self.view, rows), missing)
+        return self._state.form.vectors.similarities(query, self._there(rows), missing)
 
     def mean_vector(self, rows: Rows) -> NDArray[np.float32]:
-        return self._state.form.vectors.mean(self._state.rows_of(self.view, rows))
+        return self._state.form.vectors.mean(self._there(rows))
 
     def keyword_search(self, query: str, k: int) -> Found:
-        texts, among = self._texts, self._state.among(self.view)
+        texts, among = self._texts, self._among
         return self._searched(lambda left_out: [texts.search(query, k, left_out, among)], k)[0]
 
     def keyword_scores(self, query: str, rows: Rows) -> NDArray[np.float64]:
-        return self._texts.scores(query, self._state.rows_of(self.view, rows), self._state.among(self.view))
+        return self._texts.scores(query, self._there(rows), self._among)
 
     def has_tags(self, tags: Sequence[str], rows: Rows) -> NDArray[np.bool_]:
-        return self._texts.having(tags, self._state.rows_of(self.view, rows))
+        return self._texts.having(tags, self._there(rows))
 
     def marks(self, tags: Sequence[str], rows: Rows) -> NDArray[np.uint8]:
-        return self._texts.marks(tags, self._state.rows_of(self.view, rows))
+        return self._texts.marks(tags, self._there(rows))
 
     def existing_tags(self, tags: Iterable[str]) -> frozenset[str]:
-        texts, view = self._texts, self.view
-        return texts.existing(tags, self._state.rows_of(view, view.hidden), self._state.among(view))
+        texts = self._texts
+        return texts.existing(tags, self._there(self.view.hidden), self._among)
 
     def rows_with(self, terms: Collection[str], limit: int | None = None) -> Rows:
-        return self._shown(self._texts.keys_with(terms, limit, self._state.among(self.view)))
+        return self._shown(self._texts.keys_with(terms, limit, self._among))
 
     def rare_rows_with(self, limits: Mapping[str, int]) -> dict[str, Rows]:
         texts = self._texts
-        rare = texts.rare_keys_with(limits, self._state.among(self.view))
+        rare = texts.rare_keys_with(limits, self._among)
         every = np.concatenate([_NO_ROWS, *rare.values()])
-        if self.view.ids is self._state.view.ids and self._shown(every).size == every.size:
+        if self._is_same and self._shown(every).size == every.size:
             # Usually the view shows all of them, and one look is quicker than one for each term.
             return rare
         return {term: self._shown(rows) for term, rows in rare.items()}
 
     def terms_of(self, rows: Rows, at_most: int | None = None) -> list[frozenset[str]]:
-        found = self._texts.words_of(self._state.rows_of(self.view, rows), at_most)
+        found = self._texts.words_of(self._there(rows), at_most)
         return [frozenset(terms) for terms in found]
 
     def find(self, *, order_by: str | None = None, limit: int | None = None, offset: int = 0) -> list[MemoryNode]:
@@ -118,7 +124,7 @@ class GraphSnapshot(Snapshot):
     def nodes(self, rows: Rows) -> list[MemoryNode]:
         state = self._state
         try:
-            return state.nodes(state.rows_of(self.view, rows), self._now)
+            return state.nodes(self._there(rows), self._now)
         except RecordsErasedError:
             names = self.view.names(rows)
 
@@ -131,7 +137,7 @@ class GraphSnapshot(Snapshot):
         view, state = self.view, self._state
         stored, computed = rows[rows < view.edge_count], rows[rows >= view.edge_count] - view.edge_count
         with suppress(RecordsErasedError):
-            if view.ids is state.view.ids:
+            if self._is_same:
                 found = state.edges(stored[~np.isnan(state.view.weight.take(stored))])
                 if computed.size:
                     sources, targets, weights = view.computed_edges(np.unique(computed // view.node_count))
@@ -147,12 +153,12 @@ class GraphSnapshot(Snapshot):
         return self._graph.read(left)
 
     def expired(self, now: datetime) -> list[str]:
-        return self._state.expired(to_micros(now))
+        return self._state.view.names(self._state.form.validity.expired(to_micros(now)))
 
     def said(self, rows: Rows) -> dict[int, Said]:
         state, view = self._state, self.view
         try:
-            return dict(zip(rows.tolist(), state.records.said(state.rows_of(view, rows)), strict=True))
+            return dict(zip(rows.tolist(), state.records.said(self._there(rows)), strict=True))
         except RecordsErasedError:
             return {row: said_of(one) for one in self.nodes(rows) if (row := view.find(one.id)) is not None}
 
@@ -174,32 +180,59 @@ class GraphSnapshot(Snapshot):
     @property
     def _texts(self) -> LexicalStore:
         """The keyword and tag index, which the first search builds; it may replace the state, so it is asked first."""
-        if self._bound_texts is None:
-            self._state, self._bound_texts = self._graph.text_state()
-        return self._bound_texts
+        if (texts := self._bound_texts) is None:
+            state, texts = self._graph.text_state()
+            self._take(state, texts)
+        return texts
 
     def _of(self, view: GraphView) -> GraphSnapshot:
         return self if view is self.view else self.__class__(self._graph, self._state, view, self._now)
 
+    def _there(self, rows: Rows) -> Rows:
+        """Return the rows in the state of the nodes at `rows` of the view."""
+        if self._is_same:
+            return rows
+        # A removed node gets a row beyond all others.
+        found, beyond = map(self._state.view.find, self.view.names(rows)), len(self._state.view.ids)
+        return np.array([beyond if row is None else row for row in found], dtype=np.int64)
+
+    def _left_out(self) -> Rows:
+        """Return the rows in the state that the view does not show: hidden rows and rows added after the view."""
+        view, now, hidden = self.view, self._state.view, self._there(self.view.hidden)
+        if view.sequence == now.sequence:
+            return hidden
+        if not self._is_same:
+            if view.among is not None:
+                # Searches read only the rows of the view.
+                return hidden[hidden < len(now.ids)]
+            later = [row for row in now.live_nodes().tolist() if view.find(now.ids[row]) is None]
+            return np.union1d(hidden, np.array(later, dtype=np.int64))
+        shared = min(view.node_count, now.node_count)
+        gone = np.flatnonzero(~view.alive.all()[:shared].astype(np.bool_))
+        return np.concatenate((np.union1d(hidden, gone), np.arange(shared, now.node_count)))
+
     def _shown(self, rows: Rows) -> Rows:
         """Return the rows of the state that the view shows, as rows of the view."""
         view = self.view
-        if view.ids is not self._state.view.ids:
-            return view.known_rows([self._state.view.ids[row] for row in rows.tolist()])
+        if not self._is_same:
+            return view.known_rows(self._state.view.names(rows))
         rows = rows[rows < view.node_count]
         return rows[view.alive.take(rows).astype(np.bool_)]
 
     def _searched(self, search: Callable[[Rows], list[Found]], k: int) -> list[Found]:
         """Return the `k` best results of `search` as rows of the view; `search` takes the keys to leave out."""
-        state, view = self._state, self.view
-        left_out = state.left_out(view)
+        view, present, left_out = self.view, self._state.view, self._left_out()
         while True:
             found = search(left_out)
             # A row written after the view was taken may displace a row of the view, so the next search leaves it out.
-            late = state.unknown(np.concatenate([left_out[:0], *(keys for keys, _ in found)]))
-            if not late.size:
-                return [_cut(_seen(view, state.view.ids, each), k, view.ids) for each in found]
-            left_out = np.union1d(left_out, late)
+            keys = np.concatenate([left_out[:0], *(keys for keys, _ in found)])
+            known = keys < present.node_count
+            known[known] = present.alive.take(keys[known])
+            if np.logical_and.reduce(known):
+                if not self._is_same:
+                    found = [(view.rows(present.names(keys)), scores) for keys, scores in found]
+                return [_cut(each, k, view.ids) for each in found]
+            left_out = np.union1d(left_out, keys[~known])
 
     def _filtered(self, filters: Filter) -> GraphView:
         """Return the view whose searches find only the nodes that a filter admits."""
@@ -235,13 +268,6 @@ class GraphSnapshot(Snapshot):
             nodes = self._graph.read(lambda state, part=part: state.nodes(state.view.known_rows(part)))  # type: ignore[misc]
             found += [part[node.id] for node in nodes if condition.admits(node.metadata)]
         return np.array(sorted(found), dtype=np.int64)
-
-
-def _seen(view: GraphView, ids: Sequence[str], found: Found) -> Found:
-    if view.ids is ids:
-        return found
-    keys, scores = found
-    return view.rows(ids[key] for key in keys.tolist()), scores
 
 
 def _cut(found: Found, k: int, ids: Sequence[str]) -> Found:

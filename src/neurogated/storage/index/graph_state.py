@@ -64,14 +64,6 @@ class GraphState:
             view = replace(view, computed=edges)
         return replace(self, form=form, view=view, records=records, texts=form.made_texts)
 
-    def visible(self, now: int, valid_at: int | None) -> GraphView:
-        """Return the view without nodes and edges expired by `now` or not valid at `valid_at`, both in microseconds."""
-        return self.form.validity.visible(self.view, now, valid_at)
-
-    def expired(self, now: int) -> list[str]:
-        """Return the ids of the nodes that have expired by `now`, in microseconds."""
-        return [self.view.ids[row] for row in self.form.validity.expired(now).tolist()]
-
     def nodes(self, rows: Rows, now: int | None = None) -> list[MemoryNode]:
         """Return the nodes at rows of the view with the valid times that outcomes leave them `now`, in microseconds.
 
@@ -161,42 +153,3 @@ class GraphState:
             here = targets == target
             found += self.computed_edges(sources[here], targets[here], weights[here])
         return found
-
-    def rows_of(self, view: GraphView, rows: Rows) -> Rows:
-        """Return the rows in this state of the nodes at `rows` of `view`, another view of this graph."""
-        if view.ids is self.view.ids:
-            return rows
-        # The rows were renumbered after the view was taken. A removed node gets a row beyond all others.
-        found = [self.view.find(view.ids[row]) for row in rows.tolist()]
-        return np.array([len(self.view.ids) if row is None else row for row in found], dtype=np.int64)
-
-    def among(self, view: GraphView | None) -> Rows | None:
-        """Return the rows in this state that `view` restricts searches to, ascending; None if it does not."""
-        if view is None or view.among is None:
-            return None
-        if view.ids is self.view.ids:
-            return view.among
-        rows = np.sort(self.rows_of(view, view.among))
-        return rows[rows < len(self.view.ids)]
-
-    def left_out(self, view: GraphView) -> Rows:
-        """Return the rows in this state that `view` does not show: hidden rows and rows added after the view."""
-        hidden, now = self.rows_of(view, view.hidden), self.view
-        if view.sequence == now.sequence:
-            return hidden
-        if view.ids is not now.ids:
-            if view.among is not None:
-                # Searches read only the rows of the view.
-                return hidden[hidden < len(now.ids)]
-            later = [row for row in now.live_nodes().tolist() if view.find(now.ids[row]) is None]
-            return np.union1d(hidden, np.array(later, dtype=np.int64))
-        shared = min(view.node_count, now.node_count)
-        gone = np.flatnonzero(~view.alive.all()[:shared].astype(np.bool_))
-        return np.concatenate((np.union1d(hidden, gone), np.arange(shared, now.node_count)))
-
-    def unknown(self, rows: Rows) -> Rows:
-        """Return the rows of `rows` that the view does not hold as nodes; indexes may find such rows."""
-        known = rows < self.view.node_count
-        known[known] = self.view.alive.take(rows[known])
-        unknown: Rows = rows[~known]
-        return unknown
