@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.abilities import SupportsCompaction, SupportsNamespaces
 from neurogated.core.codec import delta_from_json
-from neurogated.core.delta import GraphDelta, Owner
+from neurogated.core.delta import Owner
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey
 from neurogated.core.ports import GraphStorePort
@@ -230,16 +230,16 @@ def _apply_all(
     path, applied = folder / JOURNAL, Counter[str]()
     names = {namespace.name: namespace for namespace in manifest.namespaces}
     with path.open("rb") as journal, (folder / VECTORS).open("rb") as vectors:
-        readers, begin = dict[str, _VectorReader](), 0
+        readers, begin = dict[str, Callable[[Any], NDArray[np.float32]]](), 0
         for one in manifest.namespaces:
-            readers[one.name] = _VectorReader(vectors, begin, one)
+            readers[one.name] = _vectors_of(vectors, begin, one)
             begin += one.vectors * (one.dimension or 0) * _NUMBER.itemsize
         total = sum(namespace.deltas for namespace in manifest.namespaces)
         for number, line in enumerate(progress(journal, total), start=1):
             try:
                 values: dict[str, Any] = json.loads(line)
                 name, _ = values.pop("namespace"), values.pop("sequence")
-                delta = delta_from_json(values, readers[name].get)
+                delta = delta_from_json(values, readers[name])
                 graphs[name].apply(replace(delta, owner=Owner.IMPORT))
             except _MALFORMED as error:
                 raise DatasetError(f"{path}, line {number}: {error}; export the memory again") from error
@@ -255,60 +255,46 @@ def _apply_all(
             )
 
 
-class _VectorReader:
-    """The vectors of one namespace."""
+def _vectors_of(file: BinaryIO, begin: int, namespace: NamespaceCounts) -> Callable[[Any], NDArray[np.float32]]:
+    """Return a function that reads a vector of a namespace by its number."""
+    size = (namespace.dimension or 0) * _NUMBER.itemsize
 
-    def __init__(self, file: BinaryIO, begin: int, namespace: NamespaceCounts) -> None:
-        self._file, self._begin, self._count = file, begin, namespace.vectors
-        self._size = (namespace.dimension or 0) * _NUMBER.itemsize
+    def get(number: Any) -> NDArray[np.float32]:  # noqa: ANN401 - JSON
+        if not isinstance(number, int) or not 0 <= number < namespace.vectors:
+            raise ValueError(f"there is no vector {number!r}; the namespace has {namespace.vectors}")
+        file.seek(begin + number * size)
+        return np.frombuffer(file.read(size), dtype=_NUMBER).astype(np.float32, copy=False)
 
-    def get(self, number: Any) -> NDArray[np.float32]:  # noqa: ANN401 - JSON
-        """Return a vector by its number."""
-        if not isinstance(number, int) or not 0 <= number < self._count:
-            raise ValueError(f"there is no vector {number!r}; the namespace has {self._count}")
-        self._file.seek(self._begin + number * self._size)
-        return np.frombuffer(self._file.read(self._size), dtype=_NUMBER).astype(np.float32, copy=False)
+    return get
 
 
 def replay(source: GraphStorePort, target: GraphStorePort) -> int:
-    """Apply the deltas of a graph to another one, in order; return how many there were."""
-    count, known = 0, _Known(target)
-    for count, entry in enumerate(source.journal(), start=1):  # noqa: B007 - the count of none is 0
-        # An operator is a rule over all edges of its graph; those of the other graph have their own.
-        if not entry.delta.operators:
-            target.apply(known.spared(entry.delta))
-    return count
+    """Apply the deltas of a graph to another one, in order; return how many there were.
 
+    Nodes and edges that the other graph has stay as they are, unless the replay removes them before it adds them again.
+    """
+    held, changed, removed, count = target.view(), set[str | EdgeKey](), set[str](), 0
 
-class _Known:
-    """The nodes and edges of a graph before a replay. If the replay adds one again, the graph keeps its own."""
+    def is_changed(key: str | EdgeKey) -> bool:
+        found = key in changed
+        changed.add(key)
+        return found
 
-    def __init__(self, graph: GraphStorePort) -> None:
-        self._held = graph.view()
-        self._changed: set[str | EdgeKey] = set()
-        """Nodes and edges that the replay has added or removed, so that those of the graph no longer count."""
-        self._removed: set[str] = set()
-        """Nodes that it has removed, and their edges with them."""
-
-    def spared(self, delta: GraphDelta) -> GraphDelta:
-        """Return a delta of the replay without its first versions of nodes and edges that the graph held."""
-        self._removed.update(delta.removed_nodes)
-        self._changed.update(delta.removed_nodes, delta.removed_edges)
-        nodes = [node for node in delta.nodes if self._is_changed(node.id) or not self._has(node.id)]
-        edges = [edge for edge in delta.edges if self._is_changed(edge.key) or not self._joins(edge.key)]
-        return replace(delta, nodes=tuple(nodes), edges=tuple(edges), owner=Owner.LOG)
-
-    def _is_changed(self, key: str | EdgeKey) -> bool:
-        is_changed = key in self._changed
-        self._changed.add(key)
-        return is_changed
-
-    def _has(self, node_id: str) -> bool:
-        return self._held.find(node_id) is not None
-
-    def _joins(self, key: EdgeKey) -> bool:
+    def joins(key: EdgeKey) -> bool:
         ends = key.source_id, key.target_id
-        if not self._removed.isdisjoint(ends) or not all(map(self._has, ends)):
+        if not removed.isdisjoint(ends) or any(held.find(end) is None for end in ends):
             return False
-        sources, targets = (self._held.rows([end]) for end in ends)
-        return bool((self._held.edge_rows(sources, targets, key.type) >= 0).all())
+        sources, targets = (held.rows([end]) for end in ends)
+        return bool((held.edge_rows(sources, targets, key.type) >= 0).all())
+
+    for count, entry in enumerate(source.journal(), start=1):  # noqa: B007 - the count of none is 0
+        delta = entry.delta
+        # An operator is a rule over all edges of its graph; those of the other graph have their own.
+        if delta.operators:
+            continue
+        removed.update(delta.removed_nodes)
+        changed.update(delta.removed_nodes, delta.removed_edges)
+        nodes = [one for one in delta.nodes if is_changed(one.id) or held.find(one.id) is None]
+        edges = [one for one in delta.edges if is_changed(one.key) or not joins(one.key)]
+        target.apply(replace(delta, nodes=tuple(nodes), edges=tuple(edges), owner=Owner.LOG))
+    return count
