@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import chain
 from typing import Any, Literal, TypeVar, cast
 
@@ -33,7 +33,7 @@ from neurogated.knowledge.comparing import asked
 from neurogated.knowledge.judging import PairEnquiry
 from neurogated.knowledge.reading import ReadingEnquiry
 from neurogated.manifest.caching import ManifestCache
-from neurogated.manifest.creation import CommunityNamer, ManifestCreator
+from neurogated.manifest.creation import ManifestCreator, community_names
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
@@ -124,7 +124,7 @@ class Session(Uncopied):
             self.store, parts.embedder, analysis, config, parts.clock, check=check, committer=self.committer
         )
         model, settings = parts.language_model, config.manifest
-        namer = None if model is None else CommunityNamer(model, PromptTemplateManager())
+        namer = None if model is None else partial(community_names, model, PromptTemplateManager())
         creator = ManifestCreator(self.store, EnergyLaw(config.metabolism), parts.graph_algorithms, namer)
         seconds = settings.cache_ttl_ms / 1000
         self.manifests = ManifestCache(

@@ -10,7 +10,7 @@ import logging
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import product
@@ -172,27 +172,21 @@ _LONGEST = 60
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class CommunityNamer:
-    """Asks a language model for short names."""
-
-    model: LanguageModel
-    prompts: PromptTemplateManager
-
-    def names(self, keywords: Sequence[Sequence[str]]) -> list[str]:
-        """Return a name for each community by its keywords; empty where the model gave none that fits."""
-        groups = "\n".join(", ".join(some[:_KEYWORDS]) for some in keywords)
-        messages = self.prompts.render("community_names", groups=groups)
-        try:
-            answer = self.model.infer_json(messages, self.prompts.schema("community_names"))
-        except LLMError as error:
-            _log.warning("the language model named no communities: %s", error)
-            return [""] * len(keywords)
-        names = [" ".join(str(name).split()) for name in answer["names"]]
-        if len(names) != len(keywords):
-            _log.warning("the language model gave %d names for %d communities", len(names), len(keywords))
-            return [""] * len(keywords)
-        return [name if len(name) <= _LONGEST and "\0" not in name else "" for name in names]
+def community_names(
+    model: LanguageModel, prompts: PromptTemplateManager, keywords: Sequence[Sequence[str]]
+) -> list[str]:
+    """Return a short name for each community by its keywords; empty where the model gave none that fits."""
+    groups = "\n".join(", ".join(some[:_KEYWORDS]) for some in keywords)
+    try:
+        answer = model.infer_json(prompts.render("community_names", groups=groups), prompts.schema("community_names"))
+    except LLMError as error:
+        _log.warning("the language model named no communities: %s", error)
+        return [""] * len(keywords)
+    names = [" ".join(str(name).split()) for name in answer["names"]]
+    if len(names) != len(keywords):
+        _log.warning("the language model gave %d names for %d communities", len(names), len(keywords))
+        return [""] * len(keywords)
+    return [name if len(name) <= _LONGEST and "\0" not in name else "" for name in names]
 
 
 KEYWORDS = 48
@@ -252,7 +246,8 @@ class ManifestCreator:
     law: EnergyLaw
     algorithms: Algorithms = None
     """None for communities by local moves, without betweenness and clustering."""
-    namer: CommunityNamer | None = None
+    namer: Callable[[Sequence[Sequence[str]]], list[str]] | None = None
+    """Names communities by their keywords; see `community_names`."""
 
     def create(
         self, view: GraphView, now: datetime, old: Created | None = None, start: Structure | None = None
@@ -307,7 +302,7 @@ class ManifestCreator:
         new = [one for one in created.named.values() if one.title is None and one.keywords and one.keywords in first]
         if self.namer is None or not new:
             return created
-        for one, title in zip(new, self.namer.names([one.keywords for one in new]), strict=True):
+        for one, title in zip(new, self.namer([one.keywords for one in new]), strict=True):
             one.title = title
         titles = {one.keywords: one.title for one in created.named.values() if one.title}
         communities = tuple(
