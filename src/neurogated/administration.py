@@ -343,8 +343,8 @@ def re_embed(
     """
     if not (isinstance(store, SupportsNamespaces) and isinstance(store, SupportsReembedding)):
         raise ConfigError(f"a {type(store).__name__} cannot take vectors of another model; re-index its documents")
-    graphs = _graphs(store)
-    recorded = next((graph.embedder for graph in graphs.values() if graph.embedder is not None), None)
+    graphs = partial(graphs_of, store, config.namespace)
+    recorded = next((graph.embedder for graph in graphs().values() if graph.embedder is not None), None)
     if recorded is not None and recorded[0] == embedder.name:
         return 0
     total = sum(1 for _ in store.embedded_versions())
@@ -355,11 +355,11 @@ def re_embed(
     with store.transaction():
         # This call also keeps other processes from making graphs, which would keep vectors of the old model.
         versions = store.embedded_versions()
-        deltas = {name: _similarity_delta(graph, embedder, config, at) for name, graph in _graphs(store).items()}
+        deltas = {name: _similarity_delta(graph, embedder, config, at) for name, graph in graphs().items()}
         # The first delta carries the vectors of all namespaces.
         vectors = _vectors(versions, embedder)
         store.replace_vectors(embedder.name, embedder.dimension, vectors, GraphDelta(at=at))
-        for name, graph in _graphs(store).items():
+        for name, graph in graphs().items():
             Committer(graph).commit(partial(deltas.__getitem__, name))
     return total
 
@@ -380,10 +380,8 @@ def _scratch(folder: Path) -> Iterator[Path]:
 
 def graphs_of(store: GraphStorePort, namespace: str) -> dict[str, GraphStorePort]:
     """Return all graphs of a store by name; `namespace` is the name of its only graph if it has no others."""
-    return _graphs(store) if isinstance(store, SupportsNamespaces) else {namespace: store}
-
-
-def _graphs(store: SupportsNamespaces) -> dict[str, GraphStorePort]:
+    if not isinstance(store, SupportsNamespaces):
+        return {namespace: store}
     return {name: store.in_namespace(name) for name in store.namespaces()}
 
 

@@ -2,11 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from neurogated.errors import MissingExtraError
-
 __all__ = ["ManualClock"]
-
-_MOVED = frozenset(("GraphModel", "GraphStoreContract", "GraphStoreMachine", "store_machine"))
 
 
 class ManualClock:
@@ -22,12 +18,3 @@ class ManualClock:
     def advance(self, by: timedelta) -> None:
         """Move it forward; a negative `by` moves it back."""
         self.now += by
-
-
-def __getattr__(name: str) -> object:
-    if name not in _MOVED:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    raise MissingExtraError(
-        f"{name} is in a package of its own: pip install ./kits/graph-store in a clone of the repository, "
-        f"then from graph_store_kit import {name}"
-    )
