@@ -21,7 +21,7 @@ from neurogated.evaluation.datasets import load_dataset
 from neurogated.integrations.mcp.clients import install
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.runtime import Parts
-from neurogated.server.keys import Keys
+from neurogated.server.callers import Keys
 from neurogated.storage.graph_store import GraphStore
 
 GOOD = "The ferry left at dawn."

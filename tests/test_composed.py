@@ -10,7 +10,7 @@ from neurogated import MemoryConfig, NeuroGraphMemory, field
 from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.dialogue.model import escaped
 from neurogated.integrations.conversation import ConversationOwner, message_ids
-from neurogated.server.keys import Grant
+from neurogated.server.callers import Grant
 
 JOSE, JOSE_NFD = (normalize(form, "José") for form in ("NFC", "NFD"))
 

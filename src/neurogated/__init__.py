@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from neurogated.administration import migrate as migrate
     from neurogated.administration import repair_memory as repair_memory
     from neurogated.administration import restore_snapshot as restore_snapshot
-    from neurogated.aio import AsyncNeuroGraphMemory as AsyncNeuroGraphMemory
     from neurogated.analysis import extract_causal_edges as extract_causal_edges
     from neurogated.analysis import generate_kernel as generate_kernel
     from neurogated.components.texts import Page as Page
@@ -72,6 +71,7 @@ if TYPE_CHECKING:
     from neurogated.llm.factory import get_llm as get_llm
     from neurogated.llm.local_llm import LocalLLM as LocalLLM
     from neurogated.llm.openai_llm import OpenAILLM as OpenAILLM
+    from neurogated.memory import AsyncNeuroGraphMemory as AsyncNeuroGraphMemory
     from neurogated.memory import NeuroGraphMemory as NeuroGraphMemory
     from neurogated.plasticity.energy import EnergyPoint as EnergyPoint
     from neurogated.plasticity.plasticity_engine import PlasticityEngine as PlasticityEngine
@@ -111,7 +111,6 @@ _NAMES = {
     "core.trace": "Feedback PathStep Recall RecalledMemory",
     "core.view": "GraphView",
     "errors": "NeurogatedError",
-    "aio": "AsyncNeuroGraphMemory",
     "ingestion.contents": "AddReport Message",
     "ingestion.document": "Details Document Passage",
     "ingestion.ingestion_engine": "IngestionEngine",
@@ -122,7 +121,7 @@ _NAMES = {
     "llm.factory": "get_llm",
     "llm.local_llm": "LocalLLM",
     "llm.openai_llm": "OpenAILLM",
-    "memory": "NeuroGraphMemory",
+    "memory": "AsyncNeuroGraphMemory NeuroGraphMemory",
     "plasticity.energy": "EnergyPoint",
     "plasticity.plasticity_engine": "PlasticityEngine",
     "prompts.prompt_manager": "PromptTemplateManager",

@@ -1,12 +1,15 @@
-"""`NeuroGraphMemory`: the facade. It holds the components of a memory, and has no algorithm."""
+"""`NeuroGraphMemory`: the facade, which holds the components of a memory and has no algorithm; and its coroutines."""
 
 from __future__ import annotations
 
+import asyncio
 import builtins
+import contextvars
+import functools
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence, Sized
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Never, Self, Unpack, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Never, ParamSpec, Self, TypeVar, Unpack, cast
 from uuid import UUID
 
 from neurogated import compose
@@ -46,8 +49,11 @@ from neurogated.sexpr import check
 from neurogated.text.strings import repaired_text
 
 if TYPE_CHECKING:
-    from neurogated.aio import AsyncNeuroGraphMemory
     from neurogated.storage.graph_store import GraphStore
+
+P = ParamSpec("P")
+T = TypeVar("T")
+M = TypeVar("M")
 
 
 @explains_habits
@@ -124,8 +130,6 @@ class NeuroGraphMemory:
     @property
     def aio(self) -> AsyncNeuroGraphMemory:
         """This memory with coroutines."""
-        from neurogated.aio import AsyncNeuroGraphMemory  # noqa: PLC0415 - it needs this class
-
         return AsyncNeuroGraphMemory(memory=self)
 
     def add(self, content: Content, **details: Unpack[Details]) -> AddReport:
@@ -449,3 +453,78 @@ class NeuroGraphMemory:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def awaitable(call: Callable[Concatenate[M, P], T]) -> Callable[Concatenate[Any, P], Coroutine[Any, Any, T]]:
+    """Return the coroutine method, of a class with `memory` and `run`, that has the parameters of a method."""
+
+    @functools.wraps(call)
+    async def run(self: Any, /, *args: P.args, **kwargs: P.kwargs) -> T:  # noqa: ANN401
+        answer: T = await self.run(call, self.memory, *args, **kwargs)
+        return answer
+
+    return run
+
+
+async def in_thread(session: Session, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+    """Run a call in a thread of the memory, which runs 64 calls at once.
+
+    Raises MemoryClosedError if the memory is closed. Other errors are those of the call.
+    """
+    if session.store.closed:
+        session.store.view()  # raises the error that says why
+    # The loop's default executor has few threads, which other code shares.
+    waiting = [functools.partial(contextvars.copy_context().run, call, *args, **kwargs)]
+    del args, kwargs
+    # The thread removes the call from the list, so that it holds no reference to the memory after the answer.
+    return await asyncio.get_running_loop().run_in_executor(session.runtime.threads, lambda: waiting.pop()())  # noqa: PLW0108
+
+
+@explains_habits
+class AsyncNeuroGraphMemory:
+    """A memory with coroutines: each call of `NeuroGraphMemory` under the same name, in a thread of the memory.
+
+    Attributes:
+        memory: the memory; `run` awaits the calls of its components.
+    """
+
+    def __init__(
+        self, config: MemoryConfig | str | os.PathLike[str] | None = None, *, memory: NeuroGraphMemory | None = None
+    ) -> None:
+        """Open the memory that `config` describes, or take one."""
+        self.memory = NeuroGraphMemory(config) if memory is None else memory
+
+    async def run(self, call: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
+        """Await any call of the memory, as in `await memory.aio.run(memory.conflicts.list, user_id="ana")`."""
+        return await in_thread(self.memory.session, call, *args, **kwargs)
+
+    add = awaitable(NeuroGraphMemory.add)
+    add_document = awaitable(NeuroGraphMemory.add_document)
+    add_documents = awaitable(NeuroGraphMemory.add_documents)
+    recall = awaitable(NeuroGraphMemory.recall)
+    retrieve = awaitable(NeuroGraphMemory.retrieve)
+    retrieve_batch = awaitable(NeuroGraphMemory.retrieve_batch)
+    get = awaitable(NeuroGraphMemory.get)
+    list = awaitable(NeuroGraphMemory.list)
+    count = awaitable(NeuroGraphMemory.count)
+    update = awaitable(NeuroGraphMemory.update)
+    delete = awaitable(NeuroGraphMemory.delete)
+    feedback = awaitable(NeuroGraphMemory.feedback)
+    get_context = awaitable(NeuroGraphMemory.get_context)
+    record_event = awaitable(NeuroGraphMemory.record_event)
+    answer = awaitable(NeuroGraphMemory.answer)
+    execute = awaitable(NeuroGraphMemory.execute)
+    maintenance = awaitable(NeuroGraphMemory.maintenance)
+    flush = awaitable(NeuroGraphMemory.flush)
+    usage = awaitable(NeuroGraphMemory.usage)
+    undo = awaitable(NeuroGraphMemory.undo)
+
+    async def close(self) -> None:
+        """Close the memory, in a thread of the event loop: the threads of the memory end."""
+        await asyncio.to_thread(self.memory.close)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()

@@ -14,8 +14,6 @@ import pytest
 from hypothesis import settings
 
 import graph_store_kit
-import neurogated.testing
-from neurogated.errors import MissingExtraError
 
 README = (Path(graph_store_kit.__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 Outcomes = dict[tuple[str, str], str]
@@ -50,14 +48,7 @@ def test_importing_the_clock_loads_neither_pytest_nor_hypothesis(tmp_path: Path)
     subprocess.run([sys.executable, "-c", script], check=True, cwd=tmp_path, env=environment)
 
 
-def test_the_old_place_of_the_kit_names_the_new_one() -> None:
-    with pytest.raises(MissingExtraError, match=r"pip install \./kits/graph-store .* import GraphStoreContract"):
-        _ = neurogated.testing.GraphStoreContract
-
-
 def test_an_unknown_name_is_no_attribute() -> None:
-    with pytest.raises(AttributeError, match="nonsense"):
-        _ = neurogated.testing.nonsense
     with pytest.raises(AttributeError, match="nonsense"):
         _ = graph_store_kit.nonsense
     assert dir(graph_store_kit) == sorted(graph_store_kit.__all__)

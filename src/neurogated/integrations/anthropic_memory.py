@@ -9,13 +9,12 @@ import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from neurogated.aio import awaitable
 from neurogated.core.extras import needs_extra
 from neurogated.errors import UnknownIdError
 from neurogated.ingestion.contents import read_contents
 from neurogated.ingestion.document import Details
 from neurogated.ingestion.messages import ORIGINAL
-from neurogated.memory import NeuroGraphMemory
+from neurogated.memory import NeuroGraphMemory, awaitable
 from neurogated.session import Notice
 from neurogated.text.strings import repaired
 from neurogated.utils.hash_utils import compute_mdhash_id

@@ -11,10 +11,9 @@ from typing import Annotated
 from neurogated.core.extras import needs_extra
 from neurogated.memory import NeuroGraphMemory
 from neurogated.server import models
-from neurogated.server.callers import bearer, grant_in
+from neurogated.server.callers import Grant, Keys, bearer, grant_in
 from neurogated.server.errors import PREFIX, handle_errors
 from neurogated.server.guard import CONTENT_TYPE, Guard, Limits, Metrics
-from neurogated.server.keys import Grant, Keys
 from neurogated.server.map import router as map_router
 from neurogated.server.mcp import McpServers
 from neurogated.server.queue import CallQueue

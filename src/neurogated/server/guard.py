@@ -13,8 +13,8 @@ from uuid import uuid4
 from neurogated.core.extras import needs_extra
 from neurogated.integrations.mcp.bodies import MOST_BYTES, PATIENCE, bounded, too_long
 from neurogated.operations import told
+from neurogated.server.callers import NO_KEY, Grant, Keys
 from neurogated.server.errors import error_response
-from neurogated.server.keys import NO_KEY, Grant, Keys
 
 with needs_extra("serve"):
     from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, Histogram, generate_latest

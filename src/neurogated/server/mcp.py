@@ -13,9 +13,8 @@ from anyio.abc import TaskStatus
 
 from neurogated.core.extras import import_extra, needs_extra
 from neurogated.integrations.mcp.stdio import refusal_of
-from neurogated.server.callers import Caller, caller_of, grant_in
+from neurogated.server.callers import Caller, Grant, caller_of, grant_in
 from neurogated.server.errors import handle_errors
-from neurogated.server.keys import Grant
 
 with needs_extra("serve"):
     from starlette.applications import Starlette

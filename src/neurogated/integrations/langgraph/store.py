@@ -27,7 +27,6 @@ from langgraph.store.base import (
 from langgraph.store.base.batch import AsyncBatchedBaseStore
 from typing_extensions import override
 
-from neurogated.aio import in_thread
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.node_kind import ITEM
 from neurogated.errors import ConfigError
@@ -47,7 +46,7 @@ from neurogated.integrations.langgraph.items import (
     refresh,
 )
 from neurogated.integrations.langgraph.writing import RAM, ItemWriter, Sources, checked_type, embedder_of, open_memory
-from neurogated.memory import NeuroGraphMemory
+from neurogated.memory import NeuroGraphMemory, in_thread
 from neurogated.runtime import Periodic
 from neurogated.session import Notice
 
