@@ -218,11 +218,8 @@ def import_memory(config: MemoryConfig, folder: str | Path, *, progress: bool | 
     """Read an export into the memory that `config` describes, created if there is none; all or nothing.
 
     The imported memory has the whole history and answers every question as the exported one. Deltas get new numbers.
-
-    Args:
-        config: the memory, which must be closed; the namespaces of the export must have no history in it.
-        folder: the export.
-        progress: show a progress bar; None shows it if the output is a terminal.
+    The memory must be closed, and have no history in the namespaces of the export. `progress` shows a bar; None shows
+    it if the output is a terminal.
 
     Raises:
         StorageError: there is no export, or a namespace has a history already.
@@ -242,10 +239,8 @@ def import_memory(config: MemoryConfig, folder: str | Path, *, progress: bool | 
 def move_memory(config: MemoryConfig, storage: str, *, progress: bool | None = None) -> ExportManifest:
     """Copy a memory with its history into another storage, by an export that is deleted afterwards; all or nothing.
 
-    Args:
-        config: the memory; others may use it, and what they write meanwhile is not copied.
-        storage: the new value of `storage`, such as `postgresql://HOST/DATABASE`.
-        progress: show progress bars; None shows them if the output is a terminal.
+    Others may use the memory, and what they write meanwhile is not copied. `storage` is the new value of this setting,
+    such as `postgresql://HOST/DATABASE`; for `progress` see `import_memory`.
 
     Raises:
         StorageError: there is no memory, the new storage has a history already, or one of them cannot be used.
@@ -262,12 +257,10 @@ def move_memory(config: MemoryConfig, storage: str, *, progress: bool | None = N
 
 
 def restore_snapshot(config: MemoryConfig, snapshot: str | Path, *, replace: bool = False) -> None:
-    """Create the memory that `config` names from a snapshot.
+    """Create the memory that `config` names, which must be closed, from the file of a snapshot.
 
-    Args:
-        config: the memory, which must be closed.
-        snapshot: the file.
-        replace: replace an existing memory. It stays in use until the snapshot is copied completely and found sound.
+    With `replace`, this replaces an existing memory, which stays in use until the snapshot is copied completely and
+    found sound.
 
     Raises:
         MemoryLockedError: a process has the memory open for writing.
@@ -278,13 +271,10 @@ def restore_snapshot(config: MemoryConfig, snapshot: str | Path, *, replace: boo
 
 
 def repair_memory(config: MemoryConfig) -> None:
-    """Make a memory usable again whose file another program rewrote, as `VACUUM` in SQLite's own shell does.
+    """Make a closed memory usable again whose file another program rewrote, as `VACUUM` in SQLite's own shell does.
 
     Such a program leaves pages without checksums. They are given again if all else is sound: the file itself, and the
     graph of every namespace, which is rebuilt from its journal and compared.
-
-    Args:
-        config: the memory, which must be closed.
 
     Raises:
         MemoryLockedError: a process has the memory open for writing.
@@ -295,18 +285,11 @@ def repair_memory(config: MemoryConfig) -> None:
 
 
 def migrate(config: MemoryConfig, *, progress: bool | None = None, clock: Clock = utc_now) -> int:
-    """Re-embed a memory with the model that `config.embedding_name` names; source files are not needed.
+    """Re-embed a closed memory with the model that `config.embedding_name` names; source files are not needed.
 
     It re-embeds every stored text, present and past; see `re_embed`. Vectors go to the embedding cache at once, so
-    after an interruption run it again to continue. The memory changes in one step at the end.
-
-    Args:
-        config: the memory, which must be closed, and the new model.
-        progress: show a progress bar; None shows it if the output is a terminal.
-        clock: gives the time of the change.
-
-    Returns:
-        How many texts have a new vector; 0 if the memory had the model already.
+    after an interruption run it again to continue. The memory changes in one step at the end, at the time of `clock`.
+    For `progress` see `import_memory`. Return how many texts have a new vector; 0 if the memory had the model already.
 
     Raises:
         StorageError: there is no memory, or it cannot be opened or written.

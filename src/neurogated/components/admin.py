@@ -112,8 +112,7 @@ class Admin(Component):
                 their present text, and `undo` restores no old text.
             forget: places that no longer exist, by the names in the error.
 
-        Returns:
-            How many memories were erased; 0 if the store does not support it.
+        Returns how many memories were erased; 0 if the store does not support it.
 
         Raises:
             StorageError: a place is away or in use, so erased words may remain there; the message names it. Compact
@@ -151,11 +150,8 @@ class Admin(Component):
 
         The export is consistent: it holds the memory at one moment. The memory may be in use, also by other processes.
         A memory on disk is copied first, so the disk needs room for the copy. In another store, writers wait. Raises
-        StorageError if the folder exists or cannot be written.
-
-        Args:
-            folder: must not exist; `archive.importing` describes its files.
-            progress: show a progress bar; None shows it if the output is a terminal.
+        StorageError if the folder exists or cannot be written. `archive.importing` describes the files. `progress` shows
+        a bar; None shows it if the output is a terminal.
         """
         self._session.runtime.accesses.flush()
         return administration.export_memory(
@@ -165,12 +161,8 @@ class Admin(Component):
     def export_user(self, user_id: str, file: str | Path) -> int:
         """Write all memories of one user, in all namespaces, with facts and conflicts, to a new file of JSON lines.
 
-        A line holds one node with all its versions. Deleted memories are included until `compact` erases them.
-
-        `file` must not exist; it appears under its name when it is complete.
-
-        Returns:
-            How many nodes were written.
+        A line holds one node with all its versions. Deleted memories are included until `compact` erases them. The file
+        appears under its name when it is complete. Return how many nodes were written.
 
         Raises:
             StorageError: the file exists or cannot be written.
@@ -255,8 +247,7 @@ class Admin(Component):
             file: must not exist; it appears under its name when it is complete.
             user_id: the user; without one, a graph has the memories of all.
 
-        Returns:
-            How many memories were written.
+        Returns how many memories were written.
 
         Raises:
             ConfigError: the target is unknown.

@@ -75,10 +75,9 @@ class Conflicts(Component):
                 with `content`. Either may have `timestamp` (when it was said), `valid_from` and `valid_to`.
             second: another.
 
-        Returns:
-            A contradiction, supersession, refinement, duplicate or independent pair, with confidence and reason. The
-            first two have an outcome: the earlier statement is superseded, or both are contested. Facts about
-            different attributes are independent.
+        Returns a contradiction, supersession, refinement, duplicate or independent pair, with confidence and reason.
+        The first two have an outcome: the earlier statement is superseded, or both are contested. Facts about different
+        attributes are independent.
 
         Raises:
             InputError: a fact lacks a part, or a time cannot be read; or one side is a text, and the memory has neither
@@ -148,10 +147,8 @@ class Conflicts(Component):
     def effects(self, conflict_id: str) -> builtins.list[Effect]:
         """Return the changes that each answer to a conflict would make; nothing is written.
 
-        Raises UnknownIdError if there is no such conflict, or one of its memories is gone.
-
-        Returns:
-            The effects of keeping the first memory, the second one, `both`, and of `supersede`.
+        They are those of keeping the first memory, the second one, `both`, and of `supersede`. Raises UnknownIdError if
+        there is no such conflict, or one of its memories is gone.
         """
         conflict, now = self._conflict(conflict_id), self._session.clock()
         answers = dict.fromkeys((*conflict.sides, *_ANSWERS))

@@ -106,9 +106,8 @@ class Energy(Component):
             session_id: the session; without one, all sessions of the user count.
             top_k: at most this many; `metabolism.canvas_size` when left out.
 
-        Returns:
-            The memories with the parts `energy` and `relevance` of their scores, best first. `note` says if the server
-            of the canvas is away.
+        Returns the memories with the parts `energy` and `relevance` of their scores, best first. `note` says if the
+        server of the canvas is away.
         """
         if top_k is not None and not checked_count("top_k", top_k):
             raise InputError(f"top_k is {top_k}, but must be at least 1")

@@ -128,8 +128,7 @@ class Learning(Component):
     def resume(self) -> tuple[int, int]:
         """Ask the language models about the memories that wait for one, also those about which it failed before.
 
-        Returns:
-            How many were judged, and how many are still pending.
+        Return how many were judged, and how many are still pending.
         """
         session = self._session
         with session.runtime.work("resuming"):
