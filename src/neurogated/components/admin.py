@@ -150,8 +150,8 @@ class Admin(Component):
 
         The export is consistent: it holds the memory at one moment. The memory may be in use, also by other processes.
         A memory on disk is copied first, so the disk needs room for the copy. In another store, writers wait. Raises
-        StorageError if the folder exists or cannot be written. `archive.importing` describes the files. `progress` shows
-        a bar; None shows it if the output is a terminal.
+        StorageError if the folder exists or cannot be written. `archive.importing` describes the files. `progress`
+        shows a bar; None shows it if the output is a terminal.
         """
         self._session.runtime.accesses.flush()
         return administration.export_memory(
