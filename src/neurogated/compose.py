@@ -205,12 +205,10 @@ def canvases_of(url: str, store: GraphStorePort) -> SharedCanvases:
 
 
 def default_models(config: MemoryConfig | None = None) -> Models:
-    """Return the models that `config` names, for parts that are built without them; they write nothing to disk.
+    """Return the models that settings name, for parts that are built without them; they write nothing to disk.
 
-    The models of the last settings stay loaded. Raises ConfigError if a chosen model lacks a setting.
-
-    Args:
-        config: settings; from the environment and the defaults when left out.
+    The settings are those of the environment and the defaults when left out. The models of the last settings stay
+    loaded. Raises ConfigError if a chosen model lacks a setting.
     """
     return _shared_models(load_config() if config is None else config)
 

@@ -78,20 +78,7 @@ class Component:
 
 
 class Session(Uncopied):
-    """Holds the parts that the components of a memory share.
-
-    Attributes:
-        config: the settings.
-        parts: the built parts.
-        store: the graph.
-        runtime: the threads, logs and callbacks of all namespaces.
-        clock: returns the time.
-        committer: writes to the graph.
-        writer: adds, changes and deletes texts.
-        manifests: what the memories of each scope are about.
-        retriever: recalls without counting accesses.
-        plasticity: learns from accesses and feedback.
-    """
+    """Holds the parts that the components of a memory share; `runtime` is that of all namespaces."""
 
     def __init__(
         self,
