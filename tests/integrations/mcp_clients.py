@@ -16,6 +16,7 @@ from mcp.client.stdio import stdio_client
 
 from neurogated.integrations.mcp.server import MemoryServer
 
+HASH = ("--embedding_name", "hash")
 ACCEPTED = {"Accept": "application/json, text/event-stream"}
 INITIALIZE = {
     "jsonrpc": "2.0",
@@ -37,7 +38,7 @@ def opened(by: httpx.Client) -> dict[str, str]:
 @contextlib.asynccontextmanager
 async def client_of(folder: Path, *flags: str) -> AsyncIterator[ClientSession]:
     """Start a server on a memory, and yield a client that has shaken hands with it."""
-    arguments = ["-m", "neurogated", "mcp", "--save_dir", str(folder), *flags]
+    arguments = ["-m", "neurogated", "mcp", "--save_dir", str(folder), *HASH, *flags]
     server = StdioServerParameters(command=sys.executable, args=arguments, env={"HF_HUB_OFFLINE": "1"})
     async with stdio_client(server) as streams, ClientSession(*streams) as client:
         await client.initialize()

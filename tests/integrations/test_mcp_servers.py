@@ -21,7 +21,16 @@ from neurogated.integrations.mcp.server import build
 from neurogated.integrations.mcp.stdio import HANDSHAKE_VERSIONS, STATELESS_VERSIONS, answer_to, readable
 from neurogated.integrations.mcp.tools import ServedOwner
 from neurogated.server import create_app
-from tests.integrations.mcp_clients import ACCEPTED, INITIALIZE, INITIALIZED, call, client_of, client_within, refused
+from tests.integrations.mcp_clients import (
+    ACCEPTED,
+    HASH,
+    INITIALIZE,
+    INITIALIZED,
+    call,
+    client_of,
+    client_within,
+    refused,
+)
 
 _META = {
     "io.modelcontextprotocol/protocolVersion": STATELESS_VERSIONS[-1],
@@ -46,7 +55,7 @@ def _answers_of_the_sdk(line: bytes, folder: Path) -> dict[str, Any]:
     code = (
         "import anyio, sys\nfrom neurogated import MemoryConfig, NeuroGraphMemory\n"
         "from neurogated.integrations.mcp.server import build\n"
-        "with NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1])) as memory:\n"
+        "with NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1], embedding_name='hash')) as memory:\n"
         "    anyio.run(build(memory).run_stdio_async)\n"
     )
     command = [sys.executable, "-c", code, str(folder)]
@@ -62,7 +71,7 @@ def _answers_of_the_sdk(line: bytes, folder: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("line", [FIRST[-1]])
 def test_the_prepared_answer_equals_that_of_the_sdk(line: bytes, tmp_path: Path) -> None:
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
         memory.add(["Ana lives in Lyon.", "Ana likes plum jam."])
         manifest = memory.manifest.text()
     assert "plum" in manifest
@@ -112,7 +121,7 @@ LINES: list[tuple[bytes, int | str | None, int | None]] = [
 
 
 def test_every_line_gets_an_answer(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "neurogated", "mcp", "--save_dir", str(tmp_path)]
+    command = [sys.executable, "-m", "neurogated", "mcp", "--save_dir", str(tmp_path), *HASH]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         assert server.stdin is not None
         assert server.stdout is not None
@@ -140,7 +149,7 @@ FIRST_LINES = [
 def test_a_first_line_of_any_kind_is_answered_and_the_server_goes_on(
     line: bytes, identity: object, tmp_path: Path
 ) -> None:
-    command = [sys.executable, "-m", "neurogated", "mcp", "--save_dir", str(tmp_path)]
+    command = [sys.executable, "-m", "neurogated", "mcp", "--save_dir", str(tmp_path), *HASH]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
         out, _ = server.communicate(line + _initialize(HANDSHAKE_VERSIONS[-1]), timeout=60)
     answers = [json.loads(one) for one in out.splitlines()]
@@ -208,7 +217,7 @@ def test_what_belongs_to_others_is_unknown(memory: NeuroGraphMemory) -> None:
 
 
 def test_a_server_that_only_reads_shows_its_owners_memories_and_has_no_tool_that_writes(tmp_path: Path) -> None:
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
         memory.add("Ana lives in Bern.", user_id="ana", path=["garden"])
         memory.add("Ana lives in Oslo.", user_id="bob", path=["house"])
         (own,) = memory.add("Ana lives in Lyon.", user_id="ana", path=["house"])

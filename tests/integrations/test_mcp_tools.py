@@ -20,7 +20,7 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.integrations.mcp.server import build
 from neurogated.integrations.mcp.stdio import INSTRUCTIONS, saved_manifest, with_manifest
 from neurogated.integrations.mcp.tools import ServedOwner
-from tests.integrations.mcp_clients import INITIALIZE, call, client_within, refused
+from tests.integrations.mcp_clients import HASH, INITIALIZE, call, client_within, refused
 
 JSON = ['{"theme": "dark"}', '["tea", "milk"]', "null", "[1, 2]", "12", "true", '"quoted"', "{"]
 
@@ -150,10 +150,10 @@ async def _manifest(client: ClientSession) -> str:
 
 
 def test_the_manifest_is_in_the_description_a_resource_and_the_next_first_answer(tmp_path: Path) -> None:
-    words = ["mcp", "--save_dir", str(tmp_path), "--user_id", "ana"]
+    words = ["mcp", "--save_dir", str(tmp_path), *HASH, "--user_id", "ana"]
 
     async def look() -> str:
-        with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+        with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
             server = build(memory, ServedOwner("ana"), saved=saved_manifest(words))
             async with client_within(server) as client:
                 shown = await _manifest(client)
@@ -163,7 +163,7 @@ def test_the_manifest_is_in_the_description_a_resource_and_the_next_first_answer
                 assert await _manifest(client) == shown
             return shown
 
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
         memory.add([f"Ana keeps {number} bees in Lyon." for number in range(40)], user_id="ana")
         memory.add([f"Bob has {number} submarines." for number in range(40)], user_id="bob")
         memory.add("The office door is red.")
@@ -187,7 +187,7 @@ def _noting(heard: list[str], told: anyio.Event) -> MessageHandlerFnT:
 
 
 def test_clients_hear_once_that_the_list_of_tools_has_changed(tmp_path: Path) -> None:
-    config = MemoryConfig(save_dir=str(tmp_path)).replace(manifest={"update_threshold": 3})
+    config = MemoryConfig(save_dir=str(tmp_path), embedding_name="hash").replace(manifest={"update_threshold": 3})
     with NeuroGraphMemory(config) as memory:
         memory.add([f"Ana keeps {number} bees in Lyon." for number in range(8)])
         heard, told = list[str](), anyio.Event()
@@ -210,8 +210,8 @@ def test_clients_hear_once_that_the_list_of_tools_has_changed(tmp_path: Path) ->
 
 
 def test_words_of_others_and_of_deleted_memories_are_not_shown(tmp_path: Path) -> None:
-    words = ["mcp", "--save_dir", str(tmp_path)]
-    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+    words = ["mcp", "--save_dir", str(tmp_path), *HASH]
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as memory:
         memory.add(["Ana keeps bees.", "Ana sells honey."], user_id="ana")
         ids = memory.add(["The office door is red.", "The office has a garden."])
         shown = build(memory, saved=saved_manifest(words)).overview.text()
@@ -220,7 +220,7 @@ def test_words_of_others_and_of_deleted_memories_are_not_shown(tmp_path: Path) -
         assert "office" not in build(memory, ServedOwner(path=("house",))).overview.text()
         running, starting = build(memory, saved=saved_manifest(words)), build(memory, saved=saved_manifest(words))
         assert running.overview.text() == shown
-        with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as other:
+        with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path), embedding_name="hash")) as other:
             other.delete(ids)
         assert running.overview.text() == starting.overview.text() == ""
     assert "office" not in saved_manifest(words).text

@@ -30,6 +30,8 @@ PATIENCE, POLL = 60, 0.05
 
 T = TypeVar("T")
 
+at_night = pytest.mark.nightly
+"""By day, the tests without this mark show that the page works and keeps its users apart."""
 needs_browser = pytest.mark.skipif(not (CHROMIUM and DRIVER) and "CI" not in os.environ, reason=HOW)
 
 
@@ -209,6 +211,7 @@ def test_a_memory_is_added_found_corrected_forgotten_and_brought_back_by_clicks(
     reader.see("Ana collects stamps.")
 
 
+@at_night
 def test_the_page_opens_on_its_users_and_filters_the_memories_of_one(reader: Reader) -> None:
     with client(reader.url, user_id=reader.user) as sender:
         for number, day in enumerate(("2026-03-01", "2026-03-02", "2026-03-03")):
@@ -230,6 +233,7 @@ def test_the_page_opens_on_its_users_and_filters_the_memories_of_one(reader: Rea
         ]
 
 
+@at_night
 def test_memories_are_exported_forgotten_together_and_imported_with_a_ledger(reader: Reader, tmp_path: Path) -> None:
     with client(reader.url, user_id=reader.user) as sender:
         for number in range(3):
@@ -258,6 +262,7 @@ def test_memories_are_exported_forgotten_together_and_imported_with_a_ledger(rea
     ]
 
 
+@at_night
 def test_a_wrong_fact_is_taken_back_and_a_user_is_erased_by_clicks(reader: Reader) -> None:
     fact = {"subject": "Ana", "attribute": "home", "value": "Zanzibar", "valid_from": "2026-03-01T00:00:00Z"}
     with client(reader.url, user_id=reader.user) as sender:
@@ -276,12 +281,14 @@ def test_a_wrong_fact_is_taken_back_and_a_user_is_erased_by_clicks(reader: Reade
     assert reader.all(f"[aria-label='Delete all memories of {reader.user}']") == []
 
 
+@at_night
 def test_the_routes_of_rest_are_described_on_a_page(reader: Reader) -> None:
     reader.press("REST")
     reader.see("POST /v1/memories")
     reader.see("Remember texts or messages.")
 
 
+@at_night
 def test_the_prompt_is_previewed_as_an_agent_gets_it_with_what_had_no_place(told: Reader) -> None:
     told.open("Prompt")
     told.write("Question or task", "Which sail has the boat on the lake?")
@@ -300,6 +307,7 @@ def test_the_prompt_is_previewed_as_an_agent_gets_it_with_what_had_no_place(told
     told.see("They were recalled, too")
 
 
+@at_night
 def test_a_contradiction_is_resolved_and_the_fact_before_stays_in_its_history(told: Reader) -> None:
     told.open("Questions")
     told.see("as true no longer")
@@ -328,6 +336,7 @@ def open_boats(reader: Reader) -> None:
     reader.see("those with the most energy first")
 
 
+@at_night
 def test_the_map_leads_from_a_community_to_a_memory_and_to_its_neighbours(told: Reader) -> None:
     open_boats(told)
     told.press(TEXTS[4])
@@ -358,6 +367,7 @@ def test_no_text_of_a_memory_is_read_as_markup(reader: Reader) -> None:
     assert reader.chrome.title == "neurogated"
 
 
+@at_night
 def test_keys_alone_ask_open_correct_and_walk_the_map(told: Reader) -> None:
     def keys(*pressed: str) -> None:
         ActionChains(told.chrome).send_keys(*pressed).perform()
@@ -389,6 +399,7 @@ def test_keys_alone_ask_open_correct_and_walk_the_map(told: Reader) -> None:
     told.see("Neighbours")
 
 
+@at_night
 def test_every_control_has_a_name_and_every_view_fits_a_phone(told: Reader) -> None:
     set_screen(told.chrome, 360, 740, "dark")
     for name in VIEWS:

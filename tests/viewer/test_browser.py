@@ -112,6 +112,7 @@ def test_it_opens_without_error_or_request_and_draws_all_of_the_recall(
     assert len(shown.getcolors(shown.width * shown.height) or ()) > 100
 
 
+@pytest.mark.nightly
 def test_shown_numbers_add_up_on_the_page_of_a_real_recall(show: Open, memory: NeuroGraphMemory) -> None:
     for number in range(12):
         text = f"The pump {number} failed because the valve of pump {number - 1} leaked into the lower field."
