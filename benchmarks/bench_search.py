@@ -48,7 +48,12 @@ def exact(synthetic: Synthetic, wanted: int) -> Search:
 
 def _ours(memory: NeuroGraphMemory, wanted: int) -> Search:
     view = memory.store.view()
-    return lambda vector: np.array([int(node[1:]) for node, _ in memory.store.nearest(vector, wanted, view)])
+
+    def search(vector: NDArray[np.float32]) -> NDArray[np.int64]:
+        ((rows, _),) = memory.store.snapshot(view).nearest([vector], wanted)
+        return np.array([int(name[1:]) for name in view.names(rows)])
+
+    return search
 
 
 def _compare(benchmark: BenchmarkFixture, search: Search, asked: list[Asked], exact: Search) -> None:
@@ -103,8 +108,12 @@ def test_vectors_usearch(
 def test_keywords_ours(benchmark: BenchmarkFixture, memory: NeuroGraphMemory, asked: list[Asked]) -> None:
     view = memory.store.view()
     texts = ((one.text,) for one in asked)
-    found = measured(benchmark, lambda text: memory.store.keyword_search(text, WANTED, view), texts, QUESTIONS)
-    _note_found(benchmark, [[int(node[1:]) for node, _ in one] for one in found], asked)
+
+    def search(text: str) -> NDArray[np.int64]:
+        return memory.store.snapshot(view).keyword_search(text, WANTED)[0]
+
+    found = measured(benchmark, search, texts, QUESTIONS)
+    _note_found(benchmark, [[int(name[1:]) for name in view.names(rows)] for rows in found], asked)
 
 
 def test_keywords_matrix(benchmark: BenchmarkFixture, synthetic: Synthetic, asked: list[Asked], wanted: int) -> None:

@@ -84,7 +84,7 @@ def _add(
     worked = time.thread_time() - used - embedder.worked
     node = memory.store.get_node(ids[0])
     assert node.embedding is not None
-    found = ids[0] in dict(memory.store.nearest(node.embedding, 3))
+    found = ids[0] in [one.id for one, _ in memory.store.vector_search(node.embedding, 3)]
     return 1000 * took, 1000 * worked, found
 
 

@@ -147,6 +147,21 @@ class ReadingContract(ContractBase):
             view.rows(["a", "ghost"])
         assert view.edge_rows(view.rows(["a"]), view.rows(["b"]), EdgeType.SEQ).tolist() == [-1]
 
+    def test_edges_are_read_by_rows_of_a_view(self, store: GraphStorePort, clock: ManualClock) -> None:
+        three_nodes(store)
+        mortal = node("m", expires_at=clock() + timedelta(hours=1))
+        apply(store, clock, nodes=(mortal,), edges=(edge("m", "a", relation="用"),))
+        view, whole = store.view(), store.snapshot(whole=True)
+        every = view.live_edges()
+        assert [one.key for one in store.snapshot(view).edges(every)] == list(map(view.edge_key, every.tolist()))
+        assert [one.relation for one in whole.edges(every[-1:])] == ["用"]
+        assert whole.edges(every[:0]) == []
+        apply(store, clock, removed_edges=(view.edge_key(int(every[0])),))
+        clock.advance(timedelta(hours=1))
+        assert store.snapshot().view.live_edges().tolist() == every[1:-1].tolist()
+        assert store.snapshot(whole=True).view.live_edges().tolist() == every[1:].tolist()
+        assert [one.key for one in store.snapshot(view).edges(every)] == list(map(view.edge_key, every[1:].tolist()))
+
     def test_arcs_leave_the_whole_frontier_oldest_edge_first(self, store: GraphStorePort, clock: ManualClock) -> None:
         apply(store, clock, nodes=tuple(map(node, "abcd")))
         for source, target in ("ab", "ca", "ad", "ac", "ba"):
