@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from itertools import repeat
+from itertools import chain, repeat
 from operator import attrgetter
 
 import numpy as np
@@ -17,7 +17,7 @@ from neurogated.core.conflicts import Validity as Times
 from neurogated.core.derivation import are_original
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.facts import Entry, Owner, Slot
-from neurogated.core.filters import Condition, Filter
+from neurogated.core.filters import Filter
 from neurogated.core.found import Said
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector, checked_count
 from neurogated.core.ports import Snapshot
@@ -254,20 +254,14 @@ class GraphSnapshot(Snapshot):
         if has_derived and not np.logical_and.reduce(originals := are_original(view)):
             rows = np.flatnonzero(originals) if rows is None else rows[originals[rows]]
         if filters.where is not None:
-            rows = self._where(view.live_nodes() if rows is None else rows, filters.where)
+            # The metadata of all of them is read.
+            rows = view.live_nodes() if rows is None else rows[view.alive.take(rows).astype(np.bool_)]
+            nodes = chain.from_iterable(map(self.nodes, portions(rows)))
+            rows = view.known_rows(node.id for node in nodes if filters.where.admits(node.metadata))
         if rows is None or np.count_nonzero(view.alive.take(rows)) == np.count_nonzero(view.alive.all()):
             # A search among all nodes is quicker than one among rows.
             return view
         return view.restricted_to(rows)
-
-    def _where(self, rows: Rows, condition: Condition) -> Rows:
-        """Return the rows of the nodes whose metadata fulfils a condition; reads the metadata of all rows."""
-        view, found = self.view, list[int]()
-        for portion in portions(rows):
-            part = {view.ids[row]: row for row in portion.tolist()}
-            nodes = self._graph.read(lambda state, part=part: state.nodes(state.view.known_rows(part)))  # type: ignore[misc]
-            found += [part[node.id] for node in nodes if condition.admits(node.metadata)]
-        return np.array(sorted(found), dtype=np.int64)
 
 
 def _cut(found: Found, k: int, ids: Sequence[str]) -> Found:
