@@ -324,7 +324,7 @@ class NeuroRetriever:
 
         def gate(rows: Rows) -> Values:
             """Return the similarities of nodes to the question divided by that of the best candidate, 0–1."""
-            return np.minimum(np.maximum(likeness.of(rows).similarity / best, 0.0), 1.0)
+            return np.minimum(np.maximum(likeness.similarity_of(rows) / best, 0.0), 1.0)
 
         activation = self._activation.spread(view, dict(anchors), kernel, gate if self._gates else None)
         own.lap("activate")
@@ -396,7 +396,7 @@ class NeuroRetriever:
         """
         config, view = self._config, activation.view
         reached, values = admission.admitted(*activation.spread)
-        likeness.of(reached)
+        likeness.similarity_of(reached)
         known = likeness.admitted
         recency = recency_of(view, known.rows, admission.now, config)
         energy_weight, rows = config.retrieval.energy_weight, known.rows

@@ -143,7 +143,7 @@ class QuestionSimilarity:
             keywords = _completed(rows, by_keywords, self._bm25)
         self._add(rows if few is None else few, cosines, keywords)
         self._measure(rows if few is None else few, rows)
-        self._know(rows)
+        self._met(rows)
         self._scale()
         return self.known
 
@@ -164,28 +164,36 @@ class QuestionSimilarity:
 
     def of(self, rows: Rows) -> Similarities:
         """Return the similarity of nodes with its parts; `rows` ascend."""
-        table = self._table[:, self._place[rows]]
-        unknown = rows[np.isnan(table[0])]
-        if unknown.size:
-            self._measure(unknown)
-            # A node that only the graph reaches may exceed the best match.
-            places = self._place[unknown]
-            self._table[0, places] = np.minimum(self._table[0, places], 1.0)
-        if unknown.size or not np.logical_and.reduce(table[-1]):
-            self._know(rows)
-            table = self._table[:, self._place[rows]]
-        return Similarities(rows, *table[:-1])
+        places = self._met(rows)
+        return Similarities(rows, *self._table[:-1, places])
 
-    def _know(self, rows: Rows) -> None:
-        fresh = rows[self._table[-1, self._place[rows]] == 0.0]
-        self._table[-1, self._place[fresh]] = 1.0
-        self._rows, self._known = np.concatenate((self._rows, fresh)), None
+    def similarity_of(self, rows: Rows) -> Values:
+        """Return the similarity of nodes (n,); `rows` ascend."""
+        places = self._met(rows)
+        similarity: Values = self._table[0, places]
+        return similarity
+
+    def _met(self, rows: Rows) -> NDArray[np.int32]:
+        """Return the columns of nodes, which are measured and known from now on."""
+        places = self._place[rows]
+        (unknown,) = np.isnan(self._table[0, places]).nonzero()
+        if unknown.size:
+            self._measure(rows[unknown])
+            places = self._place[rows]
+            measured = places[unknown]
+            # A node that only the graph reaches may exceed the best match.
+            self._table[0, measured] = np.minimum(self._table[0, measured], 1.0)
+        (fresh,) = (self._table[-1, places] == 0.0).nonzero()
+        if fresh.size:
+            self._table[-1, places[fresh]] = 1.0
+            self._rows, self._known = np.concatenate((self._rows, rows[fresh])), None
+        return places
 
     def _add(self, rows: Rows, cosines: Values, keywords: Values) -> None:
         """Take nodes with their cosines and their BM25."""
         size = self._table.shape[1]
         columns = np.zeros((self._table.shape[0], rows.size))
-        columns[0], columns[1] = np.nan, cosines
+        columns[0], columns[1], columns[-2] = np.nan, cosines, 1.0
         if self._best_keywords:
             # A text that only the graph reaches may have a higher BM25 than all candidates.
             columns[2] = np.minimum(1.0, keywords / self._best_keywords)
@@ -225,23 +233,26 @@ class QuestionSimilarity:
     def _measure(self, rows: Rows, candidates: Rows | None = None) -> None:
         formula, places = self.formula, self._own(rows)
         cosine, keywords = self._table[1:3, places]
-        subject: Values = np.zeros(rows.size)
-        tags = np.zeros(rows.size)
+        own = similarity = cosine + self.keyword_weight * keywords
         if self._tags:
             held = self._reader.has_tags(self._tags, rows)
             subject = np.logical_or.reduce(held[: len(self._subjects)]).astype(np.float64)
+            tags = np.zeros(rows.size)
             for share, tagged in zip(self._traits.values(), held[len(self._subjects) :], strict=True):
                 tags[tagged] = np.maximum(tags[tagged], share)
-        own = cosine + self.keyword_weight * keywords
-        turns = self._turns.measure(rows, own, self._similarity_alone, candidates)
-        message = turns.message
+            self._table[5:7, places] = subject, tags
+            similarity = own + formula.subject_weight * subject + formula.tag_weight * tags
+        turns, message = self._turns.measure(rows, own, self._similarity_alone, candidates), None
+        if turns is not None:
+            self._table[3, places], message, self._table[7, places] = turns
+            similarity = similarity + turns.neighbours
         if formula.fact_cost and self._samples.has_derived:
-            message = message - formula.fact_cost * shares_of_sources(self._view, rows, self._admission.admits)
-        similarity = (
-            own + formula.subject_weight * subject + formula.tag_weight * tags + turns.neighbours + message
-        ) / self._total
-        parts = (similarity, cosine, keywords, turns.neighbours, message, subject, tags, turns.shares)
-        self._table[:-1, places] = parts
+            cost = formula.fact_cost * shares_of_sources(self._view, rows, self._admission.admits)
+            message = -cost if message is None else message - cost
+        if message is not None:
+            self._table[4, places] = message
+            similarity = similarity + message
+        self._table[0, places] = similarity / self._total
 
     def _similarity_alone(self, rows: Rows) -> Values:
         places = self._own(rows)

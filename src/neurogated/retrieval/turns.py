@@ -295,8 +295,8 @@ class Turns:
         self._usual: float | None = None
         self._share = 1.0
 
-    def measure(self, rows: Rows, own: Values, measure: Measure, candidates: Rows | None = None) -> TurnParts:
-        """Return the terms of nodes.
+    def measure(self, rows: Rows, own: Values, measure: Measure, candidates: Rows | None = None) -> TurnParts | None:
+        """Return the terms of nodes; None if none of them is a turn.
 
         Args:
             rows: the nodes, ascending.
@@ -304,13 +304,11 @@ class Turns:
             measure: returns this sum for other nodes, whose rows ascend.
             candidates: those of the nodes whose means centre the terms, in the first call; all if omitted.
         """
-        parts, turns = (
-            TurnParts(np.zeros(rows.size), np.zeros(rows.size), np.ones(rows.size)),
-            self._samples.conversation(rows),
-        )
+        turns = self._samples.conversation(rows)
         places = turns.places
         if not places.size:
-            return parts
+            return None
+        parts = TurnParts(np.zeros(rows.size), np.zeros(rows.size), np.ones(rows.size))
         parts.shares[places] = turns.shares
         if self._formula.has_turns:
             chosen = None if candidates is None else contained(candidates, turns.rows)
