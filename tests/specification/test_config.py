@@ -15,7 +15,7 @@ from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.storage.graph_store import GraphStore
 from neurogated.utils.hash_utils import compute_mdhash_id
-from neurogated.utils.vector_utils import cosine_similarity, retrieve_knn
+from neurogated.utils.vector_utils import cosine_similarity
 
 # `MemoryConfig` as the specification writes it
 
@@ -102,10 +102,3 @@ def test_a_vector_has_a_cosine_with_each_row() -> None:
     assert similarities == pytest.approx([1.0, 0.6, 0.0])
     assert np.argsort(similarities)[::-1].tolist() == [0, 1, 2]
     assert np.argsort(cosine_similarity([1.0, 0.0], []))[::-1][:5].tolist() == []
-
-
-def test_the_nearest_rows_are_found() -> None:
-    positions, cosines = retrieve_knn([[1.0, 0.0]], [[0.0, 1.0], [1.0, 0.0]], k=1)
-
-    assert (positions.tolist(), cosines.tolist()) == ([[1]], [[1.0]])
-    assert retrieve_knn([1.0, 0.0], [[0.0, 1.0], [1.0, 0.0]], 1)[0].tolist() == [[1]]
