@@ -14,11 +14,11 @@ import fcntl
 import logging
 import os
 import struct
+import sys
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from neurogated.core.forking import ForkSafeLock
 from neurogated.errors import StorageError
@@ -90,8 +90,9 @@ _log = logging.getLogger(__name__)
 # the byte of the shared memory that tells whether a process uses it (UNIX_SHM_DMS in os_unix.c).
 _SHARED_FIRST, _SHARED_SIZE = 0x40000002, 510
 _IN_USE_AT = 128
-# The operation for a lock of an open file description; None where the system has none.
-_SET_LOCK: Any = getattr(fcntl, "F_OFD_SETLK", None)
+# Elsewhere than on Linux, `struct flock` has another layout, and few systems have locks of open file descriptions.
+_CAN_LOCK = sys.platform == "linux"
+_SET_LOCK: int = getattr(fcntl, "F_OFD_SETLK", 0)
 # struct flock: type, whence, start, length, process.
 _FLOCK = "hhqqi4x"
 _HELD_ELSEWHERE = frozenset({errno.EAGAIN, errno.EACCES})
@@ -127,7 +128,7 @@ class FileGuard:
         self._path = path.resolve()
         self._file: _Shared | None = None
         self.is_held = False
-        if _SET_LOCK is not None:
+        if _CAN_LOCK:
             with _lock:
                 status = path.stat()
                 found = _shared.get((status.st_dev, status.st_ino))
