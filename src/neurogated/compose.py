@@ -31,7 +31,7 @@ from neurogated.errors import ConfigError
 from neurogated.fallback import reachable
 from neurogated.ingestion.analysers import OfflineEntityFinder
 from neurogated.ingestion.causality import OfflineCausalJudge
-from neurogated.ingestion.importance import Encoder, ImportanceJudge, LLMImportanceJudge, OfflineImportanceJudge
+from neurogated.ingestion.importance import Encoder, LLMImportanceJudge, OfflineImportanceJudge
 from neurogated.knowledge.judging import CrossEncoderJudge, ModelJudge, TextJudge
 from neurogated.llm.base import AUTO, OFF, BaseLLM
 from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
@@ -227,7 +227,7 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None) -> Mo
     """Return the models over an embedder and a language model."""
     offline, rules = OfflineQuestionJudge(embedder), OfflineImportanceJudge()
     judge: QuestionJudge = offline
-    importance: ImportanceJudge = rules
+    importance = rules
     model, prompts = None if llm is None else StructuredLLM(llm), PromptTemplateManager()
     if model is None:
         _log.info("%s", OFFLINE_NOTICE)

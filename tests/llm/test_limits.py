@@ -46,8 +46,8 @@ def test_many_threads_make_no_call_more_than_the_budget(server: Server) -> None:
     ("budget", "told"),
     [
         ("2 calls", r"llm\.budget"),
-        ("9 calls, 2000 tokens", r"2200 tokens, but llm\.budget"),
-        ("0.005 at 2/10.0", r"cost 0\.01, but llm\.budget"),
+        ("9 calls, 2000 tokens", r"tokens .* 2200, .*llm\.budget"),
+        ("0.005 at 2/10.0", r"cost .* 0\.006, .*llm\.budget"),
     ],
 )
 def test_a_budget_limits_calls_tokens_or_what_they_cost(server: Server, budget: str, told: str) -> None:

@@ -33,7 +33,7 @@ class LanguageWatch:
         if self._warned:
             return
         self._texts += len(texts)
-        self._foreign += count_foreign(texts)
+        self._foreign += sum(map(_is_foreign, texts))
         if _are_most(self._foreign, self._texts):
             self._warned = True
             _log.warning(
@@ -46,17 +46,12 @@ class LanguageWatch:
             )
 
 
-def count_foreign(texts: Sequence[str]) -> int:
-    """Return how many of `texts` are in other languages than English."""
-    return sum(map(_is_foreign, texts))
-
-
 def finding_of(texts: Sequence[str]) -> str | None:
     """Return how many of the texts of a memory are not in English if most are not, else None.
 
     A command that adds one text counts only this text, so the log of none of them warns.
     """
-    foreign = count_foreign(texts)
+    foreign = sum(map(_is_foreign, texts))
     if not _are_most(foreign, len(texts)):
         return None
     return f"{foreign} of the last {len(texts)} texts are not in English, so recalls find less"

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
 from threading import Lock
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,13 +84,6 @@ class Remark:
     """The person who speaks."""
     earlier: int = 0
     """Number of earlier memories of its user; only counted in a chat."""
-
-
-class ImportanceJudge(Protocol):
-    """Judges the importance of texts."""
-
-    def judge(self, remarks: Sequence[Remark]) -> list[float]:
-        """Return the importance of each text, 0–1."""
 
 
 class OfflineImportanceJudge:
@@ -179,14 +171,13 @@ _TOGETHER = 16
 _log = logging.getLogger(__name__)
 
 
-class LLMImportanceJudge:
+class LLMImportanceJudge(OfflineImportanceJudge):
     """Asks a language model which texts are worth remembering, many texts in a call."""
 
     def __init__(self, llm: LanguageModel, prompts: PromptTemplateManager, config: MemoryConfig) -> None:
         self._llm = llm
         self._prompts = prompts
         self._config = config
-        self._fallback = OfflineImportanceJudge()
 
     def judge(self, remarks: Sequence[Remark]) -> list[float]:
         """Return the importance of each text; where the model fails, that of the offline judge."""
@@ -207,7 +198,7 @@ class LLMImportanceJudge:
                 return [0.0 if label == _NO_IMPORTANCE else self._config.llm.strength(label) for label in labels]
             why = f"the model judged {len(labels)} of them"
         _log.warning("the importance of %d texts is judged offline: %s", len(remarks), why)
-        return self._fallback.judge(remarks)
+        return super().judge(remarks)
 
 
 # Share of its missing energy that a new memory gets if it is about the present task.
@@ -251,7 +242,7 @@ class Encoder:
 
     def __init__(
         self,
-        judge: ImportanceJudge | None = None,
+        judge: OfflineImportanceJudge | None = None,
         settings: MetabolismSettings | None = None,
         scale: SentimentScale | None = None,
     ) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 
 import numpy as np
@@ -21,6 +22,7 @@ _STEP = 1 << 30
 """The distance between the positions of successive turns, which leaves room for late turns between them."""
 _FIRST = 1 << 50
 """The position of the first turn of a session, which leaves room for earlier turns."""
+_EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 
 @dataclass(slots=True)
@@ -118,26 +120,22 @@ class SessionTurns:
         return place
 
     def _first_later(self, timestamp: datetime) -> int:
-        """Return the place in `rows` of the first turn after `timestamp`, by binary search.
-
-        Times ascend: a turn without a timestamp has the time of the previous turn.
-        """
-        low, high = 0, self.rows.size
+        """Return the place in `rows` of the first turn after `timestamp`."""
+        size = self.rows.size
         # Most new turns are the last ones.
-        begin, end = max(0, high - REACH), high
-        while low < high:
-            times = [(place, node.timestamp) for place, node in self._nodes(begin, end) if node.timestamp is not None]
-            later = next((place for place, time in times if time > timestamp), None)
-            if later is not None:
-                high = later
-            if begin == low or (times and times[0][1] <= timestamp):
-                low = end if later is None else high
-            elif not times:
-                begin = max(low, 2 * begin - end)
-                continue
-            begin = (low + high) // 2
-            end = begin + 1
-        return high
+        if self._time_before(size) <= timestamp:
+            return size
+        return bisect_right(range(size), timestamp, key=lambda place: self._time_before(place + 1))
+
+    def _time_before(self, end: int) -> datetime:
+        """Return the time of the last one of `rows[:end]` that has a time; such times ascend."""
+        size = REACH
+        while end:
+            begin = max(0, end - size)
+            if times := [node.timestamp for _, node in self._nodes(begin, end) if node.timestamp is not None]:
+                return times[-1]
+            end, size = begin, 2 * size
+        return _EARLIEST
 
     def _nodes(self, begin: int, end: int) -> list[tuple[int, MemoryNode]]:
         """Return the stored turns `rows[begin:end]` with their places in `rows`."""

@@ -6,9 +6,8 @@ import logging
 import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.outage import answer_within
@@ -40,8 +39,7 @@ _TOO_LONG = re.compile(
 """What servers say of a prompt that is longer than the model can read."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """The unchecked answer of a server."""
 
     text: str

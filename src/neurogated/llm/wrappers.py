@@ -95,22 +95,15 @@ class LimitedLLM(_Wrapper):
 
     def _count_call(self) -> None:
         with self._lock:
-            if self.max_calls is not None and self._calls >= self.max_calls:
-                raise BudgetExceededError(
-                    f"all {self.max_calls:g} calls of language model {self.name!r} that llm.budget allows are used "
-                    f"up; raise it ({_KEPT})"
-                )
             tokens = self._prompt_tokens + self._completion_tokens
-            if self.max_tokens is not None and tokens >= self.max_tokens:
-                raise BudgetExceededError(
-                    f"language model {self.name!r} has used {tokens} tokens, but llm.budget allows "
-                    f"{self.max_tokens:.0f}; raise it ({_KEPT})"
-                )
-            if self.max_cost is not None and self._cost >= self.max_cost:
-                raise BudgetExceededError(
-                    f"language model {self.name!r} has cost {self._cost:.2f}, but llm.budget allows "
-                    f"{self.max_cost:g}; raise it ({_KEPT})"
-                )
+            limits = (self.max_calls, self.max_tokens, self.max_cost)
+            used = {"number of calls": self._calls, "number of tokens": tokens, "cost": self._cost}
+            for (what, number), most in zip(used.items(), limits, strict=True):
+                if most is not None and number >= most:
+                    raise BudgetExceededError(
+                        f"the {what} of language model {self.name!r} is {number:.10g}, and llm.budget allows {most:g}; "
+                        f"raise it ({_KEPT})"
+                    )
             self._calls += 1
 
 
