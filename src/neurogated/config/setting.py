@@ -120,14 +120,7 @@ def build(kind: type[_Group], values: Mapping[str, Any], start: _Group | None = 
 
 
 def check(values: Any, prefix: str = "") -> None:  # noqa: ANN401 - a frozen dataclass of settings
-    """Check every setting of a new group, and parse texts as the types of their fields.
-
-    The names of settings in messages have the prefix, such as `retrieval.`.
-
-    Raises:
-        ConfigError: a value has another type, is out of range, or is none of the choices; the message names the
-            allowed values.
-    """
+    """Check every setting of a new group, and parse texts as the types of their fields; raises ConfigError."""
     kind: type = type(values)
     kinds = _kinds(kind)
     for spec in dataclasses.fields(values):

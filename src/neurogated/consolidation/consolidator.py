@@ -158,11 +158,7 @@ def title_of(sources: Sequence[MemoryNode], zone: Zone) -> str:
 def cluster_node(
     sources: Sequence[MemoryNode], text: str, at: datetime, energy: float, *, is_summary: bool
 ) -> MemoryNode:
-    """Return the node of a cluster with its energy at the time `at`, without a vector.
-
-    Its fields are those in which all sources agree. Its importance is the largest of the sources. If it is a summary, a
-    language model wrote the text; else it is a title.
-    """
+    """Return the node of a cluster, without a vector, with what its sources agree in; a summary or a title."""
     ends = [node.expires_at for node in sources if node.expires_at is not None]
     first = sources[0]
     scopes = [node.scope for node in sources]

@@ -243,10 +243,7 @@ def orphaned_conflicts(store: GraphStorePort, view: GraphView) -> list[str]:
 def undisputed(
     store: GraphStorePort, view: GraphView, nodes: Iterable[MemoryNode], at: datetime | None = None
 ) -> list[MemoryNode]:
-    """Return the memories that are no side of an open conflict, and that no conflict calls superseded or wrong.
-
-    With `at`, one counts whose end, which another one sets, comes after that time.
-    """
+    """Return the memories without open conflicts that none calls wrong, or superseded before the time `at`."""
     kept = {node.id: node for node in nodes}
     for conflict in disputes_about(store.snapshot(view), kept):
         for side in conflict.sides:

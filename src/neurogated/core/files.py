@@ -200,12 +200,7 @@ class CacheFile:
             self._run(lambda file: file.executemany("DELETE FROM entries WHERE key = ?", rows))
 
     def clear(self) -> None:
-        """Delete all values, and erase their bytes from the file.
-
-        Raises:
-            StorageError: the file cannot be written, or another process is reading it.
-            MemoryClosedError: the cache was closed.
-        """
+        """Delete all values, and erase their bytes; raises StorageError if the file is busy, and MemoryClosedError."""
         with self._lock:
             self._require_open()
             try:

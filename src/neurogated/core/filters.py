@@ -221,12 +221,7 @@ class FilterOptions(TypedDict, total=False):
 
 
 def filter_of(options: FilterOptions, unasked: Collection[str] = frozenset()) -> Filter:
-    """Return the filter for these keyword arguments; it admits the kinds `unasked` only if `kinds` names some.
-
-    Raises:
-        InputError: a keyword is unknown, or a name is empty or not a string.
-        ConfigError: a kind is unknown.
-    """
+    """Return the filter for keyword arguments, and for `unasked` kinds if `kinds` names none; raises InputError."""
     known = FilterOptions.__annotations__
     refuse_unknown(options, known, "filter")
     path, kinds, tags = options.get("path", ()), options.get("kinds"), options.get("tags")

@@ -52,11 +52,7 @@ T = TypeVar("T")
 
 
 def answer_within(seconds: float | None, call: Callable[[], T], name: str) -> T:
-    """Return the result of a call, or raise its error. The call has a thread of its own, which nothing stops.
-
-    Without `seconds`, it takes as long as it takes, in this thread. Else TimeoutError may come; the call goes on then,
-    and its result is lost.
-    """
+    """Return the result of a call, in a thread of its own if `seconds` limit it; raises its error or TimeoutError."""
     if seconds is None:
         return call()
     answer: Future[T] = Future()

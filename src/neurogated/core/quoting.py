@@ -67,10 +67,7 @@ _EMPTY_BRAILLE = re.compile("(?<![\u2801-\u28ff])\u2800+(?![\u2801-\u28ff])")
 def quoted_memories(
     marked: Iterable[tuple[MemoryNode, Sequence[str]]], max_tokens: int | None, count: TokenCounter, zone: Zone = None
 ) -> str:
-    """Return memories, best first, as lines with their marks; see `quoted_memory`.
-
-    A line that does not fit into `max_tokens` is left out whole. If the first one does not fit, it is cut.
-    """
+    """Return memories, best first, as lines; the first is cut to fit `max_tokens`, the others are left out whole."""
     given = list(marked)
     lines = [quoted_memory(node, marks, zone=zone) for node, marks in given]
     if max_tokens is not None and lines:

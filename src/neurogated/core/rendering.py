@@ -86,11 +86,7 @@ def subject_names(node: Text) -> tuple[str, ...]:
 
 
 def subjects(title: str | None) -> tuple[str, ...]:
-    """Return the names, in folded words, by which other texts may mention the subject of a text with that title.
-
-    They are the title, the title without a qualifier in brackets, and the part of that before its first comma. A name
-    of stop words only is omitted.
-    """
+    """Return the folded names of the subject of a title: whole, without brackets at its end, and up to its comma."""
     if title is None:
         return ()
     bare = _QUALIFIER.sub("", title)

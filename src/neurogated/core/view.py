@@ -145,10 +145,7 @@ class GraphView:
         return contained(self.among, rows)
 
     def rows_of_scopes(self, wanted: ScopeFilter) -> Rows | None:
-        """Return the rows of the nodes in admitted scopes, ascending, including hidden rows; None for all nodes.
-
-        With up to 1,000 scopes the cost is proportional to the admitted nodes, with more to all nodes.
-        """
+        """Return the rows of the nodes in admitted scopes, ascending, with hidden ones; None for all nodes."""
         codes = self.scopes.admitted(wanted)
         if codes is None:
             return None
@@ -217,10 +214,7 @@ class GraphView:
         return np.array([self.row(one) for one in wanted])
 
     def present(self, node_ids: Iterable[str], known: Collection[str] = ()) -> list[str]:
-        """Return those of the nodes that the view shows. The others are removed or expired.
-
-        Raises UnknownIdError if the graph never had an id, or a compaction erased it, unless the caller knows of it.
-        """
+        """Return those of the nodes that the view shows; raises UnknownIdError for ids that nobody ever knew."""
         found = []
         for node_id in node_ids:
             if self.find(node_id) is not None:

@@ -108,11 +108,7 @@ class Backlog(Generic[Q, A]):
     def work(
         self, clock: Callable[[], datetime], stopped: Callable[[], bool], calls: int | None = None, *, patient: bool
     ) -> tuple[int, list[Conflict]]:
-        """Ask about memories that wait, oldest first, and those that failed last, by at most so many calls of a model.
-
-        A patient call also asks a model that failed lately, and about the memories that are parked. Returns how many
-        memories were settled, and the new conflicts.
-        """
+        """Ask about memories that wait, failed ones last; return how many were settled, and new conflicts."""
         if calls == 0 or (not patient and time.monotonic() < self._resting_until):
             return 0, []
         if patient:
@@ -244,10 +240,7 @@ class Backlog(Generic[Q, A]):
         return answers, is_reached
 
     def _commit(self, step: _Step[Q, A], at: datetime) -> list[Conflict]:
-        """Write what follows from the answers, and settle memories, in one delta; return the new conflicts.
-
-        A memory whose text or owner has changed since it was read stays in the queue.
-        """
+        """Write what follows from answers, settle memories that did not change, and return the new conflicts."""
         made, taken = list[Conflict](), list[tuple[Q, A]]()
 
         def plan() -> GraphDelta:

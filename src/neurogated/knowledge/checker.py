@@ -253,11 +253,7 @@ class ConflictChecker:
         return with_consequences(self.store, delta, self.store.foreseen(delta))
 
     def _changes(self, view: GraphView, new: MemoryNode, old: MemoryNode, relation: Relation) -> list[Conflict]:
-        """Return the conflict by which the value of the later of two memories ends that of the earlier one.
-
-        There is one if a model judges that something changed, and the claims of both share a single slot. Otherwise it
-        is unknown what changed.
-        """
+        """Return the conflict by which a later memory ends the one value of an earlier one; none if unclear."""
         earlier, later = sorted((old, new), key=moment_of)
         if relation.kind is not RelationKind.SUPERSESSION or moment_of(earlier) == moment_of(later):
             return []

@@ -103,11 +103,7 @@ class EnergyController:
     def course(
         self, store: GraphStorePort, node_id: str, now: datetime, steps: int, step: timedelta
     ) -> list[EnergyPoint]:
-        """Return the energy of a node at `steps` times before `now`, at `now`, and at `steps` times after it.
-
-        The past shows each journaled energy from its time on. The journal has no uses, so the charge counts
-        from the time of the last one.
-        """
+        """Return the energy of a node at `steps` times before `now`, now and after; charges count from their time."""
         view = store.view()
         row = view.rows([node_id])
         charged_at = view.charged_at.take(row)[0]

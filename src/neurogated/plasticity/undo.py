@@ -232,11 +232,7 @@ def _backwards(
 
 
 def latest_of(store: GraphStorePort, user_id: UserChoice, before: int = LATEST) -> Iterator[HistoryEntry]:
-    """Yield the changes numbered below `before`, latest first, with the memories of a user that they wrote or deleted.
-
-    With a user, only changes of this user's memories or their edges are yielded; with None, all changes, with the
-    memories that have no owner.
-    """
+    """Yield the changes below `before`, latest first, only those to a named user, with her memories."""
     own = _ids(store, ScopeFilter(user_id, alone=True)) if isinstance(user_id, str) else set()
     for entry, delta, gone in _backwards(store, before):
         own |= {node.id for node in (*delta.nodes, *gone) if node.scope.user_id == user_id}
@@ -340,11 +336,7 @@ def _edges(graph: Snapshot, keys: Sequence[EdgeKey] | None) -> Iterator[MemoryEd
 def _changed_nodes(
     past: GraphStorePort, present: GraphStorePort, only: UndonePart | None
 ) -> tuple[set[str], list[MemoryNode], list[NodeChange]]:
-    """Return the ids of past nodes, the past nodes that differ now, and the past energies and importances.
-
-    A node is in the second list if its text or metadata differs. It is in the third if only its energy or importance
-    differs. The nodes are read in parts.
-    """
+    """Return the ids of past nodes, those that differ now, and past energies and importances of the others."""
     ids: set[str] = set()
     changed: list[MemoryNode] = []
     recharged: list[NodeChange] = []

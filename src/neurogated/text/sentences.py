@@ -45,11 +45,7 @@ _LONGEST_ABBREVIATION = max(map(len, _ABBREVIATIONS))
 
 
 def split_sentences(text: str) -> list[str]:
-    """Return the sentences of `text`, each with the white space after it. Joined, they are exactly `text`.
-
-    A full stop does not end a sentence before a small letter, after an initial, after a common abbreviation, or
-    after a day or a month in German.
-    """
+    """Return the sentences of `text` with the white space after them, not cut after initials, abbreviations or days."""
     return list(sentences_in(text))
 
 

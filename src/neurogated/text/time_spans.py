@@ -331,10 +331,7 @@ def _range_at(found: re.Match[str], tokens: list[_Token]) -> str:
 
 
 def _span(tokens: Sequence[_Token], today: date, tense: Callable[[], _Tense], *, years: bool) -> _Read | None:
-    """Return the days that the first rule that fits reads relative to `today`, and the tokens that it reads.
-
-    A year alone counts only with `years`. Few rules ask for the tense, whose patterns take long to compile.
-    """
+    """Return the days that the first rule that fits reads relative to `today`, and the tokens; see `span_of`."""
     kinds = "".join(token.kind for token in tokens)
     matches = ((name, pattern.search(kinds)) for name, pattern in _RULES.items() if years or name != "year")
     name, found = next(((name, found) for name, found in matches if found), ("", None))
