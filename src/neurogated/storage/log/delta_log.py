@@ -52,12 +52,9 @@ class DatabaseEngine(Engine):
 
     read_only: bool
 
-    @property
-    @abstractmethod
-    def url(self) -> str:
-        """The address, with the password."""
+    url: str
+    """The address, with the password."""
 
-    @abstractmethod
     def claim_all(self) -> None:
         """Keep others from writing to any graph and from making one, until the transaction under way ends, if any."""
 

@@ -63,7 +63,7 @@ class Neo4jEngine(DatabaseEngine):
             FormatVersionError: the memory has an unknown format.
         """
         self.lock = threading.RLock()
-        self.connection = bolt.Connection(address)
+        self.connection, self.url = bolt.Connection(address), address.url
         self.turn = WriteLease(self.connection, self.stored_head)
         self._patience = patience
         self.read_only = read_only
@@ -98,11 +98,6 @@ class Neo4jEngine(DatabaseEngine):
         self.lock = cast("threading.RLock", InheritedLock())
         self.turn.disown()
 
-    @property
-    def url(self) -> str:
-        """The address of the memory, with the password."""
-        return self.connection.address.url
-
     def identity(self) -> str:
         return self._identity
 
@@ -130,12 +125,12 @@ class Neo4jEngine(DatabaseEngine):
     def head(self, namespace: str) -> Head | None:
         """Return the end of the log of a graph, including uncommitted deltas; None if there is no such graph."""
         with self.lock:
-            if (work := self._known) is not None:
+            if (work := self.known) is not None:
                 return work.head(namespace)
             return self.stored_head(namespace)
 
     @property
-    def _known(self) -> Work | None:
+    def known(self) -> Work | None:
         """What the database holds for certain, with the uncommitted changes of this process; None if unknown."""
         return self._work or self.turn.work
 
@@ -148,18 +143,10 @@ class Neo4jEngine(DatabaseEngine):
         self._settings = now, rows[0].pop("memory")
         return None if rows[0]["epoch"] is None else Head(**rows[0])
 
-    def uncommitted(self, namespace: str) -> list[JournalEntry]:
-        """Return the deltas that the transaction under way has appended to a graph."""
-        entries = () if (work := self._known) is None else work.entries
-        return [entry for name, entry in entries if name == namespace]
-
-    def claim_all(self) -> None:
-        """Do nothing: a transaction has the lock of all graphs; see `DatabaseEngine`."""
-
     def namespaces(self) -> list[str]:
         with self.lock:
             stored = [row["namespace"] for row in self.connection.read(bolt.GRAPHS)]
-            heads = {} if (work := self._known) is None else work.heads
+            heads = {} if (work := self.known) is None else work.heads
         return [name for name in dict.fromkeys((*stored, *heads)) if heads.get(name, _NO_GRAPH) is not None]
 
     def drop_namespace(self, name: str) -> None:
@@ -240,7 +227,7 @@ class Neo4jEngine(DatabaseEngine):
 
     def _memory(self) -> dict[str, Any]:
         with self.lock:
-            if (work := self._known) is not None:
+            if (work := self.known) is not None:
                 return work.memory
             if self._settings[0] < wanted():
                 self.stored_head("")
@@ -293,7 +280,8 @@ class Neo4jLog(DeltaLog):
             return super().end()
 
     def uncommitted(self) -> list[JournalEntry]:
-        return self.engine.uncommitted(self.name)
+        entries = () if (work := self.engine.known) is None else work.entries
+        return [entry for name, entry in entries if name == self.name]
 
     def unchanged_since(self) -> float:
         """Return when this process took its turn to write, or else the present."""

@@ -234,7 +234,7 @@ class PostgresEngine(DatabaseEngine):
     def __init__(self, server: Server, patience: float) -> None:
         """Take a server with the tables of a memory, and how many seconds a write waits for other processes."""
         self.lock = threading.RLock()
-        self.server, self.read_only = server, server.read_only
+        self.server, self.read_only, self.url = server, server.read_only, server.address.url
         self._patience = patience
         self._writer: LockedWriter | None = None
         self._writing_thread: int | None = None
@@ -245,11 +245,6 @@ class PostgresEngine(DatabaseEngine):
         self.lock = cast("threading.RLock", InheritedLock())
         self._writer = self._writing_thread = None
         self.server.disown()
-
-    @property
-    def url(self) -> str:
-        """The address of the memory, with the password."""
-        return self.server.address.url
 
     @property
     def writer(self) -> LockedWriter | None:

@@ -37,10 +37,10 @@ from neurogated.storage.log.sqlite.rows import (
     NOW,
     UNCHANGED,
     GraphLoader,
-    Keys,
     SqliteRecords,
     last_of_each,
     put_vectors,
+    rows_of,
     since_index,
 )
 from neurogated.utils.background import while_alive
@@ -97,7 +97,7 @@ class GraphFollower(GraphLoader):
         index.node_keys.extend([key for key, _ in found])
         condition = "n.namespace = :namespace AND v.since > :since AND v.until IS NULL"
         key, columns = self.node_columns(topology, since_index("node_versions", since), condition, since=since)
-        changed, ended = _node_rows(index, key), self._ended(index, "node_versions", since)
+        changed, ended = rows_of(key, index.node_keys.values), self._ended(index, "node_versions", since)
         new = np.arange(known, len(index.node_keys))
         rows = np.union1d(new, changed)
         spread = {name: np.zeros(rows.size, dtype=column.dtype) for name, column in columns.items()}
@@ -109,7 +109,7 @@ class GraphFollower(GraphLoader):
             "AND v.since = (SELECT max(w.since) FROM node_versions w WHERE w.node = v.node)",
             keys=json.dumps(index.node_keys.values[np.setdiff1d(new, changed)].tolist()),
         )
-        for place, found_columns in ((changed, columns), (_node_rows(index, gone), last)):
+        for place, found_columns in ((changed, columns), (rows_of(gone, index.node_keys.values), last)):
             for name, column in found_columns.items():
                 spread[name][np.searchsorted(rows, place)] = column
         ids = topology.ids
@@ -118,7 +118,7 @@ class GraphFollower(GraphLoader):
         condition = "n.namespace = :namespace AND c.since > :since AND v.until IS NULL"
         later = self.changes(condition, since_index("node_changes", since), since=since)
         for name, (nodes, new_values) in later.items():
-            topology.set(_node_rows(index, nodes), **{name: new_values})
+            topology.set(rows_of(nodes, index.node_keys.values), **{name: new_values})
         removed = np.setdiff1d(np.union1d(new, ended), changed)
         topology.set(removed, alive=False)
         if since:
@@ -130,7 +130,7 @@ class GraphFollower(GraphLoader):
                 since=since,
                 unchanged=UNCHANGED,
             )
-            rows, charged = _node_rows(index, key), charged_at != UNCHANGED
+            rows, charged = rows_of(key, index.node_keys.values), charged_at != UNCHANGED
             topology.set(rows, last_accessed=moment, uses=uses)
             topology.set(rows[charged], charge=charge[charged], charged_at=charged_at[charged])
         return changed, removed
@@ -185,12 +185,7 @@ class GraphFollower(GraphLoader):
             np.int64,
             since=since,
         )
-        return _node_rows(index, keys)
-
-
-def _node_rows(index: GraphIndex, keys: Keys) -> Rows:
-    rows: Rows = np.searchsorted(index.node_keys.values, keys)
-    return rows
+        return rows_of(keys, index.node_keys.values)
 
 
 def _last(keys: Column) -> int:

@@ -27,13 +27,11 @@ from neurogated.storage.log.sqlite.rows import (
     VALUES,
     Keys,
     NodeNumbers,
-    access_values,
     keys_from_blob,
     keys_to_blob,
     moment_or_none,
     node_values,
     operators_from_json,
-    operators_to_json,
     records_of,
     scope_from_json,
 )
@@ -95,7 +93,7 @@ class PlanWriter:
             self.connection.execute("DELETE FROM deltas WHERE namespace = ? AND changes IS NULL", (self.namespace,))
         operators, spared = None, None
         if delta.operators:
-            operators = operators_to_json(delta.operators)
+            operators = json.dumps([operator.to_json() for operator in delta.operators])
             spared = keys_to_blob([self._spared(*one) for one in zip(delta.operators, plan.spared, strict=True)])
         self.connection.execute(
             "INSERT INTO deltas (namespace, at, reason, changes, operators, spared) VALUES (?, ?, ?, ?, ?, ?)",
@@ -154,7 +152,13 @@ class PlanWriter:
         )
         self._each(
             "INSERT OR REPLACE INTO accesses VALUES (?, ?, ?, ?, ?, ?)",
-            [(key, *access_values(node, sequence)) for node, _, key in nodes],
+            [
+                (
+                    *(key, to_micros(node.last_accessed), node.uses, sequence, node.charge),
+                    None if node.charged_at == node.created_at else micros_or_none(node.charged_at),
+                )
+                for node, _, key in nodes
+            ],
         )
 
     def _has_vector_of(self, row: int, node: MemoryNode, plan: Plan) -> bool:

@@ -113,12 +113,6 @@ def node_values(node: MemoryNode, numbers: NodeNumbers) -> tuple[object, ...]:
     )
 
 
-def access_values(node: MemoryNode, sequence: int) -> tuple[object, ...]:
-    """Return the values of a node for a row of `accesses`, which the delta `sequence` writes."""
-    charged_at = None if node.charged_at == node.created_at else micros_or_none(node.charged_at)
-    return to_micros(node.last_accessed), node.uses, sequence, node.charge, charged_at
-
-
 def found_from_json(texts: Iterable[str | None]) -> list[Found]:
     """Return the findings stored in the file for some texts, at least one."""
     return Found.restored(_decoded(texts, "{}"))
@@ -145,12 +139,6 @@ def records_of(rows: Iterable[Sequence[Any]]) -> list[NodeRecord]:
             columns["valid_from"][place], columns["valid_to"][place] = found.given
             columns["found"][place] = replace(found, given=None)
     return filled_all(NodeRecord, columns)
-
-
-def given_micros(found: str, times: tuple[int | None, int | None]) -> tuple[int | None, int | None]:
-    """Return the valid time that a memory had without conflicts in a file of an older version, else `times`."""
-    given = found_from_json([found])[0].given
-    return times if given is None else (micros_or_none(given[0]), micros_or_none(given[1]))
 
 
 def since_index(table: str, since: int, otherwise: str = "") -> str:
@@ -227,7 +215,7 @@ class GraphLoader:
         current = last_of_each(edge)
         file_codes, places = np.unique(code[current], return_inverse=True)
         codes = topology.type_codes(self.types[value] for value in file_codes.tolist())[places]
-        ends = _rows_of(source[current], node_keys), _rows_of(target[current], node_keys)
+        ends = rows_of(source[current], node_keys), rows_of(target[current], node_keys)
         topology.append_edges(ends, codes, weight[current], activated[current])
         return edge[current], since[current]
 
@@ -317,7 +305,9 @@ class GraphLoader:
             "WHERE (v.valid_from IS NOT NULL OR v.valid_to IS NOT NULL OR v.expires_at IS NOT NULL) "
             f"AND n.namespace = :namespace AND {HOLDS.format('v')} AND v.since > {after}"
         ):
-            since, until = (begin, end) if found is None else given_micros(found, (begin, end))
+            # In a file of an older version, these times may follow from conflicts.
+            given = None if found is None else found_from_json([found])[0].given
+            since, until = (begin, end) if given is None else map(micros_or_none, given)
             validity.put_node(int(np.searchsorted(node_keys, key)), since, until, expires)
 
     def replay_operators(self, since: Keys, topology: Topology, edge_keys: Keys, after: int = 0) -> None:
@@ -330,7 +320,7 @@ class GraphLoader:
             f"AND sequence > {after} AND spared IS NOT NULL ORDER BY sequence"
         )
         fadings = [
-            Fading(number, operator, _rows_of(spared[contained(edge_keys, spared)], edge_keys))
+            Fading(number, operator, rows_of(spared[contained(edge_keys, spared)], edge_keys))
             for number, text, blob in rows
             for operator, spared in zip(operators_from_json(text), keys_from_blob(blob), strict=True)
         ]
@@ -365,11 +355,12 @@ def put_vectors(index: EmbeddingStore | VectorChange, node_keys: Keys, vectors: 
     if len({len(blob) for blob in blobs}) > 1:
         raise CorruptMemoryError("the memory holds vectors of different lengths; restore it from a snapshot")
     matrix = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), -1)
-    index.put(_rows_of(np.array(keys, dtype=np.int64), node_keys), matrix.astype(np.float32, copy=False))
+    index.put(rows_of(np.array(keys, dtype=np.int64), node_keys), matrix.astype(np.float32, copy=False))
 
 
-def _rows_of(keys: Keys, node_keys: Keys) -> Keys:
-    rows: Keys = np.searchsorted(node_keys, keys)
+def rows_of(keys: Keys, known: Keys) -> Keys:
+    """Return the rows of nodes or edges by the file's numbers; `known` are those of all rows, ascending."""
+    rows: Keys = np.searchsorted(known, keys)
     return rows
 
 
@@ -388,13 +379,8 @@ def keys_from_blob(blob: bytes) -> list[Keys]:
     return lists
 
 
-def operators_to_json(operators: Iterable[Decay]) -> str:
-    """Return the operators of a delta as the journal stores them."""
-    return json.dumps([operator.to_json() for operator in operators])
-
-
 def operators_from_json(text: str | None) -> tuple[Decay, ...]:
-    """Return the operators that `operators_to_json` wrote, none for None.
+    """Return the operators of a delta as the journal stores them, none for None.
 
     Raises:
         CorruptMemoryError: an operator has an unknown kind.
