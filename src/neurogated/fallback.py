@@ -12,16 +12,18 @@ import shutil
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 from urllib.parse import urlsplit
 from uuid import uuid4
 
 from neurogated.archive.importing import replay
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import utc_now
-from neurogated.core.ports import GraphStorePort
-from neurogated.errors import ConfigError, MemoryLockedError, UnreachableError
+from neurogated.errors import MemoryLockedError, UnreachableError
 from neurogated.storage.registry import memory_exists, open_alone, open_store
+
+if TYPE_CHECKING:
+    from neurogated.storage.graph_store import GraphStore
 
 _TAKEN = ".taken-"
 """In the name of the folder of a fallback whose log the database has; the identity of the file follows."""
@@ -78,7 +80,8 @@ def _folders(local: MemoryConfig) -> Iterator[Path]:
 
 
 def _settle(local: MemoryConfig, config: MemoryConfig, *, takes_over: bool) -> None:
-    with contextlib.closing(open_store(config, utc_now)) as target:
+    # Both stores are of this library.
+    with contextlib.closing(cast("GraphStore", open_store(config, utc_now))) as target:
         if memory_exists(local):
             try:
                 with open_alone(local) as source:
@@ -87,20 +90,22 @@ def _settle(local: MemoryConfig, config: MemoryConfig, *, takes_over: bool) -> N
                         with contextlib.suppress(FileNotFoundError):
                             _set_aside(Path(local.save_dir), uuid4().hex)
                     else:
-                        _take_over(source, target, Path(local.save_dir), takes_over=takes_over)
+                        _take_over(cast("GraphStore", source), target, Path(local.save_dir), takes_over=takes_over)
             except MemoryLockedError as error:
                 raise MemoryLockedError(
                     f"{config.place} is back, but the fallback has changes that it lacks; {error}"
                 ) from error
         for folder in _folders(local):
             if _TAKEN in folder.name:
-                _release(target, folder)
+                # The database has it; the record that prevented a repetition goes with it.
+                target.record_copy(_mark(folder.name.rpartition(_TAKEN)[2]), exists=False)
+                with contextlib.suppress(FileNotFoundError):
+                    # Several processes may delete it at once.
+                    shutil.rmtree(folder)
 
 
-def _take_over(source: GraphStorePort, target: GraphStorePort, folder: Path, *, takes_over: bool) -> None:
+def _take_over(source: GraphStore, target: GraphStore, folder: Path, *, takes_over: bool) -> None:
     """Replay the log of a file in the database, in one transaction, and rename the folder of the file."""
-    if not (isinstance(source, SupportsNamespaces) and isinstance(target, SupportsNamespaces)):
-        raise ConfigError(f"a {type(target).__name__} cannot take a fallback over; set fallback to false")
     identity = source.identity[0]
     # A process may die between the commit and the renaming.
     if takes_over and _mark(identity) not in target.copies():
@@ -115,15 +120,6 @@ def _take_over(source: GraphStorePort, target: GraphStorePort, folder: Path, *, 
 
 def _set_aside(folder: Path, identity: str) -> None:
     folder.rename(f"{folder}{_TAKEN}{identity}")
-
-
-def _release(target: GraphStorePort, folder: Path) -> None:
-    """Delete a file that the database has taken over, and the record that prevented a repetition."""
-    if isinstance(target, SupportsNamespaces):
-        target.record_copy(_mark(folder.name.rpartition(_TAKEN)[2]), exists=False)
-    with contextlib.suppress(FileNotFoundError):
-        # Several processes may delete it at once.
-        shutil.rmtree(folder)
 
 
 def _mark(identity: str) -> str:

@@ -130,7 +130,18 @@ class Checkpoints:
         self._trusted.pop(namespace, None)
         for folder in self._folders(namespace):
             try:
-                index = _load(folder, load_form, generation, made_at)
+                note = json.loads((folder / _NOTE).read_text(encoding="utf-8"))
+                if note["format"] != _FORMAT:
+                    raise ValueError(f"its format is {note['format']}, not {_FORMAT}")
+                if note["generation"] != generation or note["at"] != made_at(note["sequence"]):
+                    raise ValueError("it belongs to another state of the memory")
+                for name, entry in note["files"].items():
+                    file = folder / name
+                    if [file.stat().st_size, _checksum(file)] != entry:
+                        raise ValueError(f"{name} is damaged")
+                index = load_form(folder / INDEX_FOLDER)
+                keys = (Column.of(load_array(folder / name)) for name in (_NODE_KEYS, _EDGE_KEYS))
+                index.node_keys, index.edge_keys = keys
             except _UNUSABLE as error:
                 if not folder.exists():
                     raise StateReplacedError(str(folder)) from error
@@ -222,23 +233,6 @@ class Checkpoints:
         """Return the folders of the complete checkpoints of a graph, latest first."""
         found = [(name, folder) for folder in self._all(namespace) if (name := _NAME.fullmatch(folder.name))]
         return [folder for name, folder in sorted(found, key=lambda pair: int(pair[0]["sequence"]), reverse=True)]
-
-
-def _load(
-    folder: Path, load_form: Callable[[Path], GraphIndex], generation: str, made_at: Callable[[int], int | None]
-) -> GraphIndex:
-    note = json.loads((folder / _NOTE).read_text(encoding="utf-8"))
-    if note["format"] != _FORMAT:
-        raise ValueError(f"its format is {note['format']}, not {_FORMAT}")
-    if note["generation"] != generation or note["at"] != made_at(note["sequence"]):
-        raise ValueError("it belongs to another state of the memory")
-    for name, entry in note["files"].items():
-        file = folder / name
-        if [file.stat().st_size, _checksum(file)] != entry:
-            raise ValueError(f"{name} is damaged")
-    index = load_form(folder / INDEX_FOLDER)
-    index.node_keys, index.edge_keys = (Column.of(load_array(folder / name)) for name in (_NODE_KEYS, _EDGE_KEYS))
-    return index
 
 
 def _checksum(file: Path) -> int:
