@@ -97,11 +97,7 @@ def _settle(local: MemoryConfig, config: MemoryConfig, *, takes_over: bool) -> N
                 ) from error
         for folder in _folders(local):
             if _TAKEN in folder.name:
-                # The database has it; the record that prevented a repetition goes with it.
-                target.record_copy(_mark(folder.name.rpartition(_TAKEN)[2]), exists=False)
-                with contextlib.suppress(FileNotFoundError):
-                    # Several processes may delete it at once.
-                    shutil.rmtree(folder)
+                _release(target, folder)
 
 
 def _take_over(source: GraphStore, target: GraphStore, folder: Path, *, takes_over: bool) -> None:
@@ -120,6 +116,14 @@ def _take_over(source: GraphStore, target: GraphStore, folder: Path, *, takes_ov
 
 def _set_aside(folder: Path, identity: str) -> None:
     folder.rename(f"{folder}{_TAKEN}{identity}")
+
+
+def _release(target: GraphStore, folder: Path) -> None:
+    """Delete a file that the database has taken over, and the record that prevented a repetition."""
+    target.record_copy(_mark(folder.name.rpartition(_TAKEN)[2]), exists=False)
+    with contextlib.suppress(FileNotFoundError):
+        # Several processes may delete it at once.
+        shutil.rmtree(folder)
 
 
 def _mark(identity: str) -> str:
