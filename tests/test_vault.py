@@ -87,6 +87,20 @@ def test_a_visit_that_was_killed_before_its_links_is_finished_by_the_next(
     assert memory.store.view().sequence == before
 
 
+def test_a_note_that_cannot_be_stored_any_more_is_told_and_stays_as_it_was(
+    memory: NeuroGraphMemory, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory.admin.sync(vault, user_id="ana")
+    kept, links = _texts(memory), _links(memory)
+    monkeypatch.setattr("neurogated.components.vault.MOST_CHARS", 20)
+    _write(vault / "Tea.md", "Coffee, and much more than fits.")
+    (vault / "people" / "Ana.md").unlink()
+    done = memory.admin.sync(vault, user_id="ana")
+    assert (len(done.faults), done.removed, done.changed) == (1, 1, 0)
+    assert _texts(memory) == {path: text for path, text in kept.items() if path != "people/Ana.md"}
+    assert _links(memory) == {pair for pair in links if "people/Ana.md" not in pair}
+
+
 def test_vaults_and_users_do_not_mix(memory: NeuroGraphMemory, vault: Path, tmp_path: Path) -> None:
     other = tmp_path / "Work"
     _write(other / "Tea.md", "Coffee.")

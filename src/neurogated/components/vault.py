@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from neurogated.archive.foreign.incoming import Incoming
 from neurogated.archive.foreign.notes import NOTES, front_title, read_note
@@ -59,28 +59,24 @@ def sync_folder(session: Session, folder: Path, user_id: str | None) -> Synced:
     for path in _paths(folder):
         try:
             text = (folder / path).read_text(encoding="utf-8-sig", errors="replace")
-        except OSError:
+            is_known = path in known and known[path].digest == digest(text)
+            note = None if is_known else _document(folder.name, path, text, user_id)
+        except FileNotFoundError:
             continue  # gone since it was listed
-        if path in known and known[path].digest == digest(text):
+        except (OSError, InputError) as error:
+            # What is stored of it stays.
+            done.faults.append(f"{path}: {error}")
+            found |= {path: known[path]} if path in known else {}
+            continue
+        if is_known:
             found[path] = known[path]
             done.unchanged += 1
-            continue
-        if not isinstance(note := read_note(path, text), Incoming):
-            continue
-        about = {**note.details["metadata"], "vault": folder.name, "digest": digest(text)}
-        name = compute_mdhash_id("\0".join((user_id or "", folder.name, path)), prefix="vault-")
-        title, scope = note.details.get("title"), Scope(user_id)
-        if len(text) > MOST_CHARS:
-            done.faults.append(f"{path}: it has more than {MOST_CHARS:,} characters")
-            continue
-        try:
-            changed.append(Document((Passage(text),), title=title, metadata=about, scope=scope, id=name, markdown=True))
-        except InputError as error:
-            done.faults.append(f"{path}: {error}")
-            continue
-        found[path] = _Note(name, path, digest(text), about.get("links", ()), title or front_title(text))
-        done.changed += path in known
-        done.added += path not in known
+        elif note is not None:
+            changed.append(note)
+            links, title = note.metadata.get("links", ()), note.title or front_title(text)
+            found[path] = _Note(str(note.id), path, digest(text), links, title)
+            done.changed += path in known
+            done.added += path not in known
     for begin in range(0, len(changed), _AT_ONCE):
         texts.store(changed[begin : begin + _AT_ONCE])
     if gone := [one for path, one in known.items() if path not in found]:
@@ -90,6 +86,19 @@ def sync_folder(session: Session, folder: Path, user_id: str | None) -> Synced:
     wanted = _links(found.values())
     done.linked = _connect(session, wanted, _links(known.values()) - wanted)
     return done
+
+
+def _document(vault: str, path: str, text: str, user_id: str | None) -> Document | None:
+    """Return a note as a document; None if it is empty."""
+    note = read_note(path, text)
+    if not isinstance(note, Incoming):
+        return None
+    if len(text) > MOST_CHARS:
+        raise InputError(f"it has more than {MOST_CHARS:,} characters")
+    about = {**note.details["metadata"], "vault": vault, "digest": digest(text)}
+    name = compute_mdhash_id("\0".join((user_id or "", vault, path)), prefix="vault-")
+    details: dict[str, Any] = {"title": note.details.get("title"), "metadata": about, "markdown": True}
+    return Document((Passage(text),), scope=Scope(user_id), id=name, **details)
 
 
 def _stored(session: Session, vault: str, user_id: str | None) -> list[_Note]:
