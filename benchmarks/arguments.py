@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from benchmarks.chats import READERS
 from neurogated import MemoryConfig
-from neurogated.evaluation.datasets import Dataset, dataset_folder
+from neurogated.evaluation.datasets import FORMATS, Dataset, dataset_folder, load_dataset
 from neurogated.evaluation.runner import config_for
 
 
@@ -15,7 +14,7 @@ def dataset_parser(description: str | None, *, optional: bool = False) -> argpar
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dataset", nargs="?" if optional else None)
     parser.add_argument("--folder", default="dataset")
-    parser.add_argument("--format", choices=READERS, default="hipporag")
+    parser.add_argument("--format", choices=FORMATS, default="hipporag")
     parser.add_argument("--save-dir", default="outputs")
     return parser
 
@@ -23,5 +22,5 @@ def dataset_parser(description: str | None, *, optional: bool = False) -> argpar
 def chosen(arguments: argparse.Namespace) -> tuple[Dataset, MemoryConfig]:
     """Return the data set that arguments name, and the settings for its memory."""
     folder = dataset_folder(arguments.folder, arguments.dataset)
-    dataset = READERS[arguments.format](arguments.dataset, folder)
+    dataset = load_dataset(arguments.dataset, folder, arguments.format)
     return dataset, config_for(dataset, MemoryConfig(save_dir=arguments.save_dir))

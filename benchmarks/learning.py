@@ -16,9 +16,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.chats import READERS
 from neurogated import MemoryConfig, NeuroGraphMemory, runtime
-from neurogated.evaluation.datasets import SOURCES_KEY, Dataset, Question, dataset_folder
+from neurogated.evaluation.datasets import FORMATS, SOURCES_KEY, Dataset, Question, dataset_folder, load_dataset
 from neurogated.evaluation.gold import PERCENT, paired_bootstrap, recall_at
 from neurogated.evaluation.runner import index, rank
 
@@ -74,11 +73,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("dataset")
     parser.add_argument("--folder", default="dataset")
-    parser.add_argument("--format", choices=READERS, default="hipporag")
+    parser.add_argument("--format", choices=FORMATS, default="hipporag")
     parser.add_argument("--seeds", type=int, default=5)
     arguments = parser.parse_args()
     folder = dataset_folder(arguments.folder, arguments.dataset)
-    dataset = READERS[arguments.format](arguments.dataset, folder)
+    dataset = load_dataset(arguments.dataset, folder, arguments.format)
     gains, groups = (
         np.array(part) for part in zip(*(trial(dataset, seed) for seed in range(arguments.seeds)), strict=True)
     )
