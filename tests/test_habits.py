@@ -78,3 +78,19 @@ def test_a_recalled_memory_has_the_fields_of_its_node_that_one_reads_first() -> 
         assert (found.role, found.speaker, found.title) == ("user", "Ann", "Drinks")
         assert found.timestamp == found.node.timestamp is not None
         assert "I like tea." in repr(found)
+
+
+def test_results_show_themselves_as_tables_in_a_notebook_and_no_text_becomes_markup() -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory", embedding_name="hash")) as memory:
+        (name,) = memory.add(
+            {"role": "user", "name": "Ann", "content": "Ann likes <b>tea</b>."}, timestamp="2026-05-04"
+        )
+        memory.add("Tea grows in Assam.")
+        recall, context = memory.recall("What does Ann like?"), memory.get_context("What does Ann like?")
+        for one in (recall, context, memory.get(name)):
+            shown = one._repr_html_()
+            assert shown.startswith("<table>")
+            assert "Ann likes &lt;b&gt;tea&lt;/b&gt;." in shown
+            assert "<b>" not in shown
+        assert "4 May 2026" in recall._repr_html_()
+        assert "2 memories" in memory.manifest.get()._repr_html_()

@@ -1,4 +1,4 @@
-"""`index` that is killed at random moments: to the end, nothing is doubled and nothing lost."""
+"""Imports and `index --workers` that are killed at random moments: to the end, nothing is doubled and nothing lost."""
 
 import os
 import random
@@ -50,13 +50,11 @@ def _locomo(name: str, sessions: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("sessions", "kills"), [(2, 1), pytest.param(15, 6, marks=LONG)])
-def test_an_index_that_is_killed_has_each_turn_once_when_it_is_run_again(
-    tmp_path: Path, sessions: int, kills: int
-) -> None:
+def test_killed_workers_index_each_turn_once_when_they_are_run_again(tmp_path: Path, sessions: int, kills: int) -> None:
     names = ("Lyon", "Ghent", "Turin")
     written(tmp_path / "talks.json", [_locomo(name, sessions) for name in names])
     folder = tmp_path / "memory"
-    flags = ["--dataset_dir", str(tmp_path), "--format", "locomo", "--embedding_name", "hash"]
+    flags = ["--dataset_dir", str(tmp_path), "--format", "locomo", "--embedding_name", "hash", "--workers", "2"]
     words = [*COMMAND, "index", "--dataset", "talks", "--save_dir", str(folder), *flags]
     _until_done(words, folder / "talks", kills, seed=kills)
     with NeuroGraphMemory(MemoryConfig(save_dir=str(folder / "talks"), embedding_name="hash")) as memory:

@@ -232,6 +232,27 @@ def test_a_server_that_only_reads_shows_its_owners_memories_and_has_no_tool_that
     anyio.run(read)
 
 
+def test_files_of_the_memory_tool_belong_to_a_user_and_to_no_machine(tmp_path: Path) -> None:
+    with NeuroGraphMemory(MemoryConfig(save_dir=str(tmp_path))) as memory:
+
+        async def write() -> None:
+            async with client_within(build(memory, ServedOwner("ana"), memory_tool=True)) as client:
+                assert len((await client.list_tools()).tools) == 7
+                file = {"path": "/memories/home.txt", "file_text": "Ana lives in Lyon."}
+                await call(client, "memory_files", command="create", **file)
+                shown = await call(client, "memory_files", command="view", path="/memories/home.txt")
+                assert "Lyon" in shown["result"]
+                assert "path" in await refused(client, "memory_files", command="create", file_text="x")
+                for path in ("/etc/passwd", "/memories/../../etc/passwd", "/memories/%2e%2e/secret"):
+                    await refused(client, "memory_files", command="view", path=path)
+                assert (await call(client, "recall", query="Where does Ana live?"))["memories"]
+            async with client_within(build(memory, ServedOwner("bob"), memory_tool=True, read_only=True)) as client:
+                assert "home" not in (await call(client, "memory_files", command="view", path="/memories"))["result"]
+                await refused(client, "memory_files", command="create", **file)
+
+        anyio.run(write)
+
+
 def test_the_flag_of_a_port_names_the_command_that_has_one(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["mcp", "--http", "--port", "8750"]) == 2
     assert "serve" in capsys.readouterr().err

@@ -27,7 +27,7 @@ JSON = ['{"theme": "dark"}', '["tea", "milk"]', "null", "[1, 2]", "12", "true", 
 
 def with_client(memory: NeuroGraphMemory, use: Callable[[ClientSession], Awaitable[None]]) -> None:
     async def run() -> None:
-        async with client_within(build(memory, ServedOwner("ana"))) as client:
+        async with client_within(build(memory, ServedOwner("ana"), memory_tool=True)) as client:
             await use(client)
 
     anyio.run(run)

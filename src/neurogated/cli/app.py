@@ -7,6 +7,7 @@ import keyword
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import NamedTuple, cast
@@ -24,6 +25,10 @@ _COMPLETE = "_NEUROGATED_COMPLETE"
 _FLAG = re.compile(r"(?<=^--)[a-zA-Z][\w-]*(?==|$)")
 # The command of a command line that begins with a flag, such as `main.py --dataset sample`.
 _DEFAULT_WORDS = ("bench", "run")
+_BARE = f"{_NAME}.bare"
+"""Tells the help that the command line is empty."""
+_FIRST = ("demo", "chat", "add", "ask", "doctor")
+"""The commands that a beginner needs."""
 
 
 class CommandEntry(NamedTuple):
@@ -82,9 +87,21 @@ class _Program(click.Group):
         return super().resolve_command(ctx, args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        ctx.meta[_BARE] = not args
         return super().parse_args(ctx, args or ["--help"])
 
-    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 - as in the base class
+    def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        if ctx.meta[_BARE]:
+            # The commands for beginners, then the names of all others.
+            names = ", ".join(name for name in COMMANDS if " " not in name and name not in _FIRST)
+            first = "".join(f"  {name:<8}{COMMANDS[name].summary}\n" for name in _FIRST)
+            formatter.write(
+                f"{self.help}\nUsage: {_NAME} COMMAND ...   ({_NAME} COMMAND --help explains one)\n\n"
+                f"Begin with:\n{first}\n"
+                f"Other commands ({_NAME} --help explains each):\n"
+                f"{textwrap.indent(textwrap.fill(names, 78), '  ')}\n"
+            )
+            return
         # The flags of the program itself would need the room of commands.
         formatter.write(f"{self.help}\nUsage: {_NAME} COMMAND ...   ({_NAME} COMMAND --help explains one)\n")
         for theme, commands in itertools.groupby(COMMANDS.items(), key=lambda found: found[1].theme):

@@ -16,7 +16,7 @@ from neurogated.core.quoting import day_of
 from neurogated.evaluation.datasets import Dataset, dataset_folder, load_dataset
 from neurogated.evaluation.gold import BASELINES
 from neurogated.evaluation.report import write_report
-from neurogated.evaluation.runner import RunReport, config_for, measure
+from neurogated.evaluation.runner import RunReport, config_for, index_in_processes, measure
 from neurogated.evaluation.runner import index as index_dataset
 from neurogated.memory import NeuroGraphMemory
 from neurogated.viewer import explain, write_page
@@ -66,13 +66,19 @@ def demo(flags: Flags, *, no_browser: bool) -> None:
 @dataset_dir
 @dataset_format
 @click.option("--resume", is_flag=True, help="ask the model about all that waits; index nothing")
-def index(flags: Flags, *, resume: bool) -> None:
+@click.option(
+    "--workers", type=click.IntRange(1), default=1, metavar="N", help="processes that index collections side by side"
+)
+def index(flags: Flags, *, resume: bool, workers: int) -> None:
     if not flags.dataset and not resume:
         raise click.UsageError("index needs --dataset; single texts are added with 'add'")
     data = None if resume or flags.dataset is None else _dataset(flags, flags.dataset)
     with flags.open(create=not resume, from_scratch=not resume) as memory:
         say_how_it_judges(memory)
-        memories = [memory] if data is None else index_dataset(data, memory)
+        if data is None:
+            memories = [memory]
+        else:
+            memories = index_dataset(data, memory) if workers == 1 else index_in_processes(data, memory, workers)
         judged = sum(done for one in memories for done, _ in [one.learning.resume()])
         stats = [one.admin.stats() for one in memories]
     counts = {name: sum(int(one[name]) for one in stats) for name in ("nodes", "pending")}

@@ -19,18 +19,20 @@ _APART = {"save_dir", "read_only", "force_index_from_scratch"}
 """Settings with words of their own in the installed command, and one that deletes."""
 _user = user("whose memories it shows")
 _project = click.option("--project", metavar="NAME", multiple=True, help="show only the memories of this project")
+_memory_tool = click.option("--memory_tool", is_flag=True, help="serve Anthropic's memory tool as well")
 
 
 @command("mcp")
 @_user
 @_project
+@_memory_tool
 @click.pass_context
-def mcp(context: click.Context, flags: Flags, *, project: tuple[str, ...]) -> None:
+def mcp(context: click.Context, flags: Flags, *, project: tuple[str, ...], memory_tool: bool) -> None:
     owner = import_extra("neurogated.integrations.mcp.tools", "mcp").ServedOwner(flags.owner["user_id"], project)
     build = import_extra("neurogated.integrations.mcp.server", "mcp").build
     with flags.open(create=True) as memory:
         relay: Relay = context.find_root().obj or Relay()
-        server = build(memory, owner, read_only=memory.config.read_only, saved=relay.saved)
+        server = build(memory, owner, read_only=memory.config.read_only, memory_tool=memory_tool, saved=relay.saved)
         relay.start()
         server.run()
         relay.finish()
@@ -41,9 +43,10 @@ def mcp(context: click.Context, flags: Flags, *, project: tuple[str, ...]) -> No
 @click.option("--write", is_flag=True, help="change its file, not only show the change")
 @_user
 @_project
-def mcp_install(flags: Flags, *, client: str, write: bool, project: tuple[str, ...]) -> None:
+@_memory_tool
+def mcp_install(flags: Flags, *, client: str, write: bool, project: tuple[str, ...], memory_tool: bool) -> None:
     words = _words(flags.memory_config(), flags.owner["user_id"], project)
-    print(install(client, list(words), write=write))
+    print(install(client, [*words, *(["--memory_tool"] if memory_tool else ())], write=write))
     if find_spec("mcp") is None:
         click.echo("warning: the client cannot start this server yet: pip install 'neurogated[mcp]'", err=True)
 

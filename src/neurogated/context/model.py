@@ -9,7 +9,7 @@ from typing import Self
 from neurogated.core.conflicts import Conflict
 from neurogated.core.habits import explains_reading
 from neurogated.core.trace import RecalledMemory
-from neurogated.text.strings import beginning
+from neurogated.text.strings import beginning, html_table
 
 CONTEXT_TOKENS = 2000
 """The default budget of a context."""
@@ -104,6 +104,11 @@ class Context:
     def __repr__(self) -> str:
         used = f"{self.tokens} of {self.budget} tokens"
         return f"<Context of {len(self)} memories for {beginning(self.task)!r}; {used}; print it for its text>"
+
+    def _repr_html_(self) -> str:
+        return html_table(
+            f"Context for {beginning(self.task)!r}: {self.tokens} of {self.budget} tokens", (), [[self.text]]
+        )
 
     def __str__(self) -> str:
         return self.text

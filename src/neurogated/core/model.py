@@ -22,7 +22,7 @@ from neurogated.core.node_kind import DEFAULT_KIND, checked_kind
 from neurogated.core.read_only import filled
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
-from neurogated.text.strings import beginning, checked_name, checked_names, checked_text, halves_joined
+from neurogated.text.strings import beginning, checked_name, checked_names, checked_text, halves_joined, html_table
 
 DEFAULT_IMPORTANCE = 0.5
 """The importance of a memory if nothing determines it."""
@@ -209,6 +209,11 @@ class MemoryNode:
 
     def __repr__(self) -> str:
         return f"<MemoryNode {self.id}: {self.kind} {beginning(self.content)!r}>"
+
+    def _repr_html_(self) -> str:
+        told = ((name, getattr(self, name)) for name in self.__slots__ if name != "embedding")
+        rows = [(name, value) for name, value in told if value not in (None, (), {}, NOTHING_FOUND, Scope())]
+        return html_table(f"Memory {self.id}", ("field", "value"), rows)
 
     def has_expired(self, now: datetime) -> bool:
         """Return whether its lifetime has ended."""

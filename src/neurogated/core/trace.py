@@ -18,12 +18,12 @@ from neurogated.core.judgements import Verdict
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import EdgeKey, MemoryNode, checked_count
 from neurogated.core.node_kind import FACT
-from neurogated.core.quoting import quoted_memories, said_later
+from neurogated.core.quoting import day_of, quoted_memories, said_later
 from neurogated.core.read_only import ReadOnlyDict, filled_all
 from neurogated.core.tokens import TokenCounter, prompt_tokens
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
-from neurogated.text.strings import beginning
+from neurogated.text.strings import beginning, html_table
 from neurogated.text.times import Zone
 
 _NO_GAINS = ReadOnlyDict[str, float]()
@@ -255,6 +255,14 @@ class Recall:
     def __repr__(self) -> str:
         best = "".join(f"; best {one.score:.2f} {beginning(one.content)!r}" for one in self.memories[:1])
         return f"<Recall of {len(self)} memories for {beginning(self.query)!r}{best}>"
+
+    def _repr_html_(self) -> str:
+        told = self.remarks
+        marks = {one.id: "; ".join(told.get(one.id, ())) for one in self}
+        days = [one.timestamp and day_of(one.timestamp, self.zone) for one in self]
+        about = [(f"{one.score:.2f}", one.speaker or one.role) for one in self]
+        rows = ((*of, day, one.content, marks[one.id]) for of, day, one in zip(about, days, self, strict=True))
+        return html_table(f"Recall for {beginning(self.query)!r}", ("score", "speaker", "day", "memory", "marks"), rows)
 
     def __iter__(self) -> Iterator[RecalledMemory]:
         return iter(self.memories)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 
 from neurogated.core.extras import import_extra
 from neurogated.evaluation.gold import PERCENT, recall_at
+from neurogated.text.strings import html_table
 
 _DEPTHS = range(1, 21)
 _MISSED, _MOST_MISSES = 10, 100
@@ -38,7 +39,7 @@ def write_report(folder: Path) -> Path:
     parts += [_table(f"Recall of {name} in percent", table) for name, table in tables]
     parts += [_table("Points above a plain search: the mean, and its 95 % interval", metrics["differences"])]
     parts += [_table("Time per question", metrics["latency"]), _plots(recall, [row["ms"] for row in rows])]
-    parts += [_html_table(caption, ("question", "kind", "gold", "first five"), shown), "</html>\n"]
+    parts += [html_table(caption, ("question", "kind", "gold", "first five"), shown), "</html>\n"]
     (folder / "report.html").write_text("".join(parts), encoding="utf-8")
     return folder / "report.html"
 
@@ -47,12 +48,7 @@ def _table(caption: str, rows: Mapping[str, Mapping[str, Any]]) -> str:
     cells = (
         [name, *(str(np.round(one, 1).tolist()).strip("[]") for one in row.values())] for name, row in rows.items()
     )
-    return _html_table(caption, ("", *next(iter(rows.values()))), cells) if rows else ""
-
-
-def _html_table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [f"<tr><td>{'</td><td>'.join(map(escape, row))}</td></tr>" for row in (headings, *rows)]
-    return f"<table><caption>{escape(caption)}</caption>{''.join(lines)}</table>"
+    return html_table(caption, ("", *next(iter(rows.values()))), cells) if rows else ""
 
 
 def _plots(recall: Mapping[str, Any], milliseconds: list[float]) -> str:

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 from neurogated.core.extras import needs_extra
-from neurogated.errors import UnknownIdError
+from neurogated.errors import ConfigError, InputError, UnknownIdError
 from neurogated.ingestion.contents import read_contents
 from neurogated.ingestion.document import Details
 from neurogated.ingestion.messages import ORIGINAL
@@ -20,8 +21,10 @@ from neurogated.text.strings import repaired
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 with needs_extra("anthropic"):
+    import pydantic
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
     from anthropic.types import beta
+    from anthropic.types.beta import BetaMemoryTool20250818Command
 
 Path = tuple[str, ...]
 """The names of the folders and of the file, from the root."""
@@ -72,6 +75,7 @@ class MemoryFiles:
         self.memory.delete([self._id(path) for path in paths])
 
     def _message(self, path: Path, text: str) -> tuple[dict[str, str], Details]:
+        """Return the message that stores a file, and its owner and title."""
         shown = repaired(text)
         content = shown if shown.strip() else "(empty)"
         message = {"role": "assistant", "content": content, "id": self._id(path), ORIGINAL: json.dumps(text)}
@@ -221,3 +225,47 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
     delete = awaitable(MemoryTool.delete)
     rename = awaitable(MemoryTool.rename)
     clear_all_memory = awaitable(MemoryTool.clear_all_memory)
+
+
+_COMMAND = pydantic.TypeAdapter[Any](BetaMemoryTool20250818Command)
+
+
+def file_tool(
+    memory: NeuroGraphMemory, user_id: str | None, path: Sequence[str], *, read_only: bool
+) -> Callable[..., str]:
+    """Return the tool for the files of a user, as a function for a server of MCP.
+
+    Raises:
+        ConfigError: there is a path; files belong to users.
+    """
+    if path:
+        raise ConfigError(f"the files of the memory tool belong to a user, not to a project: {'/'.join(path)}")
+    files = MemoryTool(memory, user_id=user_id)
+
+    def memory_files(
+        *,
+        command: Literal["view", "create", "str_replace", "insert", "delete", "rename"],
+        path: str | None = None,
+        view_range: list[int] | None = None,
+        file_text: str | None = None,
+        old_str: str | None = None,
+        new_str: str | None = None,
+        insert_line: int | None = None,
+        insert_text: str | None = None,
+        old_path: str | None = None,
+        new_path: str | None = None,
+    ) -> str:
+        """Read and write notes as text files below /memories. `rename` takes old_path and new_path, all else path."""
+        given = {name: value for name, value in locals().items() if value is not None}
+        if read_only and command != "view":
+            raise InputError(f"{command} changes files, but only reading is allowed here")
+        try:
+            return str(files.execute(_COMMAND.validate_python(given)))
+        except pydantic.ValidationError as error:
+            # The errors are those of all commands; the model of `str_replace` has a name with `StrReplace`.
+            own = [one["loc"] for one in error.errors() if command.replace("_", "") in str(one["loc"][0]).lower()]
+            raise InputError(f"{command} needs {', '.join(str(place[-1]) for place in own)}") from None
+        except ToolError as error:
+            raise InputError(str(error)) from error
+
+    return memory_files

@@ -9,6 +9,7 @@ from typing import Any
 
 from neurogated.core.energy import Layer
 from neurogated.core.habits import explains_reading
+from neurogated.text.strings import html_table
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,11 @@ class GraphManifest:
 
     def __repr__(self) -> str:
         return f"<GraphManifest of {self.nodes} memories in {len(self.communities)} communities, {self.edges} edges>"
+
+    def _repr_html_(self) -> str:
+        rows = ((one.name, ", ".join(one.keywords), one.size, f"{one.energy:.1f}") for one in self.communities)
+        caption = f"{self.nodes} memories in {len(self.communities)} communities, {self.edges} edges"
+        return html_table(caption, ("community", "keywords", "memories", "energy"), rows)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the manifest as JSON values."""

@@ -7,9 +7,10 @@ import re
 import textwrap
 import tomllib
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from html import escape
 from importlib import resources
 from typing import Any, Protocol
 
@@ -144,6 +145,17 @@ def one_line(text: str) -> str:
 def beginning(text: str, most: int = 60) -> str:
     """Return a text on one line, shortened between words to at most this many characters."""
     return textwrap.shorten(one_line(text[: SECTION // 10]), most, placeholder=" …")
+
+
+def html_table(caption: str, headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Return an HTML table for a notebook, in which every text is shown as it is; a cell of None is empty."""
+    head = "".join(f"<th>{escape(one)}</th>" for one in headings)
+    lines = [f"<tr>{head}</tr>"] if head else []
+    for row in rows:
+        cells = ("" if cell is None else escape(str(cell)) for cell in row)
+        shown = "".join(f'<td style="text-align: left; white-space: pre-line">{cell}</td>' for cell in cells)
+        lines.append(f"<tr>{shown}</tr>")
+    return f"<table><caption>{escape(caption)}</caption>{''.join(lines)}</table>"
 
 
 def is_blank(text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import logging
 from collections import deque
@@ -185,6 +186,7 @@ def build(
     owner: ServedOwner | None = None,
     *,
     read_only: bool = False,
+    memory_tool: bool = False,
     saved: Saved | None = None,
     run: Run | None = None,
 ) -> MemoryServer:
@@ -194,6 +196,7 @@ def build(
         memory: the memory. The caller closes it after the server has ended.
         owner: the user and the path within which it reads and writes; memories of no user when left out.
         read_only: serve no tool that changes the memory.
+        memory_tool: serve Anthropic's memory tool as well.
         saved: the manifest that the client has seen already, and where to keep it.
         run: awaits a call of a tool, which blocks; by default in a thread. It also gets the name of the tool.
     """
@@ -207,6 +210,11 @@ def build(
         OperationTool.of(function, run, description=texts.get(function), annotations=effect, meta=_META)
         for function, effect in (reading if read_only else (*reading, *writing))
     ]
+    if memory_tool:
+        # Its package takes a second to import.
+        files = importlib.import_module("neurogated.integrations.anthropic_memory")
+        function = files.file_tool(memory, *tools.owner, read_only=read_only)
+        served.append(OperationTool.of(function, run, annotations=_READ if read_only else _CHANGE, meta=_META))
     server = MemoryServer(memory, tools, Overview(memory, tools.owner, saved), served)
     _add_resources(server, tools)
     _add_prompts(server)
