@@ -91,6 +91,14 @@ def test_the_words_of_a_spoken_session_are_stored_without_their_pieces(memory: N
     assert said == [("user", None, FACT), ("assistant", "helper", "Noted.")]
 
 
+def test_the_question_that_is_stored_before_it_is_asked_does_not_answer_itself(memory: NeuroGraphMemory) -> None:
+    service = MemoryService(memory)
+    given: dict[str, Any] = {"app_name": "app", "user_id": "ana"}
+    asyncio.run(service.add_events_to_memory(events=[_event(FACT, "e1")], session_id="monday", **given))
+    asyncio.run(service.add_events_to_memory(events=[_event(QUESTION, "e1")], session_id="tuesday", **given))
+    assert [one.content.parts[0].text for one in _found(service, "ana") if one.content.parts] == [FACT]
+
+
 class Script(BaseLlm):
     """Says the lines of a script, and records its requests."""
 

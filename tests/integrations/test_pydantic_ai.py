@@ -73,6 +73,17 @@ def test_an_agent_remembers_and_recalls_by_tools_for_each_user_apart(memory: Neu
     assert (kept.content, kept.scope.agent_id, kept.timestamp is not None) == (FACT, "helper", True)
 
 
+def test_a_tool_leaves_out_the_question_that_is_stored_before_it_is_asked(memory: NeuroGraphMemory) -> None:
+    memory.add(FACT, user_id="ana", session_id="monday")
+    memory.add({"role": "user", "content": QUESTION}, user_id="ana", session_id="tuesday")
+    script = Script(ToolCallPart("recall", {"question": "name of the heron"}), "Ada.")
+    agent = Agent(FunctionModel(script), toolsets=[memory_toolset(memory, user_id="ana")])
+    asyncio.run(agent.run(QUESTION, conversation_id="tuesday"))
+    (result,) = _results(script.prompts[1])
+    assert FACT in result
+    assert QUESTION not in result
+
+
 MESSAGES: list[ModelMessage] = [
     ModelRequest([UserPromptPart(["What is\0 this?", BinaryContent(b"\x00\xff", media_type="image/png")])], run_id="r"),
     ModelResponse([ThinkingPart("Hm."), ToolCallPart("weather", {"city": "Lyon"}, tool_call_id="1")]),

@@ -43,6 +43,15 @@ def test_what_is_not_said_is_left_out(tmp_path: Path, changes: dict[str, Any]) -
     assert both("chatgpt", path) == ([_SAID[0][1], _SAID[2][1]], [])
 
 
+def test_a_tree_may_have_holes_and_cycles(tmp_path: Path) -> None:
+    hole, cycle, lost = chatgpt(_SAID), chatgpt(_SAID, "c2"), chatgpt(_SAID, "c3", current_node="nowhere")
+    del hole["mapping"]["c1-0"]
+    cycle["mapping"]["c2-0"]["parent"] = "c2-2"
+    lost["mapping"]["c3-0"]["children"] = ["nowhere"]
+    said = [text for _, text in _SAID]
+    assert both("chatgpt", written(tmp_path / "x.json", [hole, cycle, lost])) == ([*said[1:], *said, *said], [])
+
+
 def test_a_message_without_a_time_has_that_of_the_message_before(tmp_path: Path) -> None:
     conversation = chatgpt(_SAID)
     conversation["mapping"]["c1-0"]["message"]["create_time"] = None
