@@ -2,9 +2,11 @@
 
 import logging
 import shutil
+import threading
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -15,6 +17,9 @@ from neurogated.config.groups import RuntimeSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import InputError
+from neurogated.storage.index.vectors.embedding_store import EXACT_BELOW
+from neurogated.storage.index.vectors.state import Codes
+from neurogated.storage.log.sqlite.file_follower import FileFollower
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 from tests.durability.contents import everything, fill
@@ -172,3 +177,24 @@ def test_checkpoints_are_used_after_any_history(
         assert store.view().layers[0].directions[0].targets.flags.writeable is False, "the kept indexes were not read"
         assert store.check() == []
     assert caplog.messages == []
+
+
+def test_codes_of_vectors_that_a_checkpoint_lacks_are_kept_when_the_memory_is_closed(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    written, plain = threading.Event(), Codes.trained
+
+    def late(*arguments: Any) -> Any:  # noqa: ANN401
+        written.wait()
+        return plain(*arguments)
+
+    monkeypatch.setattr(Codes, "trained", late)
+    vectors = np.random.default_rng(3).standard_normal((EXACT_BELOW + 1, 8)).astype(np.float32)
+    with SqliteStore.open(path) as store:
+        keyword_search(store, "apple", 1)
+        store.apply(GraphDelta(nodes=tuple(MemoryNode(f"n{row}", "", one) for row, one in enumerate(vectors))))
+        cast("FileFollower", store.graph.follower).checkpointer.wait()
+        written.set()
+        assert _notes(path), "the checkpoint had to wait for the codes"
+    with SqliteStore.open(path, read_only=True) as reader:
+        assert reader.graph.latest().form.vectors.indexed == EXACT_BELOW + 1

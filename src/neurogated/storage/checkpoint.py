@@ -392,18 +392,18 @@ class CheckpointingFollower(Follower):
     checkpointer: Checkpointer[Any]
 
     @abstractmethod
-    def may_start(self, index: GraphIndex) -> bool:
-        """Return whether a checkpoint may be started when the memory is closed."""
+    def start(self, index: GraphIndex) -> None:
+        """Start a checkpoint if one is due, because the graph is to be closed or unloaded."""
 
     def may_unload(self, index: GraphIndex) -> bool:
         """Return whether neither a checkpoint nor a search uses the index."""
+        self.start(index)
         return not (self.checkpointer.busy or index.vectors.busy)
 
     def wait(self, index: GraphIndex) -> None:
-        """Wait for the checkpoint; start one if there are many changes."""
+        """Wait for the checkpoint; start one if it is due."""
         index.vectors.wait()
-        if self.may_start(index):
-            self.checkpointer.checkpoint()
+        self.start(index)
         self.checkpointer.wait()
 
     def cancel(self) -> None:

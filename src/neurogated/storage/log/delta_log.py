@@ -198,9 +198,10 @@ class CheckpointedFollower(ReplayFollower, CheckpointingFollower):
         """Write a checkpoint after many deltas."""
         self.checkpointer.note(1, len(plan.delta.operators), _size(index))
 
-    def may_start(self, index: GraphIndex) -> bool:  # noqa: ARG002 - a checkpoint needs no index of texts
-        """Return whether the database may be written to."""
-        return not self._deltas.engine.read_only
+    def start(self, index: GraphIndex) -> None:  # noqa: ARG002 - a checkpoint needs no index of texts
+        """Start a checkpoint if there are many changes, and the database may be written to."""
+        if not self._deltas.engine.read_only:
+            self.checkpointer.checkpoint()
 
     def _from_checkpoint(self) -> GraphIndex:
         sequence, stored = self._deltas.read_checkpoint(self._epoch)

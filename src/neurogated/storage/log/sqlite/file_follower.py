@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 import time
 import weakref
 from collections.abc import Callable
@@ -214,9 +215,8 @@ class FileFollower(CheckpointingFollower):
         self.shares = not self._file.read_only
         # The state of the file when it was last read, and its generation then.
         self._state: tuple[int, ...] = ()
-        self._generation = ""
         self._frozen: weakref.ref[GraphIndex] | None = None
-        self._frozen_of = ""
+        self._generation, self._frozen_of, self._coded = "", "", 0
         self.checkpointer = Checkpointer(
             graph_lock=self._file.lock,
             freeze=while_alive(self.freeze),
@@ -278,6 +278,7 @@ class FileFollower(CheckpointingFollower):
         index = self._checkpoints.load(load, schema.read_states(connection)[0], namespace, made_at)
         if index is None:
             return GraphIndex(self._config)
+        self._coded = index.vectors.indexed
         loader = GraphLoader(connection, namespace, {}, index.topology.sequence)
         loader.load_node_validity(index.validity, index.node_keys.values)
         loader.load_edge_validity(index.validity, index.edge_keys.values)
@@ -308,15 +309,20 @@ class FileFollower(CheckpointingFollower):
         """Write a checkpoint after many changes."""
         self.checkpointer.note(plan.size, len(plan.delta.operators), index.size)
 
-    def may_start(self, index: GraphIndex) -> bool:
-        """Return whether there is a text index; without one, a checkpoint would first have to read all texts."""
-        return not self._file.read_only and index.made_texts is not None
+    def start(self, index: GraphIndex) -> None:
+        """Start a checkpoint if there are many changes, or codes of vectors that each opening would compute again."""
+        # Without a text index, a checkpoint would first have to read all texts, so none is started.
+        if not self._file.read_only and index.made_texts is not None:
+            if index.vectors.indexed != self._coded:
+                self.checkpointer.add_backlog(math.inf, index.size)
+            self.checkpointer.checkpoint()
 
     def freeze(self) -> IndexSnapshot | None:
         """Return a snapshot of the index; None if it cannot be checkpointed."""
         index = self._current()
         if index is None:
             return None
+        self._coded = index.vectors.indexed
         namespace, sequence = self._log.namespace, index.topology.sequence
         with self._file.reading() as connection:
             at, (derivation, generation) = _made_at(connection, namespace, sequence), schema.read_states(connection)

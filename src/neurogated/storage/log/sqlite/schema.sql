@@ -149,7 +149,7 @@ CREATE TABLE edges (
 );
 CREATE INDEX edges_since ON edges (since);
 CREATE INDEX edges_until ON edges (until) WHERE until IS NOT NULL;
-CREATE INDEX edges_related ON edges (edge) WHERE relation IS NOT NULL;
+CREATE INDEX edges_related ON edges (edge) WHERE relation IS NOT NULL;  -- earlier builds of this format ask for it by name
 CREATE INDEX edges_lasting ON edges (edge) WHERE valid_from IS NOT NULL OR valid_to IS NOT NULL;
 
 CREATE TABLE edge_weights (              -- later weights of an edge, each until the next
