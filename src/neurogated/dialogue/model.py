@@ -128,7 +128,7 @@ class News(NamedTuple):
     mark: Any
     """Where the next call begins."""
     is_rewritten: bool = False
-    """Whether known pages, or records that repeat them, were deleted."""
+    """Whether known pages, or records that repeat them, were deleted, as far as the store can tell."""
 
 
 class FoundRecord(NamedTuple):
@@ -156,9 +156,9 @@ class DialogueStore(Protocol):
         """Return the keys and scores of the pages that a query recalls, best first."""
 
     def put(self, user_id: str, values: Changes, read: Mapping[str, DialoguePage] | None = None) -> None:
-        """Store records, all in one change; deleting a page deletes those that repeat its words.
+        """Store records; in a graph all in one change, and deleting a page deletes those that repeat its words.
 
-        `read` has the pages that were read for the records, by key. Records of pages that changed since are left out.
+        `read` has the pages that were read for the records, by key. A graph leaves out records of pages that changed.
         """
 
     def get(self, user_id: str, kind: str, keys: Collection[str]) -> dict[str, Record]:

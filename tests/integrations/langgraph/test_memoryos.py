@@ -1,25 +1,31 @@
-"""MemoryOS: three tiers, what it learns, and its settings."""
+"""MemoryOS on our store and on LangGraph's: three tiers, what it learns, and its settings."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 import runpy
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
+from langgraph.store.base import BaseStore
 from langgraph.store.memory import InMemoryStore
+from langgraph.store.postgres import AsyncPostgresStore, PostgresStore
 
 from neurogated.errors import ConfigError, InputError, LLMError
+from neurogated.integrations.langgraph.dialogue import StoreDialogue
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import NeuroStore
 from tests.integrations.langgraph.plain_chat import plain_chat
 from tests.integrations.langgraph.words import ScriptedChat, WordEmbeddings
+from tests.postgres_server import Postgres
 
 TOPICS = {
     "garden": "The tomato plants in my garden have {n} yellow leaves.",
@@ -75,13 +81,15 @@ results = mem.search_memory(user_id="user123", query="French geography", top_k=5
 """
 
 
-@pytest.fixture
-def opened(tmp_path: Path) -> Iterator[Open]:
-    """Open a memory again and again in the same folder."""
+@pytest.fixture(params=["ours", "in memory"])
+def opened(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
+    """Open a memory again and again on the same store."""
+    shared = InMemoryStore()
     memories: list[MemoryOS] = []
 
     def opening(**options: Any) -> MemoryOS:  # noqa: ANN401
-        memories.append(MemoryOS(embedding=WordEmbeddings(), storage_dir=tmp_path / "memory", **options))
+        place = {"storage_dir": tmp_path / "memory"} if request.param == "ours" else {"store": shared}
+        memories.append(MemoryOS(embedding=WordEmbeddings(), **place, **options))
         return memories[-1]
 
     yield opening
@@ -219,7 +227,7 @@ def test_threads_lose_nothing_and_keep_their_order(opened: Open, tmp_path: Path)
     [
         {"preset": "fast"}, {"short_term_max_capacity": 0}, {"heat": 3},
         {"embedding": WordEmbeddings(), "embedding_fuc": WordEmbeddings()},
-        {"store": InMemoryStore()}, {"llm": InMemoryStore()}, {"llm": "a folder"},
+        {"store": InMemoryStore(), "storage_dir": "x"}, {"llm": InMemoryStore()}, {"llm": "a folder"},
         {"store": "a folder"},
     ],
 )  # fmt: skip
@@ -236,6 +244,60 @@ def test_a_neuro_store_brings_its_memory_and_embedder() -> None:
             key = memory.save_memory("ana", "s", "I live in Lyon.", "")
         recall = store.memory.recall("Lyon", user_id="ana")
         assert recall.memories[0].metadata["page"] == key
+
+
+def _runs_on(store: BaseStore, folder: Path) -> None:
+    with MemoryOS(plain_chat(), WordEmbeddings(), store=store, short_term_max_capacity=2) as memory:
+        memory.set_profile("ana", "Living environment", "a house")
+        keys = [*talk(memory, 6), memory.save_memory("ana", "s", "I live in Lyon.", "")]
+        talk(memory, 3, user="an_")
+        memory.flush()
+        assert memory.search_memory("ana", "Where do I live?", 3).hits[0].key == keys[-1]
+        assert [page["key"] for page in all_pages(memory, folder)] == keys
+        memory.delete_user("an_")
+    with MemoryOS(plain_chat(), WordEmbeddings(), store=store, mid_term_heat_threshold=1.5) as memory:
+        keys += talk(memory, 10, topic="trip")
+        memory.flush()
+        assert [page["key"] for page in all_pages(memory, folder)] == keys
+        assert [one["text"] for one in memory.knowledge("ana")["user_knowledge"]] == ["I live in Lyon"]
+        memory.delete_page("ana", keys[6])
+        assert (memory.knowledge("ana")["user_knowledge"], set(memory.profile("ana"))) == ([], {"Living environment"})
+        assert not memory.search_memory("an_", "garden").hits
+
+
+def test_it_runs_on_a_real_postgres(postgres: Postgres, tmp_path: Path) -> None:
+    async def asynchronous() -> None:
+        async with AsyncPostgresStore.from_conn_string(postgres.database()) as store:
+            await store.setup()
+            await asyncio.to_thread(_runs_on, store, tmp_path)
+
+    with PostgresStore.from_conn_string(postgres.database()) as store:
+        store.setup()
+        _runs_on(store, tmp_path)
+    asyncio.run(asynchronous())
+
+
+def test_a_store_with_an_index_takes_equal_texts_and_indexes_no_blank_ones() -> None:
+    """InMemoryStore of langgraph-checkpoint 4.3.2 refuses a batch in which an indexed text stands twice."""
+    embedded: list[str] = []
+
+    def embed(texts: Sequence[str]) -> list[list[float]]:
+        embedded.extend(texts)
+        return WordEmbeddings().embed_documents(list(texts))
+
+    store = InMemoryStore(index={"dims": 64, "embed": embed, "fields": ["text"]})
+    with MemoryOS(embedding=WordEmbeddings(), store=store) as memory:
+        key = memory.save_memory("ana", "s", "Good night!", "Good night!")
+        memory.save_memory("ana", "s", "The garden pump broke.", "")
+        memory.flush()
+        assert memory.search_memory("ana", "night").hits[0].key == key
+    kept = StoreDialogue(store, lambda texts: np.array(embed(texts), np.float32))
+    kinds = ("user_knowledge", "assistant_knowledge")
+    kept.put("ana", {(kind, "k"): {"text": "Tea is brewed at noon."} for kind in kinds})
+    assert {(found.kind, found.key) for found in kept.find_knowledge("ana", "tea", 5)} == {
+        (kind, "k") for kind in kinds
+    }
+    assert all(map(str.strip, embedded))
 
 
 def test_pages_gather_in_segments_by_topic(opened: Open, tmp_path: Path) -> None:

@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
+import numpy as np
 import pytest
+from langgraph.store.base import BaseStore
+from langgraph.store.memory import InMemoryStore
+from numpy.typing import NDArray
 
+from neurogated import NeuroGraphMemory
+from neurogated.dialogue.model import DialoguePage
+from neurogated.integrations.langgraph.dialogue import StoreDialogue
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import AsyncNeuroStore, NeuroStore
 from tests.integrations.langgraph.plain_chat import plain_chat
+from tests.integrations.langgraph.words import WordEmbeddings
 
 WORD = "zanzibar"
 TOLD = f"I live in Lyon near the {WORD} bakery. I like {WORD} jazz."
@@ -26,10 +35,11 @@ TALK = [
 Erase = Callable[[MemoryOS, list[str]], None]
 
 
-def _opened(store: NeuroStore | AsyncNeuroStore, *, year: int = 2026) -> MemoryOS:
+def _opened(store: BaseStore, *, year: int = 2026) -> MemoryOS:
     return MemoryOS(
         plain_chat(),
         store=store,
+        embedding=None if isinstance(store, NeuroStore | AsyncNeuroStore) else WordEmbeddings(),
         clock=lambda: datetime(year, 5, 1, tzinfo=UTC),
         short_term_max_capacity=1,
         mid_term_heat_threshold=1.5,
@@ -48,7 +58,8 @@ def _kept(memory: MemoryOS, folder: Path) -> str:
     memory.flush()
     memory.export(folder)
     items = [[*item.namespace, item.key, item.value] for item in memory.store.search((), limit=10_000)]
-    nodes = [(node.content, node.metadata) for node in memory.store.memory.find()]
+    graph = isinstance(memory.store, NeuroStore)
+    nodes = [(node.content, node.metadata) for node in _graph(memory).find()] if graph else []
     answer = memory.search_memory("ana", f"Who lives in Lyon near the {WORD} bakery?", 50)
     files = [file.read_text() for file in folder.rglob("*.json")]
     said = [answer, answer.hits, memory.profile("ana"), memory.knowledge("ana"), files, items, nodes]
@@ -60,16 +71,30 @@ def _pages(memory: MemoryOS, keys: list[str]) -> None:
         memory.delete_page("ana", key)
 
 
+def _graph(memory: MemoryOS) -> NeuroGraphMemory:
+    assert isinstance(memory.store, NeuroStore)
+    return memory.store.memory
+
+
 def _turns(memory: MemoryOS, keys: list[str]) -> None:
-    graph = memory.store.memory
-    turns = graph.list(user_id="ana", kinds=("turn",))
-    graph.delete([turn.id for turn in turns if turn.metadata["page"] in keys])
+    turns = _graph(memory).list(user_id="ana", kinds=("turn",))
+    _graph(memory).delete([turn.id for turn in turns if turn.metadata["page"] in keys])
 
 
-@pytest.fixture(params=[_pages, _turns])
+def _items(memory: MemoryOS, keys: list[str]) -> None:
+    for key in keys:
+        memory.delete(("memoryos", "ana", "pages"), key)
+
+
+@pytest.fixture(params=[(NeuroStore, _pages), (NeuroStore, _turns), (InMemoryStore, _pages), (InMemoryStore, _items)])
 def way(request: pytest.FixtureRequest) -> Iterator[tuple[MemoryOS, Erase]]:
-    with NeuroStore() as store, _opened(store) as memory:
-        yield memory, request.param
+    kind, erase = request.param
+    with _closing(kind()) as store, _opened(store) as memory:
+        yield memory, erase
+
+
+def _closing(store: BaseStore) -> AbstractContextManager[BaseStore]:
+    return store if isinstance(store, NeuroStore) else nullcontext(store)
 
 
 def test_the_words_of_a_deleted_page_are_nowhere(way: tuple[MemoryOS, Erase], tmp_path: Path) -> None:
@@ -111,6 +136,20 @@ def test_an_entry_that_a_deleted_page_ended_holds_again(way: tuple[MemoryOS, Era
     assert [one["text"] for one in memory.knowledge("ana")["user_knowledge"]] == ["I live in Lyon"]
 
 
+def test_pages_that_a_store_of_others_lost_are_missed_on_the_next_opening(tmp_path: Path) -> None:
+    store = InMemoryStore()
+    with _opened(store) as memory:
+        keys = _told(memory, TALK)
+    for key in keys[:2]:
+        store.delete(("memoryos", "ana", "pages"), key)
+    with _opened(store) as memory:
+        answer = memory.search_memory("ana", f"{WORD} bakery", 50)
+        assert WORD not in json.dumps([answer, answer.hits], default=str)
+        left = _kept(memory, tmp_path)
+        assert WORD not in left
+        assert "guitar" in left
+
+
 def test_a_page_and_what_was_derived_from_it_go_in_one_change(tmp_path: Path) -> None:
     with NeuroStore.from_conn_string(str(tmp_path)) as store:
         with _opened(store) as memory:
@@ -140,9 +179,10 @@ def _talk(memory: MemoryOS, user: str, text: str) -> None:
     memory.flush()
 
 
+@pytest.mark.parametrize("kind", [NeuroStore, InMemoryStore])
 @pytest.mark.parametrize("what", ["user", "session"])
-def test_a_deleted_user_leaves_nothing_and_does_not_come_back(what: str, tmp_path: Path) -> None:
-    with NeuroStore() as store, _opened(store) as memory:
+def test_a_deleted_user_leaves_nothing_and_does_not_come_back(kind: type[BaseStore], what: str, tmp_path: Path) -> None:
+    with _closing(kind()) as store, _opened(store) as memory:
         _talk(memory, "ana", TOLD)
         _talk(memory, "bob", "I live in Bern near the river.")
         if what == "user":
@@ -169,6 +209,23 @@ def test_an_asynchronous_store_of_ours_is_taken_as_the_store_below_it() -> None:
     learned, of_bob = asyncio.run(known())
     assert learned
     assert of_bob == []
+
+
+def test_the_vectors_of_erased_pages_are_forgotten() -> None:
+    embedded: list[str] = []
+
+    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+        embedded.extend(texts)
+        return np.ones((len(texts), 2), np.float32)
+
+    kept = StoreDialogue(InMemoryStore(), embed)
+    page = DialoguePage("p", f"{1:016d}-x", "s", TOLD, "", datetime(2026, 5, 1, tzinfo=UTC))
+    for times in (1, 2):
+        kept.add("ana", page)
+        for _ in range(2):
+            assert kept.find_pages("ana", WORD, 5, None)
+        assert embedded.count(TOLD) == times
+        kept.erase("ana")
 
 
 def test_pairs_keep_their_order_when_the_clock_went_back() -> None:

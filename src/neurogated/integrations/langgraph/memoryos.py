@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 import threading
@@ -13,8 +14,9 @@ from typing import Any, Self
 from langchain_core.embeddings import Embeddings
 from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable
-from langgraph.store.base import BaseStore, Op, Result
+from langgraph.store.base import BaseStore, Op, PutOp, Result
 
+from neurogated import compose
 from neurogated.core.clock import Clock, Moment, checked_moment, utc_now
 from neurogated.core.files import replace_file
 from neurogated.dialogue.analysts import Analyst, ModelAnalyst
@@ -33,9 +35,9 @@ from neurogated.dialogue.retriever import DialogueAnswer, search
 from neurogated.dialogue.updater import DialogueParts, PageBacklog, Updater
 from neurogated.errors import ConfigError, InputError
 from neurogated.integrations.langchain import ChatModel
-from neurogated.integrations.langgraph.dialogue import ROOT, GraphDialogue
+from neurogated.integrations.langgraph.dialogue import PAGES, ROOT, GraphDialogue, StoreDialogue
 from neurogated.integrations.langgraph.store import AsyncNeuroStore, NeuroStore
-from neurogated.integrations.langgraph.writing import RAM, checked_type, open_memory
+from neurogated.integrations.langgraph.writing import RAM, checked_type, embedder_of, open_memory
 from neurogated.llm.structured import StructuredLLM
 from neurogated.llm.wrappers import LimitedLLM
 from neurogated.prompts.prompt_manager import PromptTemplateManager
@@ -66,7 +68,7 @@ class MemoryOS(BaseStore):
         storage_dir: str | Path | None = None,
         *,
         embedding: Embeddings | None = None,
-        store: NeuroStore | AsyncNeuroStore | None = None,
+        store: BaseStore | None = None,
         preset: str = "code",
         sensitive: Collection[str] = (),
         max_llm_calls: int | None = None,
@@ -82,7 +84,7 @@ class MemoryOS(BaseStore):
             embedding_fuc: embeddings of LangChain, also as `embedding`; the bundled model without them.
             embedding: see `embedding_fuc`.
             storage_dir: the folder of a new store; without it, and without a `store`, everything is in RAM.
-            store: a store of ours, which brings its memory and its embedder. Searches are recalls of this memory.
+            store: any store of LangGraph. Ours brings its memory and embedder; searches are recalls of this memory.
             preset: `code` or `paper`, for MemoryOS's constants.
             sensitive: topics that profiles may have: `health`, `faith`, `politics`, `personality`.
             max_llm_calls: the budget of calls; work beyond it waits for the next opening.
@@ -95,27 +97,26 @@ class MemoryOS(BaseStore):
         """
         super().__init__()
         checked_type("llm", llm, Runnable, "give a chat model of LangChain, a folder as storage_dir, a store as store")
-        below = store.store if isinstance(store, AsyncNeuroStore) else store
-        checked_type("store", below, NeuroStore, "give a folder as storage_dir, and a memory as NeuroStore(memory)")
+        below: Any = store.store if isinstance(store, AsyncNeuroStore) else store
+        checked_type("store", below, BaseStore, "give a folder as storage_dir, and a memory as NeuroStore(memory)")
         given = [one for one in (embedding, embedding_fuc) if one is not None]
-        if len(given) > 1 or (below and (given or storage_dir)):
+        if len(given) > 1 or (below and storage_dir) or (given and isinstance(below, NeuroStore)):
             raise ConfigError(
-                "give one of `embedding` and `embedding_fuc`, or else a `store`, with an embedder of its own"
+                "give one of `embedding`, `embedding_fuc` and a NeuroStore; one of `store` and `storage_dir`"
             )
         self.settings, self._users = settings_of(preset, settings), set[str]()
         index: Any = {"embed": given[0]} if given else None
-        memory = open_memory(RAM if storage_dir is None else str(storage_dir), index) if below is None else below.memory
-        self._owned, self._kept = None if below else memory, GraphDialogue(memory)
-        self.store = below or self._kept.store
+        self._owned = open_memory(RAM if storage_dir is None else str(storage_dir), index) if below is None else None
+        self._kept = _kept_in(below, index) if self._owned is None else GraphDialogue(self._owned)
+        self.store: BaseStore = below or self._kept.store
         self._clock, self._instance, self._lock, self._last = clock, secrets.token_hex(4), threading.Lock(), 0
         self._calls = ThreadPoolExecutor(llm_concurrency, "memoryos-calls")
         self._searches = ThreadPoolExecutor(_SEARCHES, "memoryos-search")
         limited = llm and LimitedLLM(ChatModel(llm), concurrency=llm_concurrency, max_calls=max_llm_calls)
         analyst = ModelAnalyst(StructuredLLM(limited), PromptTemplateManager()) if limited else Analyst()
         self._parts = DialogueParts(
-            kept=self._kept, analyst=analyst, embed=memory.session.parts.embedder.embed_documents,
-            settings=self.settings, clock=clock, allowed=asked_dimensions(sensitive), instance=self._instance,
-            threads=self._calls,
+            kept=self._kept, analyst=analyst, embed=self._kept.embed, settings=self.settings, clock=clock,
+            allowed=asked_dimensions(sensitive), instance=self._instance, threads=self._calls,
         )  # fmt: skip
         self._updater, self._is_strict = Updater(self._parts), "retrieval_page_topk" in settings
         self._backlog = PageBacklog(self._updater.run)
@@ -213,7 +214,7 @@ class MemoryOS(BaseStore):
 
         Raises:
             LLMError: the chat model failed, or its budget is used up; the rest waits for the next save. An error of the
-                database below is raised as it is.
+                store below is raised as it is.
         """
         self._backlog.flush()
 
@@ -242,8 +243,8 @@ class MemoryOS(BaseStore):
     def delete_page(self, user_id: str, page_id: str) -> None:
         """Delete a pair by its name, and all that was derived from it, after the work that is under way.
 
-        The memory learns again what other pairs say, too. Exported files stay. The words leave the disk with
-        `store.memory.admin.compact()`.
+        The memory learns again what other pairs say, too. Exported files stay. On a `NeuroStore`, the words leave
+        the disk with `store.memory.admin.compact()`.
 
         Raises:
             InputError: a name is blank.
@@ -280,12 +281,18 @@ class MemoryOS(BaseStore):
                 replace_file(Path(folder) / tier / f"{escaped(user_id)}.json", written)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Execute operations on the store below."""
-        return self.store.batch(ops)
+        """Execute operations on the store below. What was derived from deleted pages is deleted, too."""
+        given = list(ops)
+        results = self.store.batch(given)
+        self._follow(given)
+        return results
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Execute operations on the store below."""
-        return await self.store.abatch(ops)
+        """Execute operations on the store below, as `batch` does."""
+        given = list(ops)
+        results = await self.store.abatch(given)
+        await asyncio.to_thread(self._follow, given)
+        return results
 
     def close(self) -> None:
         """Stop the background work, which the next opening continues, and close the store if it was opened here."""
@@ -306,6 +313,12 @@ class MemoryOS(BaseStore):
         with self._lock:
             self._last = max(self._last + 1, int(self._clock().timestamp() * 1e6))
             return f"{self._last:016d}-{self._instance}"
+
+    def _follow(self, ops: Iterable[Op]) -> None:
+        places = {op.namespace for op in ops if isinstance(op, PutOp) and op.value is None}
+        for label in {place[1] for place in places if place == (ROOT, *place[1:2], PAGES)}:
+            if (user := self.store.get((*_USERS, label), _NAME)) is not None:
+                self._updater.erase(user.value["user_id"], ())
 
     def _tiers(self, user_id: str) -> dict[str, Record]:
         conversation = self._updater.conversation(user_id)
@@ -337,3 +350,10 @@ class MemoryOS(BaseStore):
             "mid_term": {"segments": segments},
             "long_term": {"user_profile": self.profile(user_id), **self.knowledge(user_id)},
         }
+
+
+def _kept_in(store: BaseStore, index: Any) -> StoreDialogue:  # noqa: ANN401 - as in LangGraph
+    if isinstance(store, NeuroStore):
+        return GraphDialogue(store.memory)
+    embedder = embedder_of(index) or compose.build_text_embedder(compose.load_config())
+    return StoreDialogue(store, embedder.embed_documents)
