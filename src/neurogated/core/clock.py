@@ -139,9 +139,9 @@ def to_micros(moment: datetime) -> int:
 
 def from_micros(micros: int) -> datetime:
     """Return the aware UTC datetime `micros` microseconds after 1970-01-01."""
-    return _EPOCH + timedelta(microseconds=int(micros))
+    return _EPOCH + int(micros) * _MICROSECOND
 
 
 def moments(micros: Iterable[int | None]) -> list[datetime | None]:
     """Return the aware UTC datetimes so many microseconds after 1970-01-01; None for None."""
-    return [None if one is None else _EPOCH + timedelta(microseconds=one) for one in micros]
+    return [None if one is None else _EPOCH + one * _MICROSECOND for one in micros]

@@ -20,12 +20,11 @@ def filled(cls: type[V], fields: Mapping[str, object]) -> V:
 
 
 def filled_all(cls: type[V], columns: Mapping[str, Collection[object]]) -> list[V]:
-    """Return frozen values from columns of their fields, which must be valid and of one size; see `filled`."""
+    """Return frozen values of a class with slots from columns of their fields, which must be valid and of one size."""
     made = list(map(object.__new__, repeat(cls, min(map(len, columns.values())))))
-    by_value = zip(map(repeat, made), repeat(columns), zip(*columns.values(), strict=False), strict=False)
-    by_column = zip(repeat(made), map(repeat, columns), columns.values(), strict=False)
-    for each in by_value if len(made) < len(columns) else by_column:
-        deque(map(object.__setattr__, *each), maxlen=0)
+    for name, values in columns.items():
+        # The slot itself: `object.__setattr__` would look it up for each value.
+        deque(map(getattr(cls, name).__set__, made, values), maxlen=0)
     return made
 
 
