@@ -7,7 +7,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.calls import calls_of
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
+from neurogated.components.vault import Synced
 from neurogated.errors import DatasetError
 
 
@@ -150,6 +152,25 @@ def test_a_watched_folder_is_followed(memory: NeuroGraphMemory, vault: Path) -> 
         (vault / "plan" / "Mon day.md").unlink()
         assert next(visits).removed == 1
     assert _texts(memory)["Tea.md"] == "Coffee."
+
+
+def test_the_work_for_a_changed_note_of_a_watched_folder_hardly_grows_with_it(
+    memory: NeuroGraphMemory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+    for size in (100, 400):
+        folder = tmp_path / str(size)
+        for number in range(size):
+            _write(folder / f"{number}.md", f"Note {number}. See [[{number * 7 % size}]] and [[{number * 13 % size}]].")
+        monkeypatch.setattr("watchfiles.watch", lambda folder, **_: iter([{(2, str(folder / "5.md"))}]))
+        visits = memory.admin.watch(folder, user_id="ana")
+        assert next(visits).added == size
+        _write(folder / "5.md", "Changed. See [[9]].")
+        done: list[Synced] = []
+        calls.append(calls_of(lambda: done.append(next(visits))))  # noqa: B023 - called in this round
+        assert [(one.changed, one.unchanged, one.linked) for one in done] == [(1, size - 1, 1)]
+        assert "Changed. See [[9]]." in _texts(memory).values()
+    assert calls[1] < 2 * calls[0]
 
 
 def test_a_mirror_of_another_vault_leaves_notes_that_are_kept_in_step(

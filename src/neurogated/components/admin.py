@@ -15,7 +15,7 @@ from neurogated.archive.export import user_lines
 from neurogated.archive.foreign import EXPORTS, detect, read_file
 from neurogated.archive.importing import ExportManifest
 from neurogated.components.foreign import Branches, Imported, Importing
-from neurogated.components.vault import Synced, sync_folder
+from neurogated.components.vault import Synced, Vault
 from neurogated.core.abilities import (
     SupportsBackup,
     SupportsCheck,
@@ -221,7 +221,7 @@ class Admin(Component):
         gone is deleted. Links between notes are ASSOC edges with the words `links to`. Raises DatasetError if there is
         no such folder.
         """
-        return sync_folder(self._session, Path(folder), user_id)
+        return Vault(self._session, Path(folder), user_id).sync()
 
     def watch(self, folder: str | Path, *, user_id: str | None = None) -> Iterator[Synced]:
         """Do as `sync`, and then again whenever something in the folder changes; yield what changed each time.
@@ -231,9 +231,10 @@ class Admin(Component):
             MissingExtraError: `watchfiles` is not installed.
         """
         watchfiles = import_extra("watchfiles", "vault", use="to watch a folder")
-        yield self.sync(folder, user_id=user_id)
-        for _ in watchfiles.watch(folder, yield_on_timeout=False):
-            yield self.sync(folder, user_id=user_id)
+        vault = Vault(self._session, Path(folder), user_id)
+        yield vault.sync()
+        for changes in watchfiles.watch(Path(folder).resolve(), yield_on_timeout=False):
+            yield vault.sync([place for _, place in changes])
 
     def export_to(self, target: str, file: str | Path, *, user_id: str | None = None) -> int:
         """Write the memories of one user, or all, in this graph to a new file in the format of another system.

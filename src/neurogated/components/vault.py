@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
@@ -43,49 +43,78 @@ class Synced:
 
 class _Note(NamedTuple):
     id: str
-    path: str
     digest: str
-    links: Sequence[str]
-    title: str
+    names: Sequence[str]
+    """Its path, the name of its file and its title, as links write them."""
+    targets: Sequence[tuple[str, str]]
+    """Its links, as paths from its own folder and as written."""
+
+    @classmethod
+    def of(cls, note_id: str, path: str, found: str, links: Iterable[str], title: str) -> _Note:
+        """Return a note whose text has the digest `found`."""
+        whole = PurePosixPath(path).with_suffix("")
+        targets = [(os.path.normpath(f"{whole.parent}/{link}").casefold(), link.casefold()) for link in links]
+        return cls(note_id, found, [name.casefold() for name in (str(whole), whole.name, title)], targets)
 
 
-def sync_folder(session: Session, folder: Path, user_id: str | None) -> Synced:
-    """Bring the memory in step with a folder; see `memory.admin.sync`."""
-    folder, user_id, texts = folder.resolve(), session.of_user(user_id), Texts(session)
-    if not folder.is_dir():
-        raise DatasetError(f"{folder} is no folder")
-    done, found, changed = Synced(), dict[str, _Note](), list[Document]()
-    known = {one.path: one for one in _stored(session, folder.name, user_id)}
-    for path in _paths(folder):
-        try:
-            text = (folder / path).read_text(encoding="utf-8-sig", errors="replace")
-            is_known = path in known and known[path].digest == digest(text)
-            note = None if is_known else _document(folder.name, path, text, user_id)
-        except FileNotFoundError:
-            continue  # gone since it was listed
-        except (OSError, InputError) as error:
-            # What is stored of it stays.
-            done.faults.append(f"{path}: {error}")
-            found |= {path: known[path]} if path in known else {}
-            continue
-        if is_known:
-            found[path] = known[path]
-            done.unchanged += 1
-        elif note is not None:
-            changed.append(note)
-            links, title = note.metadata.get("links", ()), note.title or front_title(text)
-            found[path] = _Note(str(note.id), path, digest(text), links, title)
-            done.changed += path in known
-            done.added += path not in known
-    for begin in range(0, len(changed), _AT_ONCE):
-        texts.store(changed[begin : begin + _AT_ONCE])
-    if gone := [one for path, one in known.items() if path not in found]:
-        texts.delete([one.id for one in gone], {})
-    new = {one.digest for path, one in found.items() if path not in known}
-    done.removed, done.renamed = len(gone), sum(one.digest in new for one in gone)
-    wanted = _links(found.values())
-    done.linked = _connect(session, wanted, _links(known.values()) - wanted)
-    return done
+class Vault:
+    """The notes of a folder in the memory of a user; it knows them, so that a later visit reads only what changed."""
+
+    def __init__(self, session: Session, folder: Path, user_id: str | None) -> None:
+        self._session, self._folder, self._user_id = session, folder.resolve(), session.of_user(user_id)
+        if not folder.is_dir():
+            raise DatasetError(f"{folder} is no folder")
+        self._known = dict(_stored(session, self._folder.name, self._user_id))
+        self._pairs: set[tuple[str, str]] | None = None
+        """The links that have edges; None before the first visit, since one that was killed may have made none."""
+
+    def sync(self, places: Iterable[str] = ()) -> Synced:
+        """Visit the files at `places`, or the whole folder without any, or if one is no note: a folder may have moved."""
+        known, found, done, changed = self._known, dict[str, _Note](), Synced(), list[Document]()
+        visited = {os.path.relpath(place, self._folder) for place in places}
+        if visited and all(Path(path).suffix.casefold() in NOTES for path in visited):
+            found = {path: one for path, one in known.items() if path not in visited}
+            paths = sorted(path for path in visited if not any(part.startswith(".") for part in Path(path).parts))
+        else:
+            paths = _paths(self._folder)
+        done.unchanged = len(found)
+        for path in paths:
+            try:
+                text = (self._folder / path).read_text(encoding="utf-8-sig", errors="replace")
+                is_known = path in known and known[path].digest == digest(text)
+                note = None if is_known else _document(self._folder.name, path, text, self._user_id)
+            except FileNotFoundError:
+                continue  # gone since it was listed
+            except (OSError, InputError) as error:
+                # What is stored of it stays.
+                done.faults.append(f"{path}: {error}")
+                found |= {path: known[path]} if path in known else {}
+                continue
+            if is_known:
+                found[path] = known[path]
+                done.unchanged += 1
+            elif note is not None:
+                changed.append(note)
+                links, title = note.metadata.get("links", ()), note.title or front_title(text)
+                found[path] = _Note.of(str(note.id), path, digest(text), links, title)
+                done.changed += path in known
+                done.added += path not in known
+        self._write(dict(sorted(found.items())), changed, done)
+        return done
+
+    def _write(self, found: dict[str, _Note], changed: Sequence[Document], done: Synced) -> None:
+        known, texts = self._known, Texts(self._session)
+        for begin in range(0, len(changed), _AT_ONCE):
+            texts.store(changed[begin : begin + _AT_ONCE])
+        if gone := [one for path, one in known.items() if path not in found]:
+            texts.delete([one.id for one in gone], {})
+        new = {one.digest for path, one in found.items() if path not in known}
+        done.removed, done.renamed = len(gone), sum(one.digest in new for one in gone)
+        before, after = _links(known.values()) if self._pairs is None else self._pairs, _links(found.values())
+        stored = {one.id for one in changed}
+        wanted = after if self._pairs is None else {one for one in after if one not in before or stored & {*one}}
+        done.linked = _connect(self._session, wanted, before - after)
+        self._known, self._pairs = found, after
 
 
 def _document(vault: str, path: str, text: str, user_id: str | None) -> Document | None:
@@ -101,14 +130,14 @@ def _document(vault: str, path: str, text: str, user_id: str | None) -> Document
     return Document((Passage(text),), scope=Scope(user_id), id=name, **details)
 
 
-def _stored(session: Session, vault: str, user_id: str | None) -> list[_Note]:
+def _stored(session: Session, vault: str, user_id: str | None) -> Iterator[tuple[str, _Note]]:
     view = session.store.view()
     names = [one for one in view.ids if one.startswith("vault-") and "#" not in one and view.find(one) is not None]
-    return [
-        _Note(one.id, about["path"], about["digest"], about.get("links", ()), one.title or "")
-        for one in session.store.get_nodes(names)
-        if (about := one.metadata).get("vault") == vault and one.scope.user_id == user_id
-    ]
+    for one in session.store.get_nodes(names):
+        about = one.metadata
+        if about.get("vault") == vault and one.scope.user_id == user_id:
+            path = about["path"]
+            yield path, _Note.of(one.id, path, about["digest"], about.get("links", ()), one.title or "")
 
 
 def _paths(root: Path) -> list[str]:
@@ -120,19 +149,14 @@ def _paths(root: Path) -> list[str]:
     return sorted(found)
 
 
-def _links(notes: Iterable[_Note]) -> set[tuple[str, str]]:
+def _links(notes: Collection[_Note]) -> set[tuple[str, str]]:
     """Return the pairs of notes of which one links to the other: by a path, also from its own folder, or by a name."""
-    by_name, pairs, notes = dict[str, str](), set[tuple[str, str]](), list(notes)
+    by_name = dict[str, str]()
     for note in notes:
-        whole = PurePosixPath(note.path).with_suffix("")
-        for name in (str(whole), whole.name, note.title):
-            by_name.setdefault(name.casefold(), note.id)
-    for note in notes:
-        for link in note.links:
-            beside = os.path.normpath(PurePosixPath(note.path).parent / link).casefold()
-            if (target := by_name.get(beside) or by_name.get(link.casefold())) and target != note.id:
-                pairs.add((note.id, target))
-    return pairs
+        for name in note.names:
+            by_name.setdefault(name, note.id)
+    targets = ((note.id, by_name.get(beside) or by_name.get(link)) for note in notes for beside, link in note.targets)
+    return {(source, target) for source, target in targets if target and target != source}
 
 
 def _connect(session: Session, wanted: set[tuple[str, str]], ended: set[tuple[str, str]]) -> int:
