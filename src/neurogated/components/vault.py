@@ -69,7 +69,7 @@ class Vault:
         """The links that have edges; None before the first visit, since one that was killed may have made none."""
 
     def sync(self, places: Iterable[str] = ()) -> Synced:
-        """Visit the files at `places`, or the whole folder without any, or if one is no note: a folder may have moved."""
+        """Visit the files at `places`; the whole folder without any, or if one is no note: a folder may have moved."""
         known, found, done, changed = self._known, dict[str, _Note](), Synced(), list[Document]()
         visited = {os.path.relpath(place, self._folder) for place in places}
         if visited and all(Path(path).suffix.casefold() in NOTES for path in visited):
