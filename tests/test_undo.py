@@ -241,6 +241,23 @@ def test_an_erased_deletion_is_told_and_nothing_older_is_taken_back(memory: Neur
     assert memory.count() == 1
 
 
+def test_what_a_compaction_erased_of_others_blocks_an_undo_only_if_it_may_be_the_users_own(
+    memory: NeuroGraphMemory,
+) -> None:
+    memory.add("I keep bees.", id="bees", user_id="ana")
+    memory.add("I keep hens.", user_id="ben")
+    memory.delete(user_id="ben")
+    memory.admin.compact()
+    assert memory.undo(user_id="ana") is not None
+    assert memory.count(user_id="ana") == 0
+    memory.add("I keep bees.", id="bees", user_id="ana")
+    memory.delete(memory.add("I keep hens.", user_id="ben"))
+    memory.admin.compact()
+    with pytest.raises(InputError, match="compact"):
+        memory.undo(user_id="ana")
+    assert memory.count(user_id="ana") == 1
+
+
 def test_the_latest_changes_have_their_memories(memory: NeuroGraphMemory) -> None:
     (first,) = memory.add("I keep bees.", user_id="ana")
     (shared,) = memory.add("The office is in Oslo.")

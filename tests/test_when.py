@@ -197,6 +197,22 @@ def test_any_text_has_days_or_none(text: str, said: date) -> None:
     assert all(span.first <= span.last for span in spans_in(text, said))
 
 
+def test_texts_that_name_a_day_of_the_question_are_found(memory: NeuroGraphMemory) -> None:
+    for day, content in (
+        ("09-16", "We fly to Porto on 17 November."),
+        ("11-10", "Dentist on Friday."),
+        ("11-04", "Launch."),
+    ):
+        memory.add({**SAID, "content": content, "timestamp": f"2026-{day}T10:00:00Z"})
+    for question, wanted in (
+        ("What is coming up next week?", "We fly to Porto on 17 November."),
+        ("What's on Friday?", "Dentist on Friday."),
+        ("What did I do on 4 November?", "Launch."),
+    ):
+        recall = memory.recall(question, now="2026-11-11T10:00:00Z", timezone="UTC")
+        assert [one.content for one in recall if one.contributions["time"] > 0] == [wanted]
+
+
 def test_an_expired_memory_is_nowhere(memory: NeuroGraphMemory, clock: ManualClock) -> None:
     (by_ttl,) = memory.add("The code is 1234.", ttl=60)
     (by_time,) = memory.add("The code was 4321.", expires_at=clock() + timedelta(minutes=1))

@@ -85,6 +85,7 @@ def test_commands_and_bare_replies_are_no_memories(chat: Chat, tmp_path: Path) -
     assert out.count("error: ") == 1
     assert "error: there is no command /nonsense.\nTell it something" in out
     assert out.count("not remembered") == 4
+    assert "error: /good takes nothing after it" in chat("/good 1", flags=ANA)
     assert _contents(tmp_path) == []
 
 

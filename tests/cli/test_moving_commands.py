@@ -76,3 +76,12 @@ def test_the_format_is_found_and_a_report_written(run: Run, tmp_path: Path) -> N
     told = run("import", str(file))
     assert "1 left out: of another branch" in told
     assert "(chatgpt): 1 text, 0 of them new; 0 parts not imported; 1 text no longer valid" in told
+
+
+def test_an_export_says_how_many_items_of_a_store_it_leaves_out(run: Run, tmp_path: Path) -> None:
+    item = {"namespace": ["notes"], "key": "k", "value": {"text": "Tea.", "other": 3}}
+    (tmp_path / "items.json").write_text(json.dumps([item]), encoding="utf-8")
+    run("import", str(tmp_path / "items.json"), "--user_id", "ana")
+    run("add", "I keep bees.", "--user_id", "ana")
+    told = json_of(run, "export", str(tmp_path / "ana.json"), "--user_id", "ana", "--to", "pam")
+    assert told == {"memories": 1, "items_left_out": 1}

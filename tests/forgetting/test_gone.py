@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory, runtime
-from neurogated.errors import UnknownIdError
+from neurogated.core.view import GraphView
+from neurogated.errors import MemoryLockedError, UnknownIdError
 
 TEXTS = ("A heron stood in the reeds.", "The heron flew over Lyon.", "Rain fell on Lyon all day.")
 
@@ -57,6 +60,25 @@ def test_memories_of_a_recall_are_gone_and_not_unknown_even_after_a_compaction(
     # A bare id leaves no trace, as a compaction promises.
     with pytest.raises(UnknownIdError):
         memory.feedback(recall.ids)
+
+
+def test_nobody_writes_between_the_look_of_a_feedback_at_the_graph_and_its_write(
+    memory: NeuroGraphMemory, ids: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    present, refused = GraphView.present, list[BaseException | None]()
+
+    def write() -> None:
+        with memory.session.committer.exclusively(0):
+            pass
+
+    def look(view: GraphView, *given: Any) -> list[str]:  # noqa: ANN401
+        with ThreadPoolExecutor(1) as pool:
+            refused.append(pool.submit(write).exception())
+        return present(view, *given)
+
+    monkeypatch.setattr(GraphView, "present", look)
+    assert memory.feedback(ids) == 3
+    assert [type(one) for one in refused] == [MemoryLockedError]
 
 
 def test_accesses_of_deleted_memories_are_skipped(memory: NeuroGraphMemory, ids: list[str]) -> None:

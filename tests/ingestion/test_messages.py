@@ -328,6 +328,11 @@ def test_a_message_that_replaces_one_of_another_session_is_told(memory: NeuroGra
         memory.add([said("I live in Bern.")], user_id="bob")
 
 
+def test_a_text_that_has_expired_already_is_told(memory: NeuroGraphMemory) -> None:
+    (note,) = memory.add("The code is 12.", expires_at="2020-01-01").notes
+    assert "expired" in note
+
+
 def test_any_id_of_a_text_deletes_the_whole_text_and_a_second_time_nothing(memory: NeuroGraphMemory) -> None:
     text = "\n\n".join(f"Paragraph {i} tells of subject number {i} in some detail, and of {i * 7}." for i in range(60))
     ids, own = memory.add(text), memory.add(text, id="mine")

@@ -107,3 +107,21 @@ def test_a_toml_file_of_which_other_entries_would_change_stays(text: str, home: 
     assert main(["mcp", "install", "--client", "codex", "--write"]) != 0
     assert file.read_text(encoding="utf-8") == text
     assert list(home.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex"])
+def test_an_entry_keeps_its_environment_and_that_of_others_is_not_shown(
+    client: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    find, key = clients.CLIENTS[client]
+    env = {"other": {"PASSWORD": "secret"}, "neurogated": {"TOKEN": "t"}}
+    text = json.dumps({key: {name: {"command": "old", "env": one} for name, one in env.items()}})
+    if find().suffix == ".toml":
+        text = f"[{key}.other]\ncommand = 'old'\nenv = {{ PASSWORD = 'secret' }}\n\n"
+        text += f"[{key}.neurogated]\ncommand = 'old'\n[{key}.neurogated.env]\nTOKEN = 't'\n"
+    find().write_text(text, encoding="utf-8")
+    assert main(["mcp", "install", "--client", client, "--write"]) == 0
+    assert "secret" not in capsys.readouterr().out
+    text = find().read_text(encoding="utf-8")
+    written = tomllib.loads(text) if find().suffix == ".toml" else json.loads(text)
+    assert {name: one["env"] for name, one in written[key].items()} == env

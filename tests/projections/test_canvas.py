@@ -1,6 +1,8 @@
 """The working canvas shows the memories that matter to a session now, in a process and in Redis alike."""
 
+import contextlib
 import logging
+import socketserver
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +20,7 @@ from neurogated.compose import build
 from neurogated.core import outage
 from neurogated.core.clock import to_micros
 from neurogated.core.projections import CanvasKey, CanvasStorage
+from neurogated.errors import StorageError
 from neurogated.projections.redis_canvases import RedisCanvases
 from neurogated.testing import ManualClock
 from neurogated.tiers.canvas import CanvasOwner, LocalCanvases, WorkingCanvas
@@ -254,3 +257,29 @@ def test_recalls_of_several_threads_reach_the_server_side_by_side(clock: ManualC
         server.meeting = threading.Barrier(2)
         found = list(threads.map(lambda _: memory.retrieve("Where does Anna live?", user_id="ana"), range(2)))
         assert found[0] == found[1] != []
+
+
+@pytest.mark.parametrize(
+    "answer", [b"+OK\r\n", b":5\r\n", b"*-5\r\n", b"*1\r\n" * 3000, b"$3\r\nabc\r\n", b"nonsense\r\n"]
+)
+def test_a_server_that_is_no_redis_is_an_outage(tmp_path: Path, answer: bytes) -> None:
+    class NoRedis(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            while self.request.recv(4096):
+                self.wfile.write(answer)
+
+    with socketserver.UnixStreamServer(str(tmp_path / "socket"), NoRedis) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        canvases = RedisCanvases(f"unix://{tmp_path}/socket", "memory", seconds=0.5, lifetime=100.0)
+        calls: list[Callable[[], object]] = [
+            lambda: canvases.enter(KEYS[0], {"a": 1.0}, SIZE),
+            lambda: canvases.read(KEYS[0], SIZE),
+            lambda: canvases.remove("g", ["a"]),
+            canvases.clear,
+        ]
+        for call in calls:
+            # Some calls take some of these answers for an empty canvas.
+            with contextlib.suppress(StorageError):
+                call()
+        canvases.close()
+        server.shutdown()

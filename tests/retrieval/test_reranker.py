@@ -124,3 +124,10 @@ def test_a_folder_without_a_model_is_refused_before_a_package_is_asked_for(tmp_p
     (tmp_path / "empty").mkdir()
     with pytest.raises(ConfigError, match=r"config\.json"):
         _told(tmp_path / folder)
+
+
+def test_a_model_without_names_of_classes_ranks(folders: dict[str, Path], tmp_path: Path) -> None:
+    shutil.copytree(folders["graph"], tmp_path, dirs_exist_ok=True)
+    (tmp_path / "config.json").write_text('{"id2label": null}', encoding="utf-8")
+    with _told(tmp_path) as memory:
+        assert memory.recall(QUESTION, user_id="ana")[0].content == ANSWER

@@ -206,6 +206,15 @@ def test_a_truth_value_is_no_number(post: Post, path: str, body: dict[str, objec
     assert f"{[*body][-1]!r} must be " in answer.json()["error"]["message"]
 
 
+def test_a_fault_in_json_has_a_place_and_a_question_a_longest_length(post: Post) -> None:
+    body = b'{"query": "bees" "top_n": 1}'
+    message = post("/v1/recall", body).json()["error"]["message"]
+    assert "no JSON" in message
+    assert str(body.index(b'"top_n"')) in message
+    for path in ("recall", "context"):
+        assert post(f"/v1/{path}", json.dumps({"query": "a" * 20_000}).encode()).status_code == 422
+
+
 def test_large_texts_and_many_messages_are_taken(post: Post) -> None:
     code = json.dumps([[1, 2, {"a": '"'}]] * 30_000)
     assert post("/v1/memories", json.dumps({"content": {"content": "a", "name": code[:200_000]}}).encode()).is_success

@@ -127,7 +127,6 @@ def test_what_was_acknowledged_is_there_after_a_stop_during_writes(how: signal.S
 
 MANY = 40
 TASK = {"query": "write to the neighbours who collect stamps of the town"}
-LONG = {"query": "a" * 20_000}
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,16 @@ from neurogated.storage.index.vectors.state import Codes
 from tests.storage.vector_cases import brute_force, clusters, found, small_store
 
 
+@pytest.mark.filterwarnings("error")
+def test_vectors_almost_too_small_for_a_number_disturb_no_search() -> None:
+    tiny, limit = np.finfo(np.float32).smallest_subnormal, np.finfo(np.float32).tiny
+    store = EmbeddingStore()
+    store.put(np.arange(5), np.outer([1, tiny, limit / 2, 200 * limit, 0], [1, 0.5, 0]).astype(np.float32))
+    keys, scores = store.search(np.array([1, 0.5, 0], dtype=np.float32), 5)
+    assert {0, 3} <= set(keys[scores > 0.99].tolist())
+    assert np.isfinite(scores).all()
+
+
 def test_an_error_in_the_background_is_told_and_the_search_goes_on(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -238,3 +238,17 @@ def test_a_late_refresh_revives_nothing_and_moves_no_newer_end(opened: Open, clo
     clock.advance(timedelta(minutes=11))
     refresh(store.memory.session, [entry for entry in entries if entry.key == "expired"], wanted=True)
     assert store.sweep_ttl() == 1
+
+
+def test_who_is_told_of_deleted_items_may_wait_for_another_writer(opened: Open) -> None:
+    store, added = opened({"default_ttl": 10}), list[str]()
+
+    def write(_: object) -> None:
+        thread = threading.Thread(target=lambda: added.extend(store.memory.add("The barn burned.")))
+        thread.start()
+        thread.join(20)
+
+    store.memory.on("deleted", write)
+    store.put(NOTES, "k", {"n": 1})
+    store.delete_namespace(NOTES)
+    assert len(added) == 1
