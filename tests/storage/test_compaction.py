@@ -149,6 +149,17 @@ def test_no_byte_of_an_old_text_is_left_where_the_history_is_erased(tmp_path: Pa
         assert store.check() == []
 
 
+def test_a_view_from_before_a_compaction_still_gives_the_nodes_that_remain(path: Path) -> None:
+    with SqliteStore.open(path) as store:
+        store.apply(GraphDelta(nodes=(MemoryNode("a", "apple"), MemoryNode("b", "pear"))))
+        earlier = store.view()
+        store.remove_node("a")
+        store.compact()
+        found = store.snapshot(earlier)
+        assert [node.id for node in found.nodes(earlier.live_nodes())] == ["b"]
+        assert list(found.said(earlier.live_nodes())) == [earlier.row("b")]
+
+
 @given(st.lists(st.tuples(st.sampled_from("puruxd"), st.integers(0, 3), st.integers(0, 3)), max_size=25))
 def test_the_journal_replays_any_history_to_the_graph_without_its_history(steps: list[tuple[str, int, int]]) -> None:
     with tempfile.TemporaryDirectory() as folder, SqliteStore.open(Path(folder) / "memory.db") as store:

@@ -89,8 +89,7 @@ class GraphSnapshot(Snapshot):
         return self._texts.marks(tags, self._there(rows))
 
     def existing_tags(self, tags: Iterable[str]) -> frozenset[str]:
-        texts = self._texts
-        return texts.existing(tags, self._there(self.view.hidden), self._among)
+        return self._texts.existing(tags, self._there(self.view.hidden), self._among)
 
     def rows_with(self, terms: Collection[str], limit: int | None = None) -> Rows:
         return self._shown(self._texts.keys_with(terms, limit, self._among))
@@ -105,8 +104,7 @@ class GraphSnapshot(Snapshot):
         return {term: self._shown(rows) for term, rows in rare.items()}
 
     def terms_of(self, rows: Rows, at_most: int | None = None) -> list[frozenset[str]]:
-        found = self._texts.words_of(self._there(rows), at_most)
-        return [frozenset(terms) for terms in found]
+        return [frozenset(terms) for terms in self._texts.words_of(self._there(rows), at_most)]
 
     def find(self, *, order_by: str | None = None, limit: int | None = None, offset: int = 0) -> list[MemoryNode]:
         begin, rows = checked_count("offset", offset), self.view.admitted_nodes()
@@ -122,16 +120,11 @@ class GraphSnapshot(Snapshot):
         return [*known, *(node for node in nodes if getattr(node, name) is None)][part]
 
     def nodes(self, rows: Rows) -> list[MemoryNode]:
-        state = self._state
         try:
-            return state.nodes(self._there(rows), self._now)
+            return self._state.nodes(self._kept(rows), self._now)
         except RecordsErasedError:
             names = self.view.names(rows)
-
-        def left(state: GraphState) -> list[MemoryNode]:
-            return state.nodes(state.view.rows(names, missing_ok=True), self._now)
-
-        return self._graph.read(left)
+        return self._graph.read(lambda state: state.nodes(state.view.rows(names, missing_ok=True), self._now))
 
     def edges(self, rows: Rows) -> list[MemoryEdge]:
         view, state = self.view, self._state
@@ -158,7 +151,7 @@ class GraphSnapshot(Snapshot):
     def said(self, rows: Rows) -> dict[int, Said]:
         state, view = self._state, self.view
         try:
-            return dict(zip(rows.tolist(), state.records.said(self._there(rows)), strict=True))
+            return dict(zip(rows.tolist(), state.records.said(self._kept(rows)), strict=True))
         except RecordsErasedError:
             return {row: said_of(one) for one in self.nodes(rows) if (row := view.find(one.id)) is not None}
 
@@ -195,6 +188,12 @@ class GraphSnapshot(Snapshot):
         # A removed node gets a row beyond all others.
         found, beyond = map(self._state.view.find, self.view.names(rows)), len(self._state.view.ids)
         return np.array([beyond if row is None else row for row in found], dtype=np.int64)
+
+    def _kept(self, rows: Rows) -> Rows:
+        """Return the rows in the state; raises RecordsErasedError if one of the nodes was removed and erased."""
+        if (there := self._there(rows)).max(initial=-1) >= len(self._state.view.ids):
+            raise RecordsErasedError
+        return there
 
     def _left_out(self) -> Rows:
         """Return the rows in the state that the view does not show: hidden rows and rows added after the view."""
