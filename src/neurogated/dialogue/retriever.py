@@ -36,17 +36,33 @@ class DialogueAnswer(dict[str, str]):
     """What a search returns: texts for a prompt, by the names of MemoryOS.
 
     Its keys are `short_term_memory`, `mid_term_memory`, `user_background_context`, `assistant_knowledge` and
-    `conversation_metadata`.
+    `conversation_metadata`. The last two also have the names `assistant_knowledge_text_for_prompt` and
+    `meta_data_text_for_prompt`.
 
     Attributes:
         hits: the merged results, best first.
         reason: why profile and knowledge are empty; "" if they are not, or if a model may fill them.
     """
 
+    _OTHER_NAMES: Mapping[str, str] = {
+        "assistant_knowledge_text_for_prompt": "assistant_knowledge",
+        "meta_data_text_for_prompt": "conversation_metadata",
+    }
+
     def __init__(self, texts: Mapping[str, str], hits: Sequence[Hit], reason: str = "") -> None:
         super().__init__(texts)
         self.hits = tuple(hits)
         self.reason = reason
+
+    def __missing__(self, key: str) -> str:
+        return self[self._OTHER_NAMES[key]]
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(self._OTHER_NAMES.get(str(key), key))
+
+    def get(self, key: str, default: Any = None) -> Any:  # noqa: ANN401 - as in dict
+        """Return a text under either name."""
+        return super().get(self._OTHER_NAMES.get(key, key), default)
 
 
 def search(

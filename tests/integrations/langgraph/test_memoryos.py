@@ -166,6 +166,19 @@ def test_a_search_writes_nothing(opened: Open) -> None:
     assert [item.dict() for item in memory.search((), limit=1000)] == before
 
 
+def test_an_answer_has_both_names_of_its_texts(opened: Open) -> None:
+    answer = opened().search_memory("ana", "tomato", user_conversation_meta_data={"topic": "garden"})
+    others = {
+        "assistant_knowledge_text_for_prompt": "assistant_knowledge",
+        "meta_data_text_for_prompt": "conversation_metadata",
+    }
+    for other, name in others.items():
+        assert (answer[other], answer.get(other), other in answer) == (answer[name], answer[name], True)
+    assert "garden" in answer["meta_data_text_for_prompt"]
+    assert answer.get("other") is None
+    assert "other" not in answer
+
+
 def test_each_tier_gives_at_most_its_number_and_all_together_top_k(opened: Open) -> None:
     memory = opened(short_term_max_capacity=4, retrieval_page_topk=2)
     talk(memory, 12)
