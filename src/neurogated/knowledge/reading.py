@@ -305,9 +305,9 @@ def _days(given: str, text: str, said: datetime) -> Span | None:
     if not given:
         return None
     if fold(given) in fold(text) and not _DATE.fullmatch(given):
-        return date_of(given, said)
+        return date_of(given, said, text)
     meant = date_of(given) if _DATE.fullmatch(given) else None
-    named = [days for one in (text, *find_times(text)) if (days := date_of(one, said))]
+    named = [days for one in (text, *find_times(text)) if (days := date_of(one, said, text))]
     return next((one for one in named if meant and one.first <= meant.last and meant.first <= one.last), None)
 
 

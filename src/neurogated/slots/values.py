@@ -7,7 +7,7 @@ import gzip
 import math
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib import resources
 from typing import Literal, NamedTuple
 
@@ -15,6 +15,7 @@ from neurogated.core.contexts import remembered
 from neurogated.text.keywords import split_keywords
 from neurogated.text.strings import table_of
 from neurogated.text.time_spans import Span, span_of
+from neurogated.text.times import MONTHS
 
 
 class Attribute(NamedTuple):
@@ -131,8 +132,13 @@ def lies_in(one: str, other: str) -> bool:
 
 
 ValueRelation = Literal["same", "narrower", "wider", "different"]
-_GIVEN, _NO_YEAR = 1000, datetime(4, 7, 2, tzinfo=UTC)
-"""The first year that counts as given; and the middle of the year, a leap year, of days that name none."""
+_GIVEN, _NO_YEAR = 1000, 4
+"""The first year that counts as given; and the year, a leap year, of days that name none."""
+_UNSAID = datetime(4, 7, 2, tzinfo=UTC), datetime(8, 12, 31, tzinfo=UTC)
+"""Two times at which only a text that does not depend on the time names the same day and month."""
+_SHORT = [name[:3] for name in MONTHS["en"]]
+_MONTH = re.compile(rf"({'|'.join(_SHORT)}|sept)\.?,?(?: (\d{{4}}))?", re.IGNORECASE)
+_ISO_MONTH = re.compile(r"(?<![\d-])(\d{4})-0?([1-9]|1[0-2])(?![\d-])")
 _NUMBER = re.compile(
     r"(\d+(?:,\d{3})*(?:\.\d+)?|[零一二两三四五六七八九十百千万]+|[a-z]+)\s*(k(?![a-z])|万)?\s*([^\W\d_]+|[%€$£])?",
     re.IGNORECASE,
@@ -153,10 +159,22 @@ _INDEFINITE, _SPECIFIC = re.compile("an? ", re.IGNORECASE), re.compile(r"[A-Z\d@
 _SIGNS = re.compile(r"[\W_]+")
 
 
-def date_of(text: str, said: datetime | None = None) -> Span | None:
-    """Return the days that a text names; without `said`, days that name no year are in the year 4."""
-    # "June" names days only in "in June".
-    return span_of(f"in {text}", said or _NO_YEAR, years=True)
+def date_of(text: str, said: datetime | None = None, told: str = "") -> Span | None:
+    """Return the days that a text names, said at a time in the tense of the text `told`.
+
+    Without `said`, days that name no year are in the year 4, and a text such as "today" names none.
+    """
+    if short := _MONTH.fullmatch(text):
+        text = f"{short[2] or ''}年{_SHORT.index(short[1][:3].lower()) + 1}月".lstrip("年")
+    # "June" names days only in "in June", and "2026-06" is no part of a date for every reader.
+    text = "in " + _ISO_MONTH.sub(r"\1年\2月", text)
+    if said:
+        return span_of(text, said, years=True, told=told)
+    one, other = (span_of(text, day, years=True) for day in _UNSAID)
+    if one == other or not (one and other):
+        return one and other
+    days, others = ([day.replace(year=_NO_YEAR) for day in span] for span in (one, other))
+    return Span(*days) if days == others and one.last - one.first < timedelta(364) else None
 
 
 def number_of(text: str) -> tuple[float, str] | None:
@@ -222,7 +240,10 @@ def _compare_dates(one: str, other: str) -> ValueRelation | None:
         if second.first <= first.first and first.last <= second.last:
             return "narrower"
         return "wider" if first.first <= second.first and second.last <= first.last else "different"
-    days = [(span.first.month, span.first.day, span.last.day) for span in (first, second)]
+    # February ends on another day in another year.
+    days = [
+        (span.first.month, span.first.day, span.last.day - (f"{span.last:%m%d}" == "0229")) for span in (first, second)
+    ]
     if days[0] != days[1]:
         return "different"
     return "wider" if first.first.year < _GIVEN else "narrower"
