@@ -82,6 +82,12 @@ def test_a_name_has_the_subject_and_no_opener_day_or_verb_that_always_stands_bes
     assert [name for _, name in keywords_and_names(words, words)] == list(subjects)
 
 
+def test_the_form_of_a_subject_is_the_same_in_every_process(memory: NeuroGraphMemory) -> None:
+    subjects = ["dinner", "garden", "printer", "harbor", "valve", "pump", "field", "letter", "bridge", "sail"]
+    (one,) = memory.add("We met.", tags=[f"the {subject}" for subject in subjects])
+    assert set(subjects) <= set(words_in([memory.get(one)], 1).shown.values())
+
+
 def test_a_question_is_routed_to_the_community_that_answers_it(memory: NeuroGraphMemory) -> None:
     memory.add([*SAILS, *BEES])
     for by in ("meaning", "words"):
