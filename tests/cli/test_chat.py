@@ -89,6 +89,28 @@ def test_commands_and_bare_replies_are_no_memories(chat: Chat, tmp_path: Path) -
     assert _contents(tmp_path) == []
 
 
+def test_a_command_that_takes_nothing_says_so(chat: Chat, tmp_path: Path) -> None:
+    words = ("/undo 2", "/good 1", "/help me", "/quit now")
+    out = chat("I keep bees.", *words, flags=ANA)
+    assert [f"error: {word.split()[0]} takes nothing after it" in out for word in words] == [True] * len(words)
+    assert _contents(tmp_path) == [("user", "I keep bees.")]
+
+
+def test_each_question_is_told_not_to_be_remembered_and_the_first_how_it_would_be(chat: Chat) -> None:
+    out = chat("Who keeps bees?", "Can you remember that my dentist is Dr. Lee?", flags=ANA)
+    assert out.count("/add TEXT remembers") == 1
+    assert out.count("a question is not remembered") == 2
+
+
+def test_one_memory_of_the_last_answer_is_explained_by_its_number(chat: Chat) -> None:
+    flags = ("--user_id", "ana", "--plain")
+    chat("/add The pump failed.", "/add The pump is red.", flags=flags)
+    out = chat("Which pump failed?", "/why 2", "/why 3", "/why me", flags=flags)
+    assert re.findall(r"^(\d)\. score .*  id chunk-", out, re.MULTILINE) == ["2"]
+    assert out.count("error: /why takes a number from 1 to 2") == 2
+    assert "error: the last answer has no memories" in chat("/why 1", flags=flags)
+
+
 def test_only_what_this_chat_has_changed_is_taken_back(chat: Chat, tmp_path: Path) -> None:
     chat("I keep bees.", flags=ANA)
     nothing = "this chat has changed nothing that could be taken back"

@@ -37,6 +37,21 @@ def _one_error_line(captured: str) -> str:
     return line.removeprefix("error: ")
 
 
+def test_run_prints_its_figures_and_their_folder(
+    sample: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(sample) == 0
+    shown = capsys.readouterr().out
+    (metrics_file,) = (tmp_path / "out" / "sample").glob("*/metrics.json")
+    metrics = json.loads(metrics_file.read_text(encoding="utf-8"))
+    assert shown.startswith(f"{metrics['nodes']} nodes, {metrics['edges']} edges, indexed in ")
+    for kind, row in metrics["recall"].items():
+        recalls = " +".join(f"{row[column]:.1f}" for column in row if column != "questions")
+        assert re.search(rf"^{kind} +{row['questions']} +{recalls}$", shown, flags=re.MULTILINE), kind
+    assert "all except embed" in shown
+    assert shown.endswith(f"Written to {metrics_file.parent}\n")
+
+
 # Run
 
 

@@ -347,6 +347,13 @@ def test_cursor_gets_a_context_and_its_transcript_is_stored_once(client: Client,
     assert (other.returncode, other.stdout) == (0, "")
 
 
+def test_cursor_without_transcripts_is_told_what_is_missing(client: Client) -> None:
+    done = _of_cursor(client, "stop", Path("x"), transcript_path=None, status="completed", loop_count=0)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "settings of Cursor" in done.stderr
+    assert done.stderr.count("transcript_path") == 1, "a field without a value is not one that it has"
+
+
 @pytest.mark.parametrize("names", [("session_id", "hook_event_name"), ("sessionId", "hookEventName")])
 def test_vs_code_gets_a_context_and_its_transcript_is_stored(
     client: Client, tmp_path: Path, names: tuple[str, str]

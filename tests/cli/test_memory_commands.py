@@ -7,6 +7,8 @@ import re
 import shlex
 import shutil
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -117,6 +119,11 @@ def test_check_finds_a_sound_memory_sound_and_a_broken_one_broken(
     assert re.search(said, run("check", code=1))
 
 
+def test_only_indexing_forgets_old_content(run: Run, filled: list[str]) -> None:
+    run("index", "--resume", "--force_index_from_scratch")
+    assert json_of(run, "stats")["nodes"] == len(filled)
+
+
 def test_indexing_from_scratch_drops_a_memory_of_an_old_format(run: Run, filled: list[str], tmp_path: Path) -> None:
     path = tmp_path / "agent" / "sample" / "memory" / "memory.db"
     shutil.copytree(tmp_path / "agent" / "memory", path.parent)
@@ -127,6 +134,13 @@ def test_indexing_from_scratch_drops_a_memory_of_an_old_format(run: Run, filled:
     assert "index again with --force_index_from_scratch" in run(*words, code=1)
     run(*words, "--force_index_from_scratch")
     assert json_of(run, "stats", "--dataset", "sample")["nodes"] > len(filled)
+
+
+def test_a_closed_output_pipe_gives_no_traceback(filled: list[str], tmp_path: Path) -> None:
+    program = f"{shlex.quote(sys.executable)} -m neurogated stats --embedding_name hash --save_dir {tmp_path / 'agent'}"
+    done = subprocess.run(["bash", "-c", f"{program} | true"], capture_output=True, text=True, check=True)
+    assert "Traceback" not in done.stderr
+    assert filled
 
 
 _MAKES = {
@@ -156,6 +170,21 @@ def test_a_command_that_needs_memories_makes_no_folder_in_a_wrong_place(
     assert main([*shlex.split(example)[1:], "--save_dir", "wrong"]) == 1
     assert "there is no memory" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_every_path_to_a_file_names_the_same_text(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to("notes.txt")
+    Path("notes.txt").write_text("The pump failed.", encoding="utf-8")
+    names = {run("add", "--file", path) for path in ("notes.txt", "./notes.txt", "link", str(tmp_path / "notes.txt"))}
+    assert names == {f"{Path('notes.txt').resolve()}\n"}
+    assert json_of(run, "list")["total"] == 1
+    # A memory that was moved knows the file, too.
+    (tmp_path / "agent").rename(tmp_path / "moved")
+    (tmp_path / "agent").symlink_to("moved")
+    assert json_of(run, "add", "--file", "link")["replaced"] == []
+    assert json_of(run, "list")["total"] == 1
+    assert json_of(run, "delete", "--document", "./link") == {"deleted": 1}
 
 
 def test_a_file_added_again_replaces_its_earlier_text_and_says_so(run: Run, tmp_path: Path) -> None:
@@ -208,6 +237,36 @@ def test_all_users_are_reached_by_a_flag(run: Run) -> None:
     run("list", "--all_users", "--user_id", "ana", code=2)
     run("list", "--user_id", "", code=1)
     assert json_of(run, "undo", "--all_users")["memories"][0]["id"] == mine
+
+
+def test_commands_print_for_a_reader_what_they_give_as_json(run: Run) -> None:
+    """One line of each table. `tests/test_operations.py` tests all arguments of the commands."""
+    text = "The pump stands by the river."
+    pump = run("add", text, "--user_id", "ana", "--timestamp", "2026-05-04", "--importance", "0.5").split()[0]
+    lyon = run("facts", "--add", "Ana", "city", "Lyon", "--user_id", "ana").strip()
+    run("facts", "--add", "Ana", "city", "Paris", "--user_id", "ana")
+    event = json_of(run, "record", "Oiled it.", "--outcome", "success", "--used", pump, "--user_id", "ana")["ids"][0]
+    (found,) = json_of(run, "conflicts", "--user_id", "ana")["conflicts"]
+    for words, shown in (
+        ("context 'Where is the pump?' --token_budget 200 --explain", f"- (4 May 2026): {text}\n"),
+        ("context 'Where is the pump?' --token_budget 9", "no memory fits into 9 tokens; the best one needs "),
+        ("facts", "\n    Ana city: Paris\nfacts: 2\n"),
+        ("facts --subject Eve", "facts: 0\n"),
+        ("conflicts", f"    {lyon}  “Ana city: Lyon”\n"),
+        ("list", event),
+        ("tiers", f"{pump}  {text}\n"),
+        ("history --last 2", "--last"),
+    ):
+        assert shown in run(*shlex.split(words), "--user_id", "ana"), words
+    assert "wrong" in run("resolve", found["id"], "--keep", lyon, "--because", "She said so.")
+    (resolved,) = json_of(run, "conflicts", "--user_id", "ana", "--status", "all")["conflicts"]
+    assert (resolved["status"], resolved["because"]) == ("resolved", "She said so.")
+    lines = run("energy", pump, "--days", "360").splitlines()
+    assert (len(lines), lines[0].endswith("now")) == (13, True)
+    assert lines[0].count("#") > lines[6].count("#") > 0
+    run("add", "The code is 4711.", "--ttl", "60")
+    assert json_of(run, "maintain", "--now", "2999-01-01T00:00:00+00:00") == {"expired": 1, "removed": 1}
+    assert "0 expired memories" in run("maintain")
 
 
 # Contexts, facts, conflicts, energy and the history

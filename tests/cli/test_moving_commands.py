@@ -62,6 +62,26 @@ def test_a_memory_goes_over_to_another_model(run: Run, filled: list[str], monkey
     run("ask", "pump?", code=1)
 
 
+def test_an_export_says_how_many_items_of_a_store_it_leaves_out(run: Run, tmp_path: Path) -> None:
+    item = {"namespace": ["notes"], "key": "k", "value": {"text": "Tea.", "other": 3}}
+    (tmp_path / "items.json").write_text(json.dumps([item]), encoding="utf-8")
+    run("import", str(tmp_path / "items.json"), "--user_id", "ana")
+    run("add", "I keep bees.", "--user_id", "ana")
+    told = json.loads(run("export", str(tmp_path / "ana.json"), "--user_id", "ana", "--to", "pam", "--json"))
+    assert told == {"memories": 1, "items_left_out": 1}
+
+
+def test_an_export_of_all_versions_of_a_user_says_what_to_import_instead(run: Run, tmp_path: Path) -> None:
+    run("add", "I keep bees.", "--user_id", "ana")
+    assert "--to pam" in run("export", str(tmp_path / "ana.jsonl"), "--user_id", "ana")
+    assert "--to pam" in run("import", str(tmp_path / "ana.jsonl"), code=2)
+    run("export", str(tmp_path / "ana.json"), "--user_id", "ana", "--to", "pam")
+    run("import", str(tmp_path / "ana.json"), folder="two")
+    assert [
+        one["content"] for one in json.loads(run("list", "--user_id", "ana", "--json", folder="two"))["memories"]
+    ] == ["I keep bees."]
+
+
 # Files of other systems
 
 
@@ -76,12 +96,3 @@ def test_the_format_is_found_and_a_report_written(run: Run, tmp_path: Path) -> N
     told = run("import", str(file))
     assert "1 left out: of another branch" in told
     assert "(chatgpt): 1 text, 0 of them new; 0 parts not imported; 1 text no longer valid" in told
-
-
-def test_an_export_says_how_many_items_of_a_store_it_leaves_out(run: Run, tmp_path: Path) -> None:
-    item = {"namespace": ["notes"], "key": "k", "value": {"text": "Tea.", "other": 3}}
-    (tmp_path / "items.json").write_text(json.dumps([item]), encoding="utf-8")
-    run("import", str(tmp_path / "items.json"), "--user_id", "ana")
-    run("add", "I keep bees.", "--user_id", "ana")
-    told = json_of(run, "export", str(tmp_path / "ana.json"), "--user_id", "ana", "--to", "pam")
-    assert told == {"memories": 1, "items_left_out": 1}

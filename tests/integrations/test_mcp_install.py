@@ -109,6 +109,17 @@ def test_a_toml_file_of_which_other_entries_would_change_stays(text: str, home: 
     assert list(home.iterdir()) == [file]
 
 
+def test_without_the_package_the_command_to_install_it_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["mcp", "install", "--client", "claude-code"]
+    assert main(words) == 0
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("neurogated.cli.serving.find_spec", lambda _: None)
+    assert main(words) == 0
+    assert "pip install 'neurogated[mcp]'" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("client", ["claude-code", "codex"])
 def test_an_entry_keeps_its_environment_and_that_of_others_is_not_shown(
     client: str, capsys: pytest.CaptureFixture[str]

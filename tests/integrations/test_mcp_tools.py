@@ -76,6 +76,18 @@ def test_the_schemas_of_tools_say_every_bound_in_words_of_json_schema(memory: Ne
     with_client(memory, use)
 
 
+def test_a_client_names_the_zone_of_its_user(memory: NeuroGraphMemory) -> None:
+    memory.add("Ana met Ben.", timestamp="2026-05-03T23:30:00Z", user_id="ana")
+
+    async def use(client: ClientSession) -> None:
+        for zone, day in (("Asia/Tokyo", "4 May 2026"), ("America/Lima", "3 May 2026")):
+            assert day in (await call(client, "context", query="meet Ben", timezone=zone))["text"]
+            await call(client, "recall", query="Whom did Ana meet on 4 May?", timezone=zone)
+        assert "Atlantis" in await refused(client, "recall", query="Ben", timezone="Atlantis")
+
+    with_client(memory, use)
+
+
 @pytest.mark.parametrize(
     ("given", "tags"),
     [
