@@ -205,3 +205,12 @@ def test_a_late_renewal_does_not_claim_a_lease_that_was_given_back(url: str) -> 
         assert one.engine.turn.began is None
         other.add_node(MemoryNode("b", "text"))
         assert one.has_node("b")
+
+
+def test_a_memory_that_is_frozen_no_longer_keeps_the_property_that_earlier_builds_read(url: str, ask: Ask) -> None:
+    with Neo4jStore.open(url) as store:
+        for frozen in (True, False):
+            store.record_frozen(frozen=frozen)
+            (memory,) = ask("MATCH (m:NeurogatedMemory {memory: $memory}) RETURN m.frozen AS frozen")
+            assert memory["frozen"] is not None
+            assert bool(memory["frozen"]) is store.is_frozen() is frozen

@@ -237,12 +237,13 @@ class Neo4jEngine(DatabaseEngine):
         return self._memory()
 
     def record(self, settings: Mapping[str, Any]) -> None:
+        values = {name: "" if value is None else value for name, value in settings.items()}
         with self.transaction() as work:
-            work.memory |= settings
-            work.add(bolt.SET_MEMORY, values=dict(settings))
+            work.memory |= values
+            work.add(bolt.SET_MEMORY, values=values)
 
     def is_frozen(self) -> bool:
-        # The property of a memory that was never frozen is false.
+        # It is false if it was never frozen, and empty if no longer: earlier builds of this format need the property.
         return self._memory().get("frozen") in (True, "1")
 
     def copies(self) -> list[str]:
