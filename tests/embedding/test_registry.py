@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from neurogated import MemoryConfig
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.config.groups import EmbeddingSettings
 from neurogated.core.ports import Embedder
 from neurogated.embedding.bundled_model import BundledEmbedder
@@ -135,3 +135,10 @@ def test_most_texts_in_another_language_warn_once_with_the_remedy(
     (warning,) = warnings_of(caplog)
     assert "neurogated[multilingual]" in warning
     assert "migrate" in warning
+
+
+def test_a_memory_of_chinese_messages_warns(caplog: pytest.LogCaptureFixture) -> None:
+    with NeuroGraphMemory(MemoryConfig(storage="memory")) as memory:
+        for number in range(12):
+            memory.add({"role": "user", "name": "Ana", "content": f"今天我买了{number}本书。"}, session_id="s")
+    assert len([text for text in warnings_of(caplog) if "multilingual" in text]) == 1

@@ -70,6 +70,17 @@ def test_a_memory_that_says_the_same_as_a_wrong_one_is_marked(memory: NeuroGraph
     assert "(wrong: home Leeds)" in recall.as_text()
 
 
+@pytest.mark.parametrize(("question", "first"), [("Where did I live in 2020?", 0), ("Where do I live in 2024?", 1)])
+def test_a_year_before_the_change_keeps_the_old_memory_first(
+    memory: NeuroGraphMemory, question: str, first: int
+) -> None:
+    names = [
+        memory.add(text, user_id="ana", timestamp=datetime(year, 3, 1, tzinfo=UTC))[0]
+        for text, year in (("I live in Leeds.", 2020), ("I live in York now.", 2022))
+    ]
+    assert memory.recall(question, user_id="ana").ids[0] == names[first]
+
+
 @pytest.mark.parametrize(
     ("question", "first"),
     [

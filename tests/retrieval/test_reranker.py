@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.compose import build
-from neurogated.errors import ConfigError, LLMError
+from neurogated.errors import ConfigError, LLMError, MissingExtraError
 from neurogated.viewer.page import recall_text
 from tests.knowledge.nli_model import LABELS, PAIRS, build_model, export_graph, train
 
@@ -109,6 +109,12 @@ def test_what_cannot_rank_is_refused_in_a_sentence(folders: dict[str, Path], tmp
         memory.recall(QUESTION, user_id="ana")
     with pytest.raises(ConfigError, match="ACTIVATION=gated"):
         MemoryConfig.preset("classic", retrieval={"reranker": folders["graph"]})
+
+
+def test_it_needs_the_package_that_runs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    with pytest.raises(MissingExtraError, match="pip install"):
+        _told(Path("some-model"))
 
 
 @pytest.mark.parametrize("name", ["tokenizer.json", "model.onnx"])

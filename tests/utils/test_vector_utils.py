@@ -52,3 +52,7 @@ def test_knn_agrees_with_scikit_learn(seed: int, k: int) -> None:
     distances, expected = NearestNeighbors(n_neighbors=k, metric="cosine").fit(keys).kneighbors(queries)
     assert positions.tolist() == expected.tolist()
     np.testing.assert_allclose(cosines, 1 - distances, atol=1e-9)
+
+
+def test_one_query_may_be_given_by_itself() -> None:
+    assert retrieve_knn([1.0, 0.0], [[0.0, 1.0], [1.0, 0.0]], 1)[0].tolist() == [[1]]
