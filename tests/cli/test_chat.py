@@ -89,13 +89,6 @@ def test_commands_and_bare_replies_are_no_memories(chat: Chat, tmp_path: Path) -
     assert _contents(tmp_path) == []
 
 
-def test_a_command_that_takes_nothing_says_so(chat: Chat, tmp_path: Path) -> None:
-    words = ("/undo 2", "/good 1", "/help me", "/quit now")
-    out = chat("I keep bees.", *words, flags=ANA)
-    assert [f"error: {word.split()[0]} takes nothing after it" in out for word in words] == [True] * len(words)
-    assert _contents(tmp_path) == [("user", "I keep bees.")]
-
-
 def test_each_question_is_told_not_to_be_remembered_and_the_first_how_it_would_be(chat: Chat) -> None:
     out = chat("Who keeps bees?", "Can you remember that my dentist is Dr. Lee?", flags=ANA)
     assert out.count("/add TEXT remembers") == 1
