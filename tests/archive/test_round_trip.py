@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 
 from graph_store_kit.contract.base import plain
 from graph_store_kit.contract.history import found_by, live_through
-from neurogated import EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
+from neurogated import Access, EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.administration import move_memory
 from neurogated.archive import export, importing
 from neurogated.archive.importing import ExportManifest, open_export, replay
@@ -109,6 +109,19 @@ def test_an_export_of_an_import_is_the_same_file_for_file(
     _export(second, folder / "second")
     for path in (folder / "first").iterdir():
         assert path.read_bytes() == (folder / "second" / path.name).read_bytes()
+
+
+def test_the_uses_of_an_expired_memory_are_exported(
+    open_pair: tuple[OpenStore, OpenStore], tmp_path: Path, clock: ManualClock
+) -> None:
+    with open_pair[0](clock) as source, open_pair[1](clock) as target:
+        node = MemoryNode("a", "apple", created_at=clock(), expires_at=clock() + timedelta(days=1))
+        source.apply(GraphDelta(nodes=(node,), at=clock()))
+        source.apply(GraphDelta(touch=Access.of(frozenset({"a"})), at=clock()))
+        clock.advance(timedelta(days=2))
+        _export(source, tmp_path / "export")
+        _import(tmp_path / "export", target)
+        assert target.get_node("a").uses == source.get_node("a").uses == 1
 
 
 def test_nothing_is_imported_into_a_history(tmp_path: Path) -> None:

@@ -177,10 +177,10 @@ class _Survey(NamedTuple):
 
 
 def _survey(name: str, store: GraphStorePort) -> _Survey:
-    view, pending = store.view(), store.pending()
+    view, pending = store.snapshot(whole=True).view, store.pending()
     while store.view().sequence != view.sequence:
         # A write came between both.
-        view, pending = store.view(), store.pending()
+        view, pending = store.snapshot(whole=True).view, store.pending()
     last_put, waiting, last, deltas = dict[str, int](), dict[PendingTask, None](), from_micros(0), 0
     for entry in (one for one in store.journal() if one.sequence <= view.sequence):
         last_put.update((node.id, entry.sequence) for node in entry.delta.nodes)
