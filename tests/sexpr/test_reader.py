@@ -1,10 +1,13 @@
 """Reading and writing expressions."""
 
+import contextlib
+
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from neurogated.errors import ExpressionError
-from neurogated.sexpr import OPERATIONS, Atom, Form, check, read, write
+from neurogated.sexpr import OPERATIONS, Atom, Form, check, layout, read, write
 from neurogated.sexpr.reader import LONGEST, MOST
 from tests.sexpr.random_expressions import expressions
 
@@ -13,6 +16,22 @@ from tests.sexpr.random_expressions import expressions
 def test_an_expression_survives_writing(expression: Atom | Form) -> None:
     assert read(write(expression)) == expression
     assert write(read(write(expression))) == write(expression)
+
+
+@given(expressions, st.lists(st.text('; ()"ab', max_size=10), max_size=3))
+def test_a_layout_keeps_the_expression_and_its_comments(expression: Atom | Form, comments: list[str]) -> None:
+    text = "".join(f"; {one}\n" for one in comments) + write(expression).replace(" (", " ; why \n(")
+    with contextlib.suppress(ExpressionError):
+        before, shown = read(text), layout(text)
+        assert read(shown) == before
+        assert layout(shown) == shown
+        assert "".join(shown.split()) == "".join(text.split())
+
+
+def test_a_long_form_has_a_line_for_each_item() -> None:
+    text = f'(remember "{"x" * 90}" ; why\n (list "a" "b"))'
+    assert layout(text) == f'(remember\n  "{"x" * 90}"\n  ; why\n  (list "a" "b"))\n'
+    assert layout('( recall   "x"\n5 )') == '(recall "x" 5)\n'
 
 
 @pytest.mark.parametrize("one", [one.example for one in OPERATIONS.values()])

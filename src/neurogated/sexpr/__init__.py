@@ -3,6 +3,6 @@
 from neurogated.operations import EXPRESSIONS as OPERATIONS
 from neurogated.operations import Operation
 from neurogated.sexpr.check import Call, check
-from neurogated.sexpr.reader import Atom, Form, Symbol, read, write
+from neurogated.sexpr.reader import Atom, Form, Symbol, layout, read, write
 
-__all__ = ["OPERATIONS", "Atom", "Call", "Form", "Operation", "Symbol", "check", "read", "write"]
+__all__ = ["OPERATIONS", "Atom", "Call", "Form", "Operation", "Symbol", "check", "layout", "read", "write"]

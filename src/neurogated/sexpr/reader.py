@@ -65,7 +65,7 @@ def read(text: str) -> Expression:
         raise ExpressionError(f"an expression has more than {LONGEST} characters", text, LONGEST)
     found: list[Expression] = []
     opened: list[tuple[list[Expression], int, bool]] = []
-    for kind, at, value in _tokens(text):
+    for kind, at, _, value in _tokens(text):
         if found and not opened:
             raise ExpressionError("there is a second expression; give one", text, at)
         if kind == "open":
@@ -88,8 +88,8 @@ def read(text: str) -> Expression:
     return found[0]
 
 
-def _tokens(text: str) -> Iterator[tuple[str, int, Value]]:
-    """Yield the kinds (`open`, `close`, `text` or `word`) and places of the tokens, and the values of the last two."""
+def _tokens(text: str) -> Iterator[tuple[str, int, int, Value]]:
+    """Yield kinds (`open`, `close`, `text` or `word`), begins and ends of tokens, and the values of the last two."""
     position = count = 0
     while position < len(text):
         token = _TOKEN.match(text, position)
@@ -109,7 +109,7 @@ def _tokens(text: str) -> Iterator[tuple[str, int, Value]]:
             value, position = _text(text, at)
         elif kind == "word":
             value = _word(text, token["word"], at)
-        yield kind, at, value
+        yield kind, at, position, value
 
 
 def _text(text: str, at: int) -> tuple[str, int]:
@@ -154,3 +154,57 @@ def _written(value: object) -> str:
     if value is None:
         return "nil"
     return json.dumps(value, ensure_ascii=False)
+
+
+_WIDTH = 100
+# Deeper forms have no more indentation, which could exceed the text itself.
+_MOST_LEVELS = 20
+_COMMENT = re.compile(r";[^\n]*")
+_Pieces = list[tuple[str, str]]
+"""The kinds and texts of tokens and comments (`;`)."""
+
+
+def layout(text: str) -> str:
+    """Return an expression with each form on one line of at most 100 characters, or else a line for each of its items.
+
+    Tokens and comments stay to the letter, and a second call changes nothing. Raises ExpressionError, as `read` does.
+    """
+    read(text)
+    pieces, position = _Pieces(), 0
+    opened, ends = list[int](), dict[int, int]()
+    for kind, begin, end, _ in (*_tokens(text), ("end", len(text), len(text), None)):
+        pieces += [(";", one.rstrip()) for one in _COMMENT.findall(text, position, begin)]
+        if kind == "open":
+            opened.append(len(pieces))
+        elif kind == "close":
+            ends[opened.pop()] = len(pieces)
+        pieces.append((kind, text[begin:end]))
+        position = end
+    lines, depth, place = [""], 0, 0
+    while place < len(pieces) - 1:
+        kind, written = pieces[place]
+        end, indent = ends.get(place, place), "  " * min(depth, _MOST_LEVELS)
+        flat = _flat(pieces[place : min(end, place + _WIDTH) + 1], _WIDTH - len(indent))
+        is_open = kind == "open" and flat is None
+        if kind == "close":
+            depth -= 1
+            if pieces[place - 1][0] == ";":  # it would hide the parenthesis
+                lines.append("  " * min(depth, _MOST_LEVELS))
+            lines[-1] += written
+        elif place and pieces[place - 1][0] == "open" and kind != ";":
+            lines[-1] += flat or written
+        else:
+            lines.append(indent + (flat or written))
+        depth += is_open
+        place = place + 1 if is_open else end + 1
+    return "\n".join(lines[1:]) + "\n"
+
+
+def _flat(pieces: _Pieces, width: int) -> str | None:
+    """Return pieces on one line; None if they do not fit, or have a comment besides their first piece."""
+    if len(pieces) > 1 and (len(pieces) > width or any(kind == ";" for kind, _ in pieces)):
+        return None
+    joined = ""
+    for (before, _), (kind, written) in zip([("open", ""), *pieces], pieces, strict=False):
+        joined += ("" if before == "open" or kind == "close" else " ") + written
+    return joined if len(pieces) == 1 or (len(joined) <= width and "\n" not in joined) else None
