@@ -122,3 +122,11 @@ def test_an_agent_that_gets_a_nested_handoff_has_the_memories_too(memory: NeuroG
     asyncio.run(Runner.run(agent, QUESTION, session=session, run_config=config))
     for model in (first, second):
         assert "Ada" in str(model.calls[0].system_instructions)
+
+
+def test_items_of_nobody_are_none_of_a_user(memory: NeuroGraphMemory) -> None:
+    nobody, ana = (MemorySession(memory, "monday", user_id=user) for user in (None, "ana"))
+    asyncio.run(nobody.add_items(ITEMS[:1]))
+    assert asyncio.run(ana.get_items()) == []
+    assert asyncio.run(ana.pop_item()) is None
+    assert asyncio.run(nobody.get_items()) == ITEMS[:1]

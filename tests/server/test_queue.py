@@ -145,24 +145,6 @@ def test_a_cancelled_call_keeps_its_place_until_its_work_ends() -> None:
     assert asyncio.run(run()) == [2]
 
 
-def test_the_error_of_a_call_whose_client_has_gone_is_nobodys(caplog: pytest.LogCaptureFixture) -> None:
-    async def run() -> None:
-        queue, begun = CallQueue(), asyncio.Event()
-
-        async def fails() -> None:
-            begun.set()
-            await asyncio.sleep(0)
-            raise ValueError
-
-        task = asyncio.create_task(queue.run("ana", "recall", fails))
-        await begun.wait()
-        task.cancel()
-        await queue.run("ana", "recall", lasting(0, [], ""))
-
-    asyncio.run(run(), debug=True)
-    assert not [one for one in caplog.records if one.exc_info]
-
-
 @pytest.mark.parametrize("others", [[], ["ana"]], ids=["alone", "beside another"])
 def test_beside_others_a_user_leaves_them_a_place(others: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     # However slow the machine, no call of this test becomes a long one.

@@ -14,6 +14,7 @@ import pytest
 from graph_store_kit.histories import node
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.config.groups import RuntimeSettings
+from neurogated.core.codec import decode
 from neurogated.core.delta import GraphDelta
 from neurogated.errors import (
     CorruptMemoryError,
@@ -165,3 +166,17 @@ def test_damage_is_found(store: PostgresStore, url: str) -> None:
     change(url, "UPDATE deltas SET body = set_byte(body, 40, 255 - get_byte(body, 40))")
     with pytest.raises(CorruptMemoryError):
         PostgresStore.open(url)
+
+
+def test_a_compaction_erases_texts_from_checkpoints_too(url: str) -> None:
+    config = MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1))
+    with PostgresStore.open(url, config=config) as store:
+        put(store, "a"), put(store, "b")
+        store.remove_node("a")
+        store.compact()
+        put(store, "c")
+    with PostgresStore.open(url) as store:
+        for column in ("SELECT body FROM deltas", "SELECT unnest(deltas) FROM checkpoints"):
+            deltas = [decode(body) for (body,) in store.engine.fetch(column)]
+            assert deltas
+            assert "a" not in {one.id for delta in deltas for one in delta.nodes}
