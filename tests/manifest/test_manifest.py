@@ -84,7 +84,9 @@ def test_a_name_has_the_subject_and_no_opener_day_or_verb_that_always_stands_bes
 
 def test_the_form_of_a_subject_is_the_same_in_every_process(memory: NeuroGraphMemory) -> None:
     subjects = ["dinner", "garden", "printer", "harbor", "valve", "pump", "field", "letter", "bridge", "sail"]
-    (one,) = memory.add("We met.", tags=[f"the {subject}" for subject in subjects])
+    (one,) = memory.add(
+        " ".join(f"We had the {subject}." for subject in subjects), tags=[f"the {subject}" for subject in subjects]
+    )
     assert set(subjects) <= set(words_in([memory.get(one)], 1).shown.values())
 
 

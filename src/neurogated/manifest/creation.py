@@ -152,7 +152,7 @@ def _without_repetition(scores: Mapping[str, float]) -> list[str]:
 
 def _stems(words: Iterable[str], shown: dict[str, str]) -> set[str]:
     found = set()
-    for word in sorted(words):  # the form that is shown depends on no order of a set
+    for word in sorted(words, key=lambda word: (len(word), word)):  # the shortest form is shown
         if len(word) not in range(3, 41) or fold(word) in ENGLISH_STOP_WORDS:
             continue
         stem = " ".join(split_keywords(word))
