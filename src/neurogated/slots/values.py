@@ -138,6 +138,7 @@ _UNSAID = datetime(4, 7, 2, tzinfo=UTC), datetime(8, 12, 31, tzinfo=UTC)
 """Two times at which only a text that does not depend on the time names the same day and month."""
 _SHORT = [name[:3] for name in MONTHS["en"]]
 _MONTH = re.compile(rf"({'|'.join(_SHORT)}|sept)\.?,?(?: (\d{{4}}))?", re.IGNORECASE)
+_SHORT_MONTH = re.compile(rf"\b({'|'.join(_SHORT)}|sept)\.?,? (\d{{4}})\b", re.IGNORECASE)
 _ISO_MONTH = re.compile(r"(?<![\d-])(\d{4})-0?([1-9]|1[0-2])(?![\d-])")
 _NUMBER = re.compile(
     r"(\d+(?:,\d{3})*(?:\.\d+)?|[零一二两三四五六七八九十百千万]+|[a-z]+)\s*(k(?![a-z])|万)?\s*([^\W\d_]+|[%€$£])?",
@@ -167,6 +168,7 @@ def date_of(text: str, said: datetime | None = None, told: str = "") -> Span | N
     if short := _MONTH.fullmatch(text):
         text = f"{short[2] or ''}年{_SHORT.index(short[1][:3].lower()) + 1}月".lstrip("年")
     # "June" names days only in "in June", and "2026-06" is no part of a date for every reader.
+    text = _SHORT_MONTH.sub(lambda one: f"{one[2]}年{_SHORT.index(one[1][:3].lower()) + 1}月", text)
     text = "in " + _ISO_MONTH.sub(r"\1年\2月", text)
     if said:
         return span_of(text, said, years=True, told=told)
