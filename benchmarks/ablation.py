@@ -17,11 +17,11 @@ from numpy.typing import NDArray
 
 from benchmarks.arguments import chosen, dataset_parser
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
-from neurogated.compose import build
 from neurogated.evaluation.datasets import Dataset
 from neurogated.evaluation.gold import PERCENT, paired_bootstrap, recall_at
 from neurogated.evaluation.runner import index, rank
 from neurogated.retrieval.formula import FORMULA, Formula
+from neurogated.session.compose import build
 
 CUTOFFS = (2, 5, 10, 20)
 _HYBRID = replace(FORMULA.without_turns, subject_weight=0.0, tag_weight=0.0)

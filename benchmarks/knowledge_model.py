@@ -23,9 +23,10 @@ from benchmarks.context import PLACE, fill, user_of
 from benchmarks.knowing_model import Known, Told, serving
 from benchmarks.knowledge import share
 from benchmarks.spoken import facts_of, matches, rows
-from neurogated import MemoryConfig, NeuroGraphMemory, runtime
-from neurogated.compose import build
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.ingestion.analysers import OfflineEntityFinder
+from neurogated.session import runtime
+from neurogated.session.compose import build
 
 Table = list[list[str]]
 """Rows of our own texts."""

@@ -16,10 +16,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated import MemoryConfig, NeuroGraphMemory, runtime
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.evaluation.datasets import FORMATS, SOURCES_KEY, Dataset, Question, dataset_folder, load_dataset
 from neurogated.evaluation.gold import PERCENT, paired_bootstrap, recall_at
 from neurogated.evaluation.runner import index, rank
+from neurogated.session import runtime
 
 CUTOFFS = (2, 5, 10, 20)
 GROUPS = ("held out", "sharing", "fed back")

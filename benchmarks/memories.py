@@ -19,7 +19,7 @@ from neurogated.core.clock import utc_now
 from neurogated.core.ports import GraphStorePort
 from neurogated.retrieval.kernel_generator import KernelGenerator
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge
-from neurogated.runtime import Parts
+from neurogated.session.runtime import Parts
 from neurogated.storage.log.sqlite.schema import FORMAT_VERSION
 from neurogated.storage.registry import open_store
 from neurogated.text.keywords import count_words

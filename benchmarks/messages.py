@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from benchmarks.many_users import fill, sample_text
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.compose import build
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.evaluation.datasets import load_locomo
+from neurogated.session.compose import build
 
 _EACH = 100
 _PARTS = 5

@@ -22,9 +22,9 @@ import numpy as np
 
 from benchmarks.context import messages, questions
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.compose import build_text_embedder
 from neurogated.core.rendering import said_by
 from neurogated.retrieval import replaced
+from neurogated.session.compose import build_text_embedder
 
 _MESSAGES, _SESSIONS, _OF_EACH = 150, 5, 4
 _BOUND = 0.65

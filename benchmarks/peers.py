@@ -121,7 +121,7 @@ def _said() -> list[tuple[list[Message], list[dict[str, Any]]]]:
 def _task(folder: Path, sets: Sequence[tuple[list[Message], list[dict[str, Any]]]]) -> tuple[Path, Path]:
     """Write messages and questions, and the vectors of their texts."""
     from neurogated import MemoryConfig
-    from neurogated.compose import build_text_embedder
+    from neurogated.session.compose import build_text_embedder
 
     task = [
         {
@@ -336,7 +336,7 @@ def _mem0(folder: Path, vectors: Vectors, _: int) -> Peer:
 def _neurogated(folder: Path, _: Vectors, __: int) -> Peer:
     from benchmarks.said import NOW, USER
     from neurogated import MemoryConfig, NeuroGraphMemory
-    from neurogated.compose import build
+    from neurogated.session.compose import build
 
     config = MemoryConfig(save_dir=str(folder))
     parts, ids = build(config), dict[str, str]()

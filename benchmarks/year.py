@@ -26,8 +26,8 @@ import numpy as np
 
 from benchmarks.calls import calls_of
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.compose import build
 from neurogated.config.groups import RuntimeSettings
+from neurogated.session.compose import build
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 _WEEKS, _SESSION, _MONTH, _QUARTER = 52, 4, 4, 13

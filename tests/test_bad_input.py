@@ -13,15 +13,15 @@ import pytest
 from numpy.typing import NDArray
 
 from neurogated import ANY_USER, Document, MemoryConfig, MemoryNode, NeuroGraphMemory, compute_mdhash_id, errors, field
-from neurogated.compose import load_config
 from neurogated.core.extras import import_extra
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import ConfigError, DatasetError, InputError, NeurogatedError
 from neurogated.evaluation.datasets import load_dataset
 from neurogated.integrations.mcp.clients import install
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.runtime import Parts
 from neurogated.server.callers import Keys
+from neurogated.session.compose import load_config
+from neurogated.session.runtime import Parts
 from neurogated.storage.graph_store import GraphStore
 
 GOOD = "The ferry left at dawn."

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.compose import build, load_config
 from neurogated.errors import ConfigError
 from neurogated.llm.factory import llm_is_configured
+from neurogated.session.compose import build, load_config
 
 YAML = "TOP_K_ANCHORS: 7\nMAX_HOPS: 4\nENERGY_DECAY_RATE: 0.25\nllm_base_url: null\n"
 JSON = json.dumps({"TOP_K_ANCHORS": 7, "MAX_HOPS": 4, "ENERGY_DECAY_RATE": 0.25, "llm_base_url": None})

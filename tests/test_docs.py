@@ -71,7 +71,7 @@ def test_the_first_command_of_a_page_runs_in_a_process_of_its_own(folder: Path) 
 
 
 @pytest.mark.usefixtures("folder")
-@pytest.mark.filterwarnings("default::neurogated.fallback.FallbackWarning")
+@pytest.mark.filterwarnings("default::neurogated.session.fallback.FallbackWarning")
 @pytest.mark.parametrize("name", _pages_with("python"))
 def test_the_examples_of_a_page_run_one_after_the_other(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Each prints what stands below it, if there is anything."""

@@ -10,8 +10,8 @@ from uuid import uuid4
 import pytest
 
 from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage
-from neurogated.compose import build
 from neurogated.errors import InputError
+from neurogated.session.compose import build
 from neurogated.testing import ManualClock
 from tests.postgres_server import Postgres
 from tests.repeating import Repeating
@@ -33,7 +33,7 @@ def test_caches_of_a_language_model_are_emptied_without_one_too(
     folder = Path(config.save_dir)
     with monkeypatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", "none")
-        patch.setattr("neurogated.compose.get_llm", lambda *_, **__: Repeating(WORD))
+        patch.setattr("neurogated.session.compose.get_llm", lambda *_, **__: Repeating(WORD))
         with NeuroGraphMemory(config.replace(llm={"use": "auto"})) as memory:
             (node_id,) = memory.add_document(f"The pass word of the gate is {WORD}.")
             assert memory.answer(memory.recall("What is the pass word?")) == WORD

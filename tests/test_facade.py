@@ -13,8 +13,8 @@ import pytest
 
 import neurogated
 from neurogated import AsyncNeuroGraphMemory, MemoryConfig, NeuroGraphMemory
-from neurogated.compose import build
-from neurogated.runtime import ACCESS_FLUSH_SECONDS
+from neurogated.session.compose import build
+from neurogated.session.runtime import ACCESS_FLUSH_SECONDS
 from neurogated.testing import ManualClock
 from tests.knowledge.plain_reader import config_of
 

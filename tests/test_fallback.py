@@ -10,13 +10,14 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from neurogated.session.fallback import FallbackWarning
 
-from neurogated import MemoryConfig, NeuroGraphMemory, fallback
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.core.abilities import SupportsNamespaces
 from neurogated.core.clock import utc_now
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import MemoryLockedError, StorageError, UnreachableError
-from neurogated.fallback import FallbackWarning
+from neurogated.session import fallback
 from neurogated.storage.log.neo4j import connection
 from neurogated.storage.registry import open_alone
 from tests.bolt_server import BoltServer
@@ -181,7 +182,7 @@ def test_an_erasure_meanwhile_is_an_erasure(config: MemoryConfig, gate: Gate) ->
         assert "Ada is ill." not in _logged(memory)
 
 
-@pytest.mark.parametrize("step", ["pathlib.Path.rename", "neurogated.fallback._release", "shutil.rmtree"])
+@pytest.mark.parametrize("step", ["pathlib.Path.rename", "neurogated.session.fallback._release", "shutil.rmtree"])
 def test_an_interrupted_takeover_is_finished_and_takes_nothing_twice(
     config: MemoryConfig, gate: Gate, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

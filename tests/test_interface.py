@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 
 from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, NeuroGraphMemory
-from neurogated.compose import build
 from neurogated.errors import InputError, StorageError, UnknownIdError
+from neurogated.session.compose import build
 from neurogated.testing import ManualClock
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryNode, NeuroGraphMemory, Recall, compose
+from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryNode, NeuroGraphMemory, Recall
 from neurogated.cli import main
 from neurogated.ingestion.document import Document, Passage
+from neurogated.session import compose
 from tests.chat_handler import ChatHandler
 
 ASKED_AT_ONCE = 20

@@ -10,9 +10,9 @@ from datetime import timedelta
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.compose import build
 from neurogated.errors import StorageError
 from neurogated.ingestion.document import Document, Passage
+from neurogated.session.compose import build
 from neurogated.storage.graph_store import GraphStore
 from neurogated.testing import ManualClock
 

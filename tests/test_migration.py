@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from numpy.typing import NDArray
 
 from graph_store_kit.reads import nearest
-from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory, administration, compose
-from neurogated.administration import migrate
+from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
 from neurogated.config.groups import IndexingSettings
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import ConfigError, EmbedderMismatchError, StorageError
+from neurogated.session import administration, compose
+from neurogated.session.administration import migrate
 from neurogated.testing import ManualClock
 
 QUESTIONS = ("Why was the field flooded?", "Who sold barley?", "herring at sea")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from neurogated import ANY_USER, EdgeType, MemoryConfig, NeuroGraphMemory
 from neurogated.core.habits import _parameters
 from neurogated.errors import InputError
-from neurogated.session import Component
+from neurogated.session.session import Component
 from tests.repeating import Repeating
 
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.compose import build
 from neurogated.config.groups import IndexingSettings
+from neurogated.session.compose import build
 from neurogated.storage.graph_store import GraphStore
 from neurogated.testing import ManualClock
 from tests.sessions import LONG, NOON, following_of, message_of, order_of

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from neurogated import ANY_USER, EdgeType, MemoryConfig, NeuroGraphMemory, compose, import_memory
+from neurogated import ANY_USER, EdgeType, MemoryConfig, NeuroGraphMemory, import_memory
 from neurogated.core.delta import ChangedMemory, GraphDelta
 from neurogated.core.ports import GraphStorePort
 from neurogated.core.scope import UserChoice
 from neurogated.errors import InputError
 from neurogated.plasticity.undo import UndonePart, delta_back_to, latest_of
+from neurogated.session import compose
 from neurogated.storage.graph_store import GraphStore
 from neurogated.testing import ManualClock
 

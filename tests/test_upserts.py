@@ -14,7 +14,7 @@ from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import InputError
 from neurogated.integrations.conversation import ConversationOwner, add_new, message_ids
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.runtime import Parts
+from neurogated.session.runtime import Parts
 from tests.sessions import LONG, message_of, order_of
 
 OTHER = "A heron stood by the mill. The mill was closed on Sunday."

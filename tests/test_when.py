@@ -13,10 +13,11 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from neurogated import MemoryConfig, NeuroGraphMemory, compose, import_memory
+from neurogated import MemoryConfig, NeuroGraphMemory, import_memory
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.ingestion.contents import Content
 from neurogated.ingestion.document import Details
+from neurogated.session import compose
 from neurogated.testing import ManualClock
 from neurogated.text.time_spans import Span, span_of, spans_in, times_of
 

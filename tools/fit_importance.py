@@ -24,7 +24,7 @@ from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.ingestion.importance import Encoder, Remark, chat_features, text_features
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.runtime import Parts
+from neurogated.session.runtime import Parts
 
 TEXTS = Path(__file__).with_name("importance_texts.tsv")
 OUT = Path(__file__).parent.parent / "src/neurogated/ingestion/importance.json"

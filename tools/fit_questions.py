@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from neurogated import MemoryConfig
-from neurogated.compose import build_text_embedder
 from neurogated.core.judgements import QuestionKind
 from neurogated.core.ports import Embedder
 from neurogated.retrieval.question_kinds import FITTED, FittedKinds, OfflineQuestionJudge, read_question
+from neurogated.session.compose import build_text_embedder
 
 FOLDER = Path(__file__).parent
 OUT = FOLDER.parent / "src" / "neurogated" / "retrieval" / FITTED

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from neurogated import MemoryConfig
-from neurogated.compose import build_text_embedder
 from neurogated.core.sentiment import SentimentScale
+from neurogated.session.compose import build_text_embedder
 
 TEXTS = Path(__file__).with_name("sentiment_texts.tsv")
 OUT = Path(__file__).parent.parent / "src/neurogated/core/sentiment.json"

@@ -7,10 +7,6 @@ from neurogated.core.defaults import Models, set_default_models
 from neurogated.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from neurogated.administration import import_memory as import_memory
-    from neurogated.administration import migrate as migrate
-    from neurogated.administration import repair_memory as repair_memory
-    from neurogated.administration import restore_snapshot as restore_snapshot
     from neurogated.analysis import extract_causal_edges as extract_causal_edges
     from neurogated.analysis import generate_kernel as generate_kernel
     from neurogated.components.texts import Page as Page
@@ -81,6 +77,10 @@ if TYPE_CHECKING:
     from neurogated.retrieval.neuro_retriever import RecallOptions as RecallOptions
     from neurogated.retrieval.spreading_activation import SpreadingActivation as SpreadingActivation
     from neurogated.retrieval.spreading_activation import spreading_activation as spreading_activation
+    from neurogated.session.administration import import_memory as import_memory
+    from neurogated.session.administration import migrate as migrate
+    from neurogated.session.administration import repair_memory as repair_memory
+    from neurogated.session.administration import restore_snapshot as restore_snapshot
     from neurogated.storage.graph_store import GraphStore as GraphStore
     from neurogated.tiers.canvas import Canvas as Canvas
     from neurogated.tiers.facts import Tiers as Tiers
@@ -159,7 +159,7 @@ def __dir__() -> list[str]:
 
 
 def _default_models(config: Any) -> Models:  # noqa: ANN401 - a MemoryConfig or None
-    from neurogated import compose
+    from neurogated.session import compose
 
     return compose.default_models(config)
 

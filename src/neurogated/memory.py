@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Concatenate, Never, ParamSpec, Self, TypeVar, Unpack, cast
 from uuid import UUID
 
-from neurogated import compose
 from neurogated.components.admin import Admin
 from neurogated.components.conflicts import Conflicts, Duplicates
 from neurogated.components.context import AgentContext
@@ -43,8 +42,9 @@ from neurogated.ingestion.drafts import Changes, Revision
 from neurogated.llm.base import BaseLLM
 from neurogated.plasticity.plasticity_engine import Outcome
 from neurogated.retrieval.neuro_retriever import RecallOptions
-from neurogated.runtime import Event, Parts
-from neurogated.session import Session
+from neurogated.session import compose
+from neurogated.session.runtime import Event, Parts
+from neurogated.session.session import Session
 from neurogated.sexpr import check
 from neurogated.text.strings import repaired_text
 

@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from neurogated import EdgeType, GraphStore, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
-from neurogated.administration import import_memory
 from neurogated.archive import export, importing
 from neurogated.archive.importing import (
     JOURNAL,
@@ -27,6 +26,7 @@ from neurogated.archive.importing import (
 )
 from neurogated.core.delta import LATEST, GraphDelta, JournalEntry
 from neurogated.errors import CorruptMemoryError, DatasetError, NeurogatedError, StorageError
+from neurogated.session.administration import import_memory
 
 FILES = (MANIFEST, JOURNAL, VECTORS)
 
@@ -236,7 +236,8 @@ def test_a_killed_export_leaves_nothing_that_looks_like_one(tmp_path: Path) -> N
 
 _KILLED_IMPORT = """
 import os, signal, sys
-from neurogated import MemoryConfig, administration
+from neurogated import MemoryConfig
+from neurogated.session import administration
 
 def killing(items, what, unit, *, total=None, progress=None):
     for count, item in enumerate(items):

@@ -15,13 +15,13 @@ from hypothesis import HealthCheck, given, settings
 from graph_store_kit.contract.base import plain
 from graph_store_kit.contract.history import found_by, live_through
 from neurogated import Access, EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
-from neurogated.administration import move_memory
 from neurogated.archive import export, importing
 from neurogated.archive.importing import ExportManifest, open_export, replay
 from neurogated.core.delta import Decay, WeightChange
 from neurogated.core.model import EdgeKey
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import StorageError
+from neurogated.session.administration import move_memory
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 from tests.bolt_server import BoltServer

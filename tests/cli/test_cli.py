@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from neurogated.cli import main
-from neurogated.compose import OFFLINE_NOTICE
+from neurogated.session.compose import OFFLINE_NOTICE
 
 ROOT = Path(__file__).parents[2]
 

@@ -336,7 +336,7 @@ def test_log_shows_records_from_a_level_on(
     assert (logger.level, logger.handlers) == before
     told = capsys.readouterr().err
     assert ("DEBUG neurogated.retrieval.neuro_retriever: recalled 2 memories: " in told) == ("D" in seen)
-    assert ("INFO neurogated.compose: opened a memory: " in told) == ("I" in seen)
+    assert ("INFO neurogated.session.compose: opened a memory: " in told) == ("I" in seen)
 
 
 # Expressions

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from neurogated import MemoryConfig, compose
+from neurogated import MemoryConfig
 from neurogated.embedding.registry import HashEmbedder
+from neurogated.session import compose
 from tests.archive.foreign.files import chatgpt, written
 from tests.cli.conftest import Run, json_of
 

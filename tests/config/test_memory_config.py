@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig
-from neurogated.compose import load_config
 from neurogated.config.groups import RetrievalSettings
 from neurogated.config.memory_config import PRESETS
 from neurogated.config.setting import REMOVED, SUCCEEDED, Setting, settings_of, value_of
 from neurogated.errors import ConfigError
+from neurogated.session.compose import load_config
 
 # Settings: defaults of the specification, refusals, text, environment
 

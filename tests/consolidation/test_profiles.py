@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 import pytest
 
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
-from neurogated.compose import build
 from neurogated.llm.structured import StructuredLLM
+from neurogated.session.compose import build
 from tests.consolidation.clusters import Scribe
 
 Part = tuple[str, str]

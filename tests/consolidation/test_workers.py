@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.compose import build
 from neurogated.errors import StorageError
 from neurogated.llm.structured import StructuredLLM
-from neurogated.runtime import Gathering, Periodic
+from neurogated.session.compose import build
+from neurogated.session.runtime import Gathering, Periodic
 from neurogated.testing import ManualClock
 from tests.consolidation.clusters import TEXTS, Scribe, add_cluster
 

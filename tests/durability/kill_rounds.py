@@ -24,9 +24,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage, runtime
+from neurogated import Document, MemoryConfig, NeuroGraphMemory, Passage
 from neurogated.core.conflicts import CONFLICT
 from neurogated.errors import StorageError
+from neurogated.session import runtime
 from neurogated.storage.sqlite_store import SqliteStore
 from tests.durability.beside import read_in_this_process, read_with_plain_sqlite, run_child
 

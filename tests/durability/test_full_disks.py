@@ -11,8 +11,8 @@ from mcp import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.administration import import_memory, restore_snapshot
 from neurogated.errors import StorageError
+from neurogated.session.administration import import_memory, restore_snapshot
 from tests.durability.contents import fill_disk
 from tests.served import Servers, client
 

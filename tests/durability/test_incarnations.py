@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.administration import restore_snapshot
+from neurogated.session.administration import restore_snapshot
 
 
 @pytest.fixture

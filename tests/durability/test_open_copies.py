@@ -6,10 +6,10 @@ import apsw
 import pytest
 
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
-from neurogated.administration import import_memory, restore_snapshot
 from neurogated.core.clock import utc_now
 from neurogated.core.delta import GraphDelta
 from neurogated.errors import CorruptMemoryError
+from neurogated.session.administration import import_memory, restore_snapshot
 from neurogated.storage.log.sqlite import snapshot
 from neurogated.storage.registry import open_store
 from neurogated.storage.sqlite_store import SqliteStore

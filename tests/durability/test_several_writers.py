@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory, runtime
+from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.config.groups import IndexingSettings
 from neurogated.errors import MemoryLockedError
+from neurogated.session import runtime
 from neurogated.storage.sqlite_store import SqliteStore
 from tests.knowledge.model_server import erased
 

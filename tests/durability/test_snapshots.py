@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from neurogated import MemoryConfig, MemoryNode
-from neurogated.administration import restore_snapshot
 from neurogated.core.clock import utc_now
 from neurogated.errors import CorruptMemoryError, StorageError
+from neurogated.session.administration import restore_snapshot
 from neurogated.storage.registry import open_store
 from neurogated.storage.sqlite_store import SqliteStore
 from tests.durability.contents import killed_copy

@@ -7,7 +7,7 @@ import pytest
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.runtime import Parts
+from neurogated.session.runtime import Parts
 from neurogated.testing import ManualClock
 
 

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory, runtime
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.core.view import GraphView
 from neurogated.errors import MemoryLockedError, UnknownIdError
+from neurogated.session import runtime
 
 TEXTS = ("A heron stood in the reeds.", "The heron flew over Lyon.", "Rain fell on Lyon all day.")
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.compose import build
 from neurogated.core.scope import Scope
 from neurogated.ingestion.contents import Message
+from neurogated.session.compose import build
 from neurogated.testing import ManualClock
 
 _TEXTS = (

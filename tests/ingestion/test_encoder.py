@@ -15,7 +15,7 @@ from neurogated.errors import LLMError
 from neurogated.ingestion.importance import LLMImportanceJudge, OfflineImportanceJudge, Remark
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.runtime import Parts
+from neurogated.session.runtime import Parts
 
 
 class Model:

@@ -37,7 +37,7 @@ collections = st.lists(
 def limited(term_texts: int, mentions: int) -> Iterator[None]:
     """Let memories have TERM and MENTION edges to so few texts."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("neurogated.session.MAX_TERM_TEXTS", term_texts)
+        patch.setattr("neurogated.session.session.MAX_TERM_TEXTS", term_texts)
         patch.setattr("neurogated.ingestion.mentions.MAX_MENTIONS", mentions)
         yield
 

@@ -7,9 +7,10 @@ import anthropic.types.beta
 import pytest
 from openai.types.responses import response_output_item
 
-from neurogated import MemoryConfig, NeuroGraphMemory, compose
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.ingestion.messages import read_message
+from neurogated.session import compose
 from neurogated.testing import ManualClock
 
 CALL = {"id": "call_1", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Lyon"}'}}

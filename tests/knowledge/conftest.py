@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory, runtime
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.knowledge import backlog
+from neurogated.session import runtime
 from tests.knowledge.model_server import ModelServer, serving
 from tests.knowledge.plain_reader import config_of
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from neurogated import Conflict, MemoryConfig, NeuroGraphMemory
-from neurogated.compose import build
+from neurogated.session.compose import build
 from neurogated.testing import ManualClock
 
 __all__ = ["lives", "only", "opened", "timed", "values_at", "year", "years"]

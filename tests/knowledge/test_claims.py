@@ -11,10 +11,10 @@ import pytest
 
 from graph_store_kit.reads import terms_of
 from neurogated import ANY_USER, Fact, MemoryConfig, MemoryNode, NeuroGraphMemory
-from neurogated.compose import build
 from neurogated.core.filters import Filter
 from neurogated.core.node_kind import CLAIM
 from neurogated.errors import InputError
+from neurogated.session.compose import build
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.verify import disagreements
 from neurogated.testing import ManualClock

@@ -6,7 +6,8 @@ import threading
 
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory, runtime
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.session import runtime
 from tests.knowledge.model_server import (
     EARLIER,
     LATER,

@@ -11,10 +11,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neurogated import ANY_USER, Conflict, MemoryConfig, NeuroGraphMemory
-from neurogated.administration import import_memory
 from neurogated.core.conflicts import CONFLICT
 from neurogated.core.filters import Filter
 from neurogated.errors import InputError, UnknownIdError
+from neurogated.session.administration import import_memory
 from neurogated.testing import ManualClock
 from tests.knowledge.model_server import erased
 from tests.knowledge.stated import lives, only, opened, timed, values_at, year, years

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory, runtime
+from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
+from neurogated.session import runtime
 from tests.knowledge.model_server import ModelServer, Pair, said, waiting
 
 HOBBIES = ["sailing", "chess", "pottery", "fencing", "climbing", "rowing", "baking", "juggling"]

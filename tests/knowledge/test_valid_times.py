@@ -12,7 +12,7 @@ import apsw
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.compose import build
+from neurogated.session.compose import build
 from neurogated.testing import ManualClock
 from tests.knowledge.stated import lives, only, values_at, year
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.compose import build
 from neurogated.manifest.creation import keywords_and_names, words_in
+from neurogated.session.compose import build
 from neurogated.testing import ManualClock
 from tests.golden import rows
 

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.compose import build
 from neurogated.llm.structured import StructuredLLM
+from neurogated.session.compose import build
 from tests.llm.conftest import Handler, Server, server
 from tests.manifest.test_manifest import BEES, SAILS
 from tests.manifest.test_manifest_cache import rebuilt, settle

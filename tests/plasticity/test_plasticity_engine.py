@@ -22,9 +22,9 @@ from neurogated import (
     NeuroGraphMemory,
     Recall,
 )
-from neurogated.compose import build
 from neurogated.plasticity import plasticity_engine
 from neurogated.plasticity.plasticity_engine import ASSOC_WEIGHT, PlasticityEngine
+from neurogated.session.compose import build
 from neurogated.testing import ManualClock
 
 # LTP and LTD: growth, fading, and constants

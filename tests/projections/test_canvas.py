@@ -16,12 +16,12 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory
-from neurogated.compose import build
 from neurogated.core import outage
 from neurogated.core.clock import to_micros
 from neurogated.core.projections import CanvasKey, CanvasStorage
 from neurogated.errors import StorageError
 from neurogated.projections.redis_canvases import RedisCanvases
+from neurogated.session.compose import build
 from neurogated.testing import ManualClock
 from neurogated.tiers.canvas import CanvasOwner, LocalCanvases, WorkingCanvas
 

@@ -199,7 +199,7 @@ def test_a_late_answer_about_erased_texts_is_not_cached(
     """The erasure runs before the first request, or before the answer to the first or to the second one."""
     model = Late(WORD)
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    monkeypatch.setattr("neurogated.compose.get_llm", lambda *_, **__: model)
+    monkeypatch.setattr("neurogated.session.compose.get_llm", lambda *_, **__: model)
     with NeuroGraphMemory(config.replace(llm={"use": "auto"})) as memory, NeuroGraphMemory(config) as other:
         memory.add(f"Ana has a {WORD}.", user_id="ana")
         recall = memory.recall("What has Ana?", user_id="ana")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+from neurogated.session.fallback import FallbackWarning
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.compose import build
-from neurogated.fallback import FallbackWarning
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import NeuroStore
+from neurogated.session.compose import build
 from neurogated.testing import ManualClock
 from tests.integrations.langgraph.plain_chat import plain_chat
 from tests.repeating import Repeating
@@ -106,7 +106,7 @@ def test_erased_words_are_nowhere_with_a_fallback_a_models_cache_canvases_facts_
     gate = Gate(parse_qs(parts.query)["host"][0] + "/.s.PGSQL.5432")
     url = f"postgresql://{parts.username}@127.0.0.1:{gate.port}{parts.path}?sslmode=disable&gssencmode=disable"
     monkeypatch.setenv("OPENAI_API_KEY", "none")
-    monkeypatch.setattr("neurogated.compose.get_llm", lambda *_, **__: Repeating(WORD))
+    monkeypatch.setattr("neurogated.session.compose.get_llm", lambda *_, **__: Repeating(WORD))
     config = MemoryConfig(storage=url, save_dir=str(tmp_path / "memory"), embedding_name="hash", fallback=True).replace(
         llm={"use": "auto"}, metabolism={"canvas_url": redis_server.url, "facts_url": facts}
     )

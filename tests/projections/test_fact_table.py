@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlalchemy import create_engine, text
 
-from neurogated import MemoryConfig, NeuroGraphMemory, compose
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.core.clock import utc_now
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
@@ -21,6 +21,7 @@ from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.scope import Scope
 from neurogated.plasticity.undo import undo
 from neurogated.projections.fact_table import FactTable
+from neurogated.session import compose
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.sqlite_store import SqliteStore
 

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory, compose
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.core import outage
 from neurogated.core.facts import Fact
 from neurogated.core.found import Statement
 from neurogated.errors import InputError, StorageError
+from neurogated.session import compose
 from tests.knowledge.plain_reader import config_of
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.compose import build
 from neurogated.retrieval.dimensions import feeling_of
 from neurogated.retrieval.formula import FORMULA, Formula
+from neurogated.session.compose import build
 from tests.golden import rows
 
 HASH = MemoryConfig(storage="memory", embedding_name="hash")

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from neurogated import MemoryConfig
-from neurogated.compose import build_text_embedder
 from neurogated.core.judgements import QuestionKind
 from neurogated.core.ports import Embedder
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge, fitted_kinds, read_question
+from neurogated.session.compose import build_text_embedder
 from tests.golden import rows
 
 HERE = Path(__file__).parent

@@ -13,8 +13,8 @@ import pytest
 from numpy.typing import NDArray
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.compose import build
 from neurogated.errors import ConfigError, LLMError, MissingExtraError
+from neurogated.session.compose import build
 from neurogated.viewer.page import recall_text
 from tests.knowledge.nli_model import LABELS, PAIRS, build_model, export_graph, train
 

@@ -11,9 +11,9 @@ from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.operations import OPERATIONS
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.runtime import Parts
 from neurogated.server import create_app
 from neurogated.server.map import lay_out
+from neurogated.session.runtime import Parts
 from neurogated.testing import ManualClock
 
 Ask = Callable[..., httpx.Response]

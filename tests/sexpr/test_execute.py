@@ -124,7 +124,7 @@ def test_associating_again_strengthens_and_an_undo_takes_it_back(filled: NeuroGr
 def test_feedback_and_decay_change_energies(config: MemoryConfig, clock: ManualClock) -> None:
     from dataclasses import replace
 
-    from neurogated.compose import build
+    from neurogated.session.compose import build
 
     with NeuroGraphMemory(config, parts=replace(build(config), clock=clock)) as memory:
         memory.add("A heron.", id="a", importance=0.5)

@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from graph_store_kit.histories import node
 from neurogated import MemoryConfig
-from neurogated.administration import re_embed
 from neurogated.config.groups import RuntimeSettings
 from neurogated.core.delta import GraphDelta
 from neurogated.core.model import MemoryNode
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import MemoryLockedError
+from neurogated.session.administration import re_embed
 from neurogated.storage.postgres_store import PostgresStore
 from neurogated.testing import ManualClock
 from tests.storage.test_postgres_store import HURRIED, names

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
-from neurogated.administration import import_memory, restore_snapshot
 from neurogated.errors import InputError
+from neurogated.session.administration import import_memory, restore_snapshot
 
 TEXTS = ["Ana planted an oak near the river.", "The river near the oak floods.", "Ana repairs the bridge at the river."]
 

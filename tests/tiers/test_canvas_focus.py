@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from neurogated import MemoryConfig, NeuroGraphMemory, compose
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.session import compose
 from neurogated.testing import ManualClock
 
 

@@ -10,12 +10,13 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
 
-from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory, runtime
+from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.config.groups import MetabolismSettings
 from neurogated.core.energy import LAYERS
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.runtime import Parts
+from neurogated.session import runtime
+from neurogated.session.runtime import Parts
 from neurogated.storage.log.sqlite.connection import connect
 from neurogated.testing import ManualClock
 from neurogated.tiers.facts import TIERS, TierManager

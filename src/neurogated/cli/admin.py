@@ -20,13 +20,10 @@ from typing import Any, NamedTuple
 import click
 
 import neurogated
-from neurogated.administration import import_memory, move_memory, repair_memory, restore_snapshot
-from neurogated.administration import migrate as change_model
 from neurogated.archive.foreign import EXPORTS, FORMATS, PAM, read_file
 from neurogated.archive.importing import ExportManifest, is_export
 from neurogated.cli.flags import command, user
 from neurogated.cli.opening import Flags, counted, picked
-from neurogated.compose import build_language_model, build_text_embedder
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.setting import settings_of, value_of
 from neurogated.core.clock import local
@@ -37,6 +34,9 @@ from neurogated.embedding.sentence_transformers_embedder import BUNDLED_MODEL, B
 from neurogated.errors import NeurogatedError
 from neurogated.ingestion.messages import read_message
 from neurogated.memory import NeuroGraphMemory
+from neurogated.session.administration import import_memory, move_memory, repair_memory, restore_snapshot
+from neurogated.session.administration import migrate as change_model
+from neurogated.session.compose import build_language_model, build_text_embedder
 from neurogated.storage.registry import memory_exists
 
 _WIDTH, _MMAP_THRESHOLD = 100, -3

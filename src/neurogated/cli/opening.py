@@ -17,7 +17,6 @@ from typing import Any, TypedDict
 import click
 
 from neurogated.components.manifest import Owners
-from neurogated.compose import OFFLINE_NOTICE, load_config
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.config.setting import settings_of
 from neurogated.core.model import MemoryNode
@@ -25,8 +24,9 @@ from neurogated.core.scope import ANY_USER
 from neurogated.core.trace import PathStep, Recall
 from neurogated.errors import EmbedderMismatchError, StorageError
 from neurogated.evaluation.datasets import BUNDLED
-from neurogated.fallback import FallbackWarning, reachable
+from neurogated.session.fallback import FallbackWarning, reachable
 from neurogated.memory import NeuroGraphMemory
+from neurogated.session.compose import OFFLINE_NOTICE, load_config
 from neurogated.storage.registry import memory_exists, namespaces_in
 from neurogated.text.strings import composed
 

@@ -9,8 +9,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from neurogated import administration
-from neurogated.administration import erase_copies, forget_copies
 from neurogated.archive.export import user_lines
 from neurogated.archive.foreign import EXPORTS, detect, read_file
 from neurogated.archive.importing import ExportManifest
@@ -31,8 +29,10 @@ from neurogated.core.view import GraphView
 from neurogated.errors import ConfigError
 from neurogated.ingestion.messages import read_message
 from neurogated.knowledge.backlog import parked_in
-from neurogated.runtime import show_progress
-from neurogated.session import Component
+from neurogated.session import administration
+from neurogated.session.administration import erase_copies, forget_copies
+from neurogated.session.runtime import show_progress
+from neurogated.session.session import Component
 from neurogated.text.strings import checked_name
 
 

@@ -19,7 +19,7 @@ from neurogated.core.scope import ANY_USER, AnyUser, ScopeFilter, UserChoice
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.knowledge.comparing import Content, compare_contents
 from neurogated.knowledge.effects import Effect, effect_of, resolution
-from neurogated.session import Component, Notice
+from neurogated.session.session import Component, Notice
 from neurogated.text.strings import checked_name, checked_text, repaired_text
 
 

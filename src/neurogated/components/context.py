@@ -23,7 +23,7 @@ from neurogated.plasticity.plasticity_engine import ASSOC_WEIGHT, Outcome, stren
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.formula import CANDIDATES
 from neurogated.retrieval.neuro_retriever import RecallOptions
-from neurogated.session import Notice, Session
+from neurogated.session.session import Notice, Session
 from neurogated.utils.hash_utils import arrival_id
 
 # Tokens of the budget for each memory that is recalled for a context.

@@ -13,7 +13,7 @@ from neurogated.core.model import checked_count
 from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.plasticity.energy import EnergyController, EnergyPoint
-from neurogated.session import Component, Notice, Session
+from neurogated.session.session import Component, Notice, Session
 from neurogated.text.strings import checked_text, composed, repaired_text
 from neurogated.tiers.canvas import Canvas, CanvasOwner
 from neurogated.tiers.facts import TierManager, Tiers

@@ -28,7 +28,7 @@ from neurogated.errors import InputError, UnknownIdError
 from neurogated.ingestion.document import Document
 from neurogated.plasticity.plasticity_engine import Outcome
 from neurogated.retrieval.neuro_retriever import RecallOptions
-from neurogated.session import Notice, Session
+from neurogated.session.session import Notice, Session
 from neurogated.sexpr import Call
 from neurogated.sexpr.cypher import explain
 

@@ -18,7 +18,7 @@ from neurogated.core.node_kind import FACT
 from neurogated.core.scope import Scope
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.document import Document, Passage
-from neurogated.session import Component
+from neurogated.session.session import Component
 from neurogated.tiers.facts import read_facts
 from neurogated.utils.hash_utils import compute_mdhash_id
 

@@ -19,7 +19,7 @@ from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import MOST_CHARS, Document, Passage, checked_ttl, read_details
 from neurogated.ingestion.drafts import Revision, expiry
 from neurogated.ingestion.items import id_of, item_metadata, item_nodes, leaves, node_ids, number_of_texts, value_of
-from neurogated.session import Notice, Session
+from neurogated.session.session import Notice, Session
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from neurogated.administration import graph_of
 from neurogated.components.texts import listed_by
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
@@ -21,7 +20,8 @@ from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
 from neurogated.retrieval.activation import SpreadingActivation
 from neurogated.retrieval.formula import FORMULA
-from neurogated.session import Component, Notice
+from neurogated.session.administration import graph_of
+from neurogated.session.session import Component, Notice
 from neurogated.sexpr.check import EDGE_TYPES
 from neurogated.utils.vector_utils import cosine_similarity
 

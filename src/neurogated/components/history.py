@@ -12,7 +12,7 @@ from neurogated.core.model import checked_count
 from neurogated.core.scope import ANY_USER, UserChoice
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.plasticity.undo import latest_of, undo
-from neurogated.session import Component, Notice
+from neurogated.session.session import Component, Notice
 from neurogated.text.strings import checked_name, checked_text
 
 

@@ -8,7 +8,6 @@ from datetime import datetime
 from functools import cached_property
 from itertools import takewhile
 
-from neurogated import compose
 from neurogated.consolidation.consolidator import MAX_CALLS, Consolidator
 from neurogated.core.commit import BACKGROUND, CAUSE
 from neurogated.core.model import checked_count
@@ -17,9 +16,10 @@ from neurogated.core.trace import Feedback, MemoryRef, RecalledMemory, id_of, li
 from neurogated.errors import InputError
 from neurogated.knowledge.backlog import parked_in
 from neurogated.plasticity.plasticity_engine import Outcome, strength_of
-from neurogated.runtime import show_progress
-from neurogated.session import Component, Notice
-from neurogated.subscribers import work_off
+from neurogated.session import compose
+from neurogated.session.runtime import show_progress
+from neurogated.session.session import Component, Notice
+from neurogated.session.subscribers import work_off
 
 
 class Learning(Component):

@@ -13,7 +13,7 @@ from neurogated.core.tokens import prompt_tokens
 from neurogated.errors import InputError
 from neurogated.manifest.model import Community, GraphManifest
 from neurogated.retrieval.queries import checked_query
-from neurogated.session import Component
+from neurogated.session.session import Component
 
 BUDGET = 500
 """Tokens of a text."""

@@ -15,7 +15,7 @@ from neurogated.core.filters import Filter
 from neurogated.core.model import MemoryNode
 from neurogated.core.scope import ANY_USER, Scope, ScopeFilter, UserChoice
 from neurogated.errors import InputError, NeurogatedError, UnknownIdError
-from neurogated.session import Component, Notice, Session
+from neurogated.session.session import Component, Notice, Session
 from neurogated.sexpr.check import policy_call
 from neurogated.sexpr.cypher import explain
 from neurogated.text.strings import checked_text

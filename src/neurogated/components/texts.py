@@ -25,8 +25,8 @@ from neurogated.ingestion.document import Document, Passage
 from neurogated.ingestion.drafts import Revision
 from neurogated.ingestion.writer import Check
 from neurogated.retrieval.neuro_retriever import RecallOptions
-from neurogated.runtime import show_progress
-from neurogated.session import Notice, Session
+from neurogated.session.runtime import show_progress
+from neurogated.session.session import Notice, Session
 from neurogated.text.strings import composed
 from neurogated.tiers.canvas import CanvasOwner
 

@@ -18,7 +18,7 @@ from neurogated.core.model import EdgeKey, MemoryEdge
 from neurogated.core.scope import Scope
 from neurogated.errors import DatasetError, InputError
 from neurogated.ingestion.document import MOST_CHARS, Document, Passage
-from neurogated.session import Notice, Session
+from neurogated.session.session import Notice, Session
 from neurogated.utils.hash_utils import compute_mdhash_id
 
 _RELATION, _WEIGHT = "links to", 0.5

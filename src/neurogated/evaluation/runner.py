@@ -49,7 +49,7 @@ from neurogated.evaluation.gold import (
 )
 from neurogated.memory import NeuroGraphMemory
 from neurogated.prompts.prompt_manager import PromptTemplateManager
-from neurogated.runtime import show_progress
+from neurogated.session.runtime import show_progress
 from neurogated.text.strings import without_passwords
 
 _ARTICLES = re.compile(r"\b(a|an|the)\b")

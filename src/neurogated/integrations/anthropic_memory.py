@@ -16,7 +16,7 @@ from neurogated.ingestion.contents import read_contents
 from neurogated.ingestion.document import Details
 from neurogated.ingestion.messages import ORIGINAL
 from neurogated.memory import NeuroGraphMemory, awaitable
-from neurogated.session import Notice
+from neurogated.session.session import Notice
 from neurogated.text.strings import repaired
 from neurogated.utils.hash_utils import compute_mdhash_id
 

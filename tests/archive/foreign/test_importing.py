@@ -16,8 +16,8 @@ from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.graph import START, MessagesState, StateGraph
 
 from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory
-from neurogated.compose import build
 from neurogated.errors import DatasetError, InputError
+from neurogated.session.compose import build
 from neurogated.testing import ManualClock
 from tests.archive.foreign.files import BEGIN, both, chatgpt, chatgpt_node, claude, records, written
 from tests.postgres_server import Postgres

@@ -11,10 +11,11 @@ import pytest
 from langgraph.store.base import BaseStore, IndexConfig, TTLConfig
 
 from langgraph_store_kit import LangGraphStoreContract
-from neurogated import MemoryConfig, NeuroGraphMemory, compose
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.integrations.langgraph import AsyncNeuroStore, NeuroStore
 from neurogated.integrations.langgraph.items import Order
 from neurogated.integrations.langgraph.writing import embedder_of
+from neurogated.session import compose
 
 
 class NeuroStoreContract(LangGraphStoreContract):

@@ -13,12 +13,13 @@ import pytest
 import pytest_asyncio
 from langgraph.store.base import GetOp, Op, PutOp, SearchOp, TTLConfig
 
-from neurogated import MemoryConfig, NeuroGraphMemory, compose
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.core.node_kind import ITEM
 from neurogated.core.scope import ANY_USER
 from neurogated.errors import InputError
 from neurogated.integrations.langgraph import AsyncNeuroStore, NeuroStore
 from neurogated.integrations.langgraph.items import ItemEntry, refresh
+from neurogated.session import compose
 from neurogated.testing import ManualClock
 
 CONFIG = MemoryConfig(embedding_name="hash")

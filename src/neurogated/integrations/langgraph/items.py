@@ -39,8 +39,8 @@ from neurogated.core.view import GraphView
 from neurogated.errors import InputError
 from neurogated.ingestion.items import depth_of, item_id, leaves, node_ids, number_of_texts, value_of
 from neurogated.retrieval.formula import CANDIDATES
-from neurogated.session import Notice, Session
-from neurogated.subscribers import log_access
+from neurogated.session.session import Notice, Session
+from neurogated.session.subscribers import log_access
 from neurogated.text.strings import checked_text, halves_joined, repaired_text
 from neurogated.utils.background import take
 

@@ -16,7 +16,6 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.runnables import Runnable
 from langgraph.store.base import BaseStore, Op, PutOp, Result
 
-from neurogated import compose
 from neurogated.core.clock import Clock, Moment, checked_moment, utc_now
 from neurogated.core.files import replace_file
 from neurogated.dialogue.analysts import Analyst, ModelAnalyst
@@ -41,6 +40,7 @@ from neurogated.integrations.langgraph.writing import RAM, checked_type, embedde
 from neurogated.llm.structured import StructuredLLM
 from neurogated.llm.wrappers import LimitedLLM
 from neurogated.prompts.prompt_manager import PromptTemplateManager
+from neurogated.session import compose
 from neurogated.text.strings import checked_name, composed, repaired_text
 
 _USERS, _NAME = (f"{ROOT}-users",), "name"

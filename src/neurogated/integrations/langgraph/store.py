@@ -47,8 +47,8 @@ from neurogated.integrations.langgraph.items import (
 )
 from neurogated.integrations.langgraph.writing import RAM, ItemWriter, Sources, checked_type, embedder_of, open_memory
 from neurogated.memory import NeuroGraphMemory, in_thread
-from neurogated.runtime import Periodic
-from neurogated.session import Notice
+from neurogated.session.runtime import Periodic
+from neurogated.session.session import Notice
 
 _SWEEP_MINUTES = 5.0
 """LangGraph's stores sweep as often unless they are told otherwise."""

@@ -14,7 +14,6 @@ from langgraph.store.base import IndexConfig, PutOp
 from langgraph.store.base.embed import EmbeddingsLambda, ensure_embeddings
 from numpy.typing import NDArray
 
-from neurogated import compose
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import from_micros
 from neurogated.core.model import MemoryNode
@@ -24,7 +23,8 @@ from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.items import id_of, item_metadata, item_nodes, node_ids, number_of_texts
 from neurogated.integrations.langgraph.items import texts_of
 from neurogated.memory import NeuroGraphMemory
-from neurogated.session import Notice, Session
+from neurogated.session import compose
+from neurogated.session.session import Notice, Session
 from neurogated.text.keywords import count_words
 from neurogated.text.strings import composed
 

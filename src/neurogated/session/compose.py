@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from neurogated import subscribers
 from neurogated.communities.algorithms import IgraphMeasures, LeidenCommunities
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.consolidation.consolidator import Consolidator, Summariser
@@ -28,7 +27,7 @@ from neurogated.embedding.cache import CachedEmbedder
 from neurogated.embedding.cross_encoder import CrossEncoder
 from neurogated.embedding.registry import build_embedder
 from neurogated.errors import ConfigError
-from neurogated.fallback import reachable
+from neurogated.session.fallback import reachable
 from neurogated.ingestion.analysers import OfflineEntityFinder
 from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.importance import Encoder, LLMImportanceJudge, OfflineImportanceJudge
@@ -39,8 +38,9 @@ from neurogated.llm.structured import StructuredLLM
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.kernel_generator import KernelGenerator, LLMQuestionJudge
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge, PromptJudge
-from neurogated.runtime import Parts, Runtime
-from neurogated.session import Session, Subscriber
+from neurogated.session import subscribers
+from neurogated.session.runtime import Parts, Runtime
+from neurogated.session.session import Session, Subscriber
 from neurogated.storage.files import ProcessLock
 from neurogated.storage.registry import open_store
 from neurogated.tiers.canvas import CANVAS_HALF_LIFE, WorkingCanvas

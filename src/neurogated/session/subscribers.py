@@ -15,7 +15,7 @@ from neurogated.core.view import GraphView
 from neurogated.errors import MemoryClosedError, StorageError
 from neurogated.knowledge.backlog import REST_SECONDS
 from neurogated.knowledge.reading import TOGETHER
-from neurogated.session import Notice, Session
+from neurogated.session.session import Notice, Session
 from neurogated.tiers.canvas import CanvasOwner
 
 _log = logging.getLogger(__name__)

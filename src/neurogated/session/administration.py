@@ -24,11 +24,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated import compose
 from neurogated.archive import export, importing
 from neurogated.archive.foreign import PAM, pam
 from neurogated.archive.importing import ExportManifest, Progress, open_export
-from neurogated.compose import FACTS_FILE, canvases_of, is_of_canvases, open_facts
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import (
     EmbeddedVersion,
@@ -54,7 +52,9 @@ from neurogated.core.view import GraphView
 from neurogated.errors import ConfigError, InputError, MissingExtraError, StorageError
 from neurogated.ingestion.edge_builder import by_user, similarity_edges
 from neurogated.ingestion.writer import BATCH
-from neurogated.runtime import Parts, show_progress
+from neurogated.session import compose
+from neurogated.session.compose import FACTS_FILE, canvases_of, is_of_canvases, open_facts
+from neurogated.session.runtime import Parts, show_progress
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.registry import consistent_snapshot, memory_exists, open_store, repair_store, restore_store
 from neurogated.text.strings import beginning, checked_name

@@ -37,7 +37,7 @@ from neurogated.manifest.creation import ManifestCreator, community_names
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.neuro_retriever import NeuroRetriever
-from neurogated.runtime import Event, Parts, Runtime
+from neurogated.session.runtime import Event, Parts, Runtime
 from neurogated.text.strings import checked_name
 from neurogated.tiers.canvas import CanvasOwner
 
