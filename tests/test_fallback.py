@@ -10,7 +10,6 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from neurogated.session.fallback import FallbackWarning
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.core.abilities import SupportsNamespaces
@@ -18,6 +17,7 @@ from neurogated.core.clock import utc_now
 from neurogated.core.ports import GraphStorePort
 from neurogated.errors import MemoryLockedError, StorageError, UnreachableError
 from neurogated.session import fallback
+from neurogated.session.fallback import FallbackWarning
 from neurogated.storage.log.neo4j import connection
 from neurogated.storage.registry import open_alone
 from tests.bolt_server import BoltServer

@@ -90,7 +90,6 @@ if TYPE_CHECKING:
 
 # Loaded on first use, so that `import neurogated` is fast and imports no model.
 _NAMES = {
-    "administration": "import_memory migrate repair_memory restore_snapshot",
     "analysis": "extract_causal_edges generate_kernel",
     "components.texts": "Page",
     "config.groups": "EmbeddingSettings IndexingSettings LLMSettings LearningSettings MetabolismSettings "
@@ -128,6 +127,7 @@ _NAMES = {
     "retrieval.kernel_generator": "KernelGenerator",
     "retrieval.neuro_retriever": "NeuroRetriever RecallOptions",
     "retrieval.spreading_activation": "SpreadingActivation spreading_activation",
+    "session.administration": "import_memory migrate repair_memory restore_snapshot",
     "storage.graph_store": "GraphStore",
     "tiers.canvas": "Canvas",
     "tiers.facts": "Tiers",

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from neurogated.session.fallback import FallbackWarning
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import NeuroStore
 from neurogated.session.compose import build
+from neurogated.session.fallback import FallbackWarning
 from neurogated.testing import ManualClock
 from tests.integrations.langgraph.plain_chat import plain_chat
 from tests.repeating import Repeating

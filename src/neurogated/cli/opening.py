@@ -24,9 +24,9 @@ from neurogated.core.scope import ANY_USER
 from neurogated.core.trace import PathStep, Recall
 from neurogated.errors import EmbedderMismatchError, StorageError
 from neurogated.evaluation.datasets import BUNDLED
-from neurogated.session.fallback import FallbackWarning, reachable
 from neurogated.memory import NeuroGraphMemory
 from neurogated.session.compose import OFFLINE_NOTICE, load_config
+from neurogated.session.fallback import FallbackWarning, reachable
 from neurogated.storage.registry import memory_exists, namespaces_in
 from neurogated.text.strings import composed
 

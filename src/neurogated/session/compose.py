@@ -27,7 +27,6 @@ from neurogated.embedding.cache import CachedEmbedder
 from neurogated.embedding.cross_encoder import CrossEncoder
 from neurogated.embedding.registry import build_embedder
 from neurogated.errors import ConfigError
-from neurogated.session.fallback import reachable
 from neurogated.ingestion.analysers import OfflineEntityFinder
 from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.importance import Encoder, LLMImportanceJudge, OfflineImportanceJudge
@@ -39,6 +38,7 @@ from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.kernel_generator import KernelGenerator, LLMQuestionJudge
 from neurogated.retrieval.question_kinds import OfflineQuestionJudge, PromptJudge
 from neurogated.session import subscribers
+from neurogated.session.fallback import reachable
 from neurogated.session.runtime import Parts, Runtime
 from neurogated.session.session import Session, Subscriber
 from neurogated.storage.files import ProcessLock
