@@ -44,8 +44,6 @@ def facts(memory: NeuroGraphMemory, user: str = "ana") -> list[str]:
         ("Since last Friday I keep the bees.", "2024-02-24", None),
         ("I keep the bees of my 2 aunts.", "2024-01", None),
         ("Seit Mai 2023 hüte ich bees.", "2023-05", "2023-05-01"),
-        ("I started to keep bees on June 20.", "June 20", "2023-06-20"),
-        ("I started to keep bees on October 3.", "October 3", "2023-10-03"),
         ("上周五我开始养 bees。", "上周五", "2024-03-01"),
     ],
 )

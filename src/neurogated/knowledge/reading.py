@@ -291,8 +291,8 @@ def _is_said(value: str, text: str, said: datetime) -> bool:
     if fold(value) in fold(text) or (words and words <= frozenset(split_keywords(text))):
         return True
     day, number = date_of(value, said), number_of(value)
-    if day is not None and any(date_of(one, said) == day for one in (text, *find_times(text))):
-        return True
+    if day is not None:
+        return any(date_of(one, said) == day for one in (text, *find_times(text)))
     return number is not None and any((found := number_of(one)) and found[0] == number[0] for one in text.split())
 
 
@@ -305,9 +305,9 @@ def _days(given: str, text: str, said: datetime) -> Span | None:
     if not given:
         return None
     if fold(given) in fold(text) and not _DATE.fullmatch(given):
-        return date_of(given, said, text)
+        return date_of(given, said)
     meant = date_of(given) if _DATE.fullmatch(given) else None
-    named = [days for one in (text, *find_times(text)) if (days := date_of(one, said, text))]
+    named = [days for one in (text, *find_times(text)) if (days := date_of(one, said))]
     return next((one for one in named if meant and one.first <= meant.last and meant.first <= one.last), None)
 
 

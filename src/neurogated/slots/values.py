@@ -7,7 +7,7 @@ import gzip
 import math
 import re
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import date, datetime, timedelta
 from importlib import resources
 from typing import Literal, NamedTuple
 
@@ -132,14 +132,28 @@ def lies_in(one: str, other: str) -> bool:
 
 
 ValueRelation = Literal["same", "narrower", "wider", "different"]
-_GIVEN, _NO_YEAR = 1000, 4
-"""The first year that counts as given; and the year, a leap year, of days that name none."""
-_UNSAID = datetime(4, 7, 2, tzinfo=UTC), datetime(8, 12, 31, tzinfo=UTC)
-"""Two times at which only a text that does not depend on the time names the same day and month."""
-_SHORT = [name[:3] for name in MONTHS["en"]]
-_MONTH = re.compile(rf"({'|'.join(_SHORT)}|sept)\.?,?(?: (\d{{4}}))?", re.IGNORECASE)
-_SHORT_MONTH = re.compile(rf"\b({'|'.join(_SHORT)}|sept)\.?,? (\d{{4}})\b", re.IGNORECASE)
-_ISO_MONTH = re.compile(r"(?<![\d-])(\d{4})-0?([1-9]|1[0-2])(?![\d-])")
+_MONTH = {"sept": 9} | {
+    name: place
+    for months in MONTHS.values()
+    for place, names in enumerate(months, 1)
+    for name in (*names.split("|"), *([names[:3]] if months is MONTHS["en"] else ()))
+}
+_NAMES = "|".join(sorted(_MONTH, key=len, reverse=True))
+_YEAR, _DAY = r"(?P<y>\d{4})", r"(?P<d>\d\d?)(?:st|nd|rd|th|er|\.)?"
+_MONTH_NAME = rf"(?P<m>{_NAMES})\b\.?,?"
+_DATES = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        rf"(?<!\d){_YEAR}-(?P<m>\d\d)(?:-{_DAY})?(?!\d)",
+        rf"(?<!\d){_DAY}(?: of| de)? {_MONTH_NAME}(?: (?:de )?{_YEAR})?",
+        rf"\b{_MONTH_NAME} {_DAY}\b(?:,? {_YEAR})?",
+        rf"\b{_MONTH_NAME}(?: (?:of |de )?{_YEAR})\b",
+        rf"(?:{_YEAR}年)?(?P<m>\d\d?)月(?:{_DAY}[日号號]?)?",
+        r"(?<!\d)(?P<y>(?:1[89]|20)\d\d)(?!\d)",
+        rf"\b{_MONTH_NAME}\s*$",
+    )
+]
+"""Ways to write a date, in the order in which they are tried."""
 _NUMBER = re.compile(
     r"(\d+(?:,\d{3})*(?:\.\d+)?|[零一二两三四五六七八九十百千万]+|[a-z]+)\s*(k(?![a-z])|万)?\s*([^\W\d_]+|[%€$£])?",
     re.IGNORECASE,
@@ -160,23 +174,28 @@ _INDEFINITE, _SPECIFIC = re.compile("an? ", re.IGNORECASE), re.compile(r"[A-Z\d@
 _SIGNS = re.compile(r"[\W_]+")
 
 
-def date_of(text: str, said: datetime | None = None, told: str = "") -> Span | None:
-    """Return the days that a text names, said at a time in the tense of the text `told`.
+def date_of(text: str, said: datetime | None = None) -> Span | None:
+    """Return the days that a text names; a day without year is in the year of `said`, or in year 1 without it."""
+    found = next(filter(None, (pattern.search(text) for pattern in _DATES)), None)
+    if found is None:
+        return span_of(text, said) if said else None
+    parts = found.groupdict()
+    month = parts.get("m") or "0"
+    number = int(month) if month.isdecimal() else _MONTH[month.lower()]
+    year = said.year - (not parts.get("d") and number > said.month) if said else 1
+    try:
+        return _days(int(parts.get("y") or year), number, int(parts.get("d") or 0))
+    except ValueError:
+        return None
 
-    Without `said`, days that name no year are in the year 4, and a text such as "today" names none.
-    """
-    if short := _MONTH.fullmatch(text):
-        text = f"{short[2] or ''}年{_SHORT.index(short[1][:3].lower()) + 1}月".lstrip("年")
-    # "June" names days only in "in June", and "2026-06" is no part of a date for every reader.
-    text = _SHORT_MONTH.sub(lambda one: f"{one[2]}年{_SHORT.index(one[1][:3].lower()) + 1}月", text)
-    text = "in " + _ISO_MONTH.sub(r"\1年\2月", text)
-    if said:
-        return span_of(text, said, years=True, told=told)
-    one, other = (span_of(text, day, years=True) for day in _UNSAID)
-    if one == other or not (one and other):
-        return one and other
-    days, others = ([day.replace(year=_NO_YEAR) for day in span] for span in (one, other))
-    return Span(*days) if days == others and one.last - one.first < timedelta(364) else None
+
+def _days(year: int, month: int, day: int) -> Span:
+    if day:
+        return Span(date(year, month, day), date(year, month, day))
+    if not month:
+        return Span(date(year, 1, 1), date(year, 12, 31))
+    after = date(year + month // 12, month % 12 + 1, 1)
+    return Span(date(year, month, 1), after - timedelta(1))
 
 
 def number_of(text: str) -> tuple[float, str] | None:
@@ -236,19 +255,16 @@ def _compare_dates(one: str, other: str) -> ValueRelation | None:
     first, second = date_of(one), date_of(other)
     if not (first and second):
         return None
-    if (first.first.year < _GIVEN) == (second.first.year < _GIVEN):
+    if (first.first.year == 1) == (second.first.year == 1):
         if first == second:
             return "same"
         if second.first <= first.first and first.last <= second.last:
             return "narrower"
         return "wider" if first.first <= second.first and second.last <= first.last else "different"
-    # February ends on another day in another year.
-    days = [
-        (span.first.month, span.first.day, span.last.day - (f"{span.last:%m%d}" == "0229")) for span in (first, second)
-    ]
+    days = [(span.first.month, span.first.day, span.last.day) for span in (first, second)]
     if days[0] != days[1]:
         return "different"
-    return "wider" if first.first.year < _GIVEN else "narrower"
+    return "wider" if first.first.year == 1 else "narrower"
 
 
 def _compare_numbers(one: str, other: str) -> ValueRelation | None:

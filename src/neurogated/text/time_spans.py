@@ -213,13 +213,13 @@ _Read = tuple[Span, Sequence[_Token]]
 """Days, and the tokens that name them."""
 
 
-def span_of(question: str, now: datetime, *, years: bool = False, told: str = "") -> Span | None:
+def span_of(question: str, now: datetime, *, years: bool = False) -> Span | None:
     """Return the days that a question names relative to `now`, None if it names none or an impossible date.
 
     `now` is in the zone of the user. A year alone counts only with `years`, because it is often part of a title, or of
-    a fact of which no message tells in that year. The tense is that of the text `told`, or else of the question.
+    a fact of which no message tells in that year.
     """
-    found = _read(question, now.date(), years=years, told=told)
+    found = _read(question, now.date(), years=years)
     return found and found[0]
 
 
@@ -286,7 +286,7 @@ def _tells_of_past(text: str) -> bool:
     return past.search(others.sub(" ", flat)) is not None
 
 
-def _read(question: str, today: date, *, years: bool, told: str = "") -> tuple[Span, Sequence[tuple[int, int]]] | None:
+def _read(question: str, today: date, *, years: bool) -> tuple[Span, Sequence[tuple[int, int]]] | None:
     """Return the days that a question names, and begins and ends of the relative words by which it names them."""
     text = _plain(question)
     try:
@@ -295,7 +295,7 @@ def _read(question: str, today: date, *, years: bool, told: str = "") -> tuple[S
             return Span(first, last), [found.span()]
         if not _NAMES_DAY.search(text):
             return None
-        read = _span(_tokens(text), today, partial(_tense, told or question, is_asked=True), years=years)
+        read = _span(_tokens(text), today, partial(_tense, question, is_asked=True), years=years)
     except (ValueError, OverflowError):
         return None
     return read and (read[0], [(one.begin, one.end) for one in read[1] if one.kind not in _CALENDAR])
