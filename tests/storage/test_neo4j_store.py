@@ -13,9 +13,11 @@ import pytest
 
 from neurogated import EdgeType, MemoryConfig, MemoryEdge, MemoryNode
 from neurogated.config.groups import RuntimeSettings
+from neurogated.core.codec import decode
 from neurogated.core.delta import GraphDelta
 from neurogated.core.found import Found, Statement
-from neurogated.errors import MemoryLockedError
+from neurogated.core.model import same_vector
+from neurogated.errors import InputError, MemoryLockedError
 from neurogated.storage.neo4j_store import Neo4jStore
 from tests.bolt_server import BoltServer
 
@@ -137,6 +139,32 @@ def test_a_checkpoint_with_a_missing_part_is_rebuilt(url: str, ask: Ask) -> None
     with Neo4jStore.open(url) as store:
         assert [node.id for node in store.all_nodes()] == ["b", "c", "d"]
         assert store.check() == []
+
+
+def test_a_compaction_erases_texts_from_checkpoints_too(url: str, ask: Ask) -> None:
+    _filled(url)
+    with Neo4jStore.open(url) as store, Neo4jStore.open(url) as other:
+        assert other.compact() == 1
+        assert len(store) == 3
+        assert store.check() == []
+    for label in ("NeurogatedDelta", "NeurogatedCheckpoint"):
+        stored = ask(f"MATCH (d:{label} {{memory: $memory}}) RETURN d.body AS body")
+        assert not any(node.content == "secret" for one in stored for node in decode(one["body"]).nodes)
+
+
+def test_vectors_reach_no_graph_that_was_made_after_their_texts_were_read(url: str) -> None:
+    with Neo4jStore.open(url) as store, Neo4jStore.open(url, "third") as other:
+        store.bind_embedder("one", 2)
+        for name in ("first", "second"):
+            store.in_namespace(name).add_node(MemoryNode("a", f"the {name} text", [1.0, 0.0]))
+        read = list(store.embedded_versions())
+        fresh = [(version.key, [float("first" in version.content), 2.0, 3.0]) for version in read]
+        other.drop_namespace("first")
+        other.in_namespace("first").add_node(MemoryNode("a", "another text", [0.0, 1.0]))
+        with pytest.raises(InputError, match="gets no vector"):
+            store.replace_vectors("two", 3, fresh, GraphDelta())
+        assert same_vector(other.in_namespace("second").get_node("a").embedding, [1.0, 0.0])
+        assert other.check() == []
 
 
 # The nodes and relationships

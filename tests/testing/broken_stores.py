@@ -1,8 +1,9 @@
 """Stores with one fault each, and the test of the kit that must detect it; run by test_faults_are_caught.py."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,6 +15,7 @@ from neurogated import GraphDelta, GraphStore, GraphView, MemoryNode
 from neurogated.core.clock import Clock
 from neurogated.core.model import Vector
 from neurogated.core.ports import GraphStorePort
+from neurogated.core.view import Rows
 from neurogated.errors import NeurogatedError
 from neurogated.storage.snapshot import Found, GraphSnapshot
 
@@ -74,6 +76,19 @@ class HalfSeen(Sound):
         return not self.has_node(node.id)
 
 
+class _LastTieFirstSearches(GraphSnapshot):
+    def nearest(self, queries: Sequence[Vector], k: int) -> list[Found]:
+        ((rows, scores),) = super().nearest(queries, 10**6)
+        names = self.view.names(rows)
+        by_name = sorted(range(rows.size), key=names.__getitem__, reverse=True)
+        order = sorted(by_name, key=lambda place: -scores[place])[:k]
+        return [(rows[order], scores[order])]
+
+
+class LastTieFirst(Sound):
+    searches = _LastTieFirstSearches
+
+
 class _ApproximateSearches(GraphSnapshot):
     def nearest(self, queries: Sequence[Vector], k: int) -> list[Found]:
         nodes = self.nodes(self.view.live_nodes())
@@ -87,6 +102,19 @@ class Approximate(Sound):
     """Misses the newest vector of many."""
 
     searches = _ApproximateSearches
+
+
+class ShowsThePresent(Sound):
+    def as_of(self, moment: int | datetime) -> GraphStore:
+        super().as_of(moment)
+        return self.again()
+
+
+class JustBefore(Sound):
+    """Takes a time for the last delta before it and ignores a delta at it."""
+
+    def as_of(self, moment: int | datetime) -> GraphStore:
+        return super().as_of(moment - timedelta(microseconds=1) if isinstance(moment, datetime) else moment)
 
 
 class LiveViews(Sound):
@@ -114,6 +142,36 @@ class NeverForgets(Sound):
         return super().apply(replace(delta, nodes=tuple(replace(node, expires_at=None) for node in delta.nodes)))
 
 
+class FindsTheExpired(Sound):
+    def snapshot(self, view: GraphView | None = None, **asked: Any) -> GraphSnapshot:  # noqa: ANN401 - as in GraphStore
+        return super().snapshot(view, **{**asked, "whole": True})
+
+
+class _KeepsOldWordsSearches(GraphSnapshot):
+    def keyword_search(self, query: str, k: int) -> Found:
+        rows, scores = super().keyword_search(query, k)
+        put = (node for entry in self._graph.log.entries() for node in entry.delta.nodes)
+        old = self.view.known_rows([node.id for node in put if query and query in node.content])
+        more = np.setdiff1d(old, rows)
+        return np.concatenate((rows, more))[:k], np.concatenate((scores, np.ones(more.size)))[:k]
+
+
+class KeepsOldWords(Sound):
+    """Finds a replaced node by its old text."""
+
+    searches = _KeepsOldWordsSearches
+
+
+class _FindsAnyTermSearches(GraphSnapshot):
+    def rows_with(self, terms: Collection[str], limit: int | None = None) -> Rows:
+        rows = self.view.live_nodes()
+        return rows[[not found.isdisjoint(terms) for found in self.terms_of(rows)]][:limit]
+
+
+class FindsAnyTerm(Sound):
+    searches = _FindsAnyTermSearches
+
+
 class ShowsEveryUser(Sound):
     """Searches the memories of all users for every user."""
 
@@ -122,18 +180,50 @@ class ShowsEveryUser(Sound):
         return super().snapshot(view, **{**asked, "filters": filters and replace(filters, scope=None)})
 
 
+class _WeighsEverybodysWordsSearches(GraphSnapshot):
+    def keyword_search(self, query: str, k: int) -> Found:
+        everybody = GraphSnapshot(self._graph, self._state, replace(self.view, among=None), self._now)
+        rows, scores = everybody.keyword_search(query, self.view.node_count)
+        kept = self.view.admitted(rows)
+        return rows[kept][:k], scores[kept][:k]
+
+
+class WeighsEverybodysWords(Sound):
+    """Counts words in the texts of other users."""
+
+    searches = _WeighsEverybodysWordsSearches
+
+
+class KeepsOldScopes(Sound):
+    """Keeps the first owner of a memory."""
+
+    def apply(self, delta: GraphDelta) -> int:
+        kept = (
+            replace(one, scope=self.get_node(one.id).scope) if self.has_node(one.id) else one for one in delta.nodes
+        )
+        return super().apply(replace(delta, nodes=tuple(kept)))
+
+
 # Each fault, with the test of the contract that must detect it.
 FAULTS: dict[type[Sound], str] = {
     LosesAnEdge: "test_all_there_is_comes_back[reopen]",
     HalfMade: "test_a_delta_with_one_bad_part_changes_nothing[edge to nowhere]",
     HalfSeen: "test_a_view_holds_whole_deltas_whenever_it_is_taken",
+    LastTieFirst: "test_equal_vectors_come_in_order_of_id",
     Approximate: "test_vector_search_is_exact_and_breaks_ties_by_id",
+    ShowsThePresent: "test_the_past_is_searched_and_walked_as_it_was",
+    JustBefore: "test_a_time_stands_for_the_last_delta_at_it_or_before",
     LiveViews: "test_a_view_does_not_change_with_later_writes",
     NeverForgets: "test_a_node_is_there_until_it_expires_and_hidden_from_then_on",
+    FindsTheExpired: "test_what_has_expired_is_not_found_and_takes_no_place",
+    KeepsOldWords: "test_what_is_replaced_is_found_by_its_new_text_alone",
+    FindsAnyTerm: "test_nodes_with_all_terms_come_in_the_order_added",
     ShowsEveryUser: "test_a_filtered_search_finds_what_a_store_of_the_admitted_alone_would",
+    WeighsEverybodysWords: "test_a_filtered_search_finds_what_a_store_of_the_admitted_alone_would",
+    KeepsOldScopes: "test_a_memory_does_not_go_over_to_another_user",
 }
 # Faults that the state machine must find without a hint.
-FOUND_BY_MACHINE = (LosesAnEdge, HalfMade, LiveViews, NeverForgets)
+FOUND_BY_MACHINE = (LosesAnEdge, HalfMade, LastTieFirst, ShowsThePresent, JustBefore, LiveViews, NeverForgets)
 
 
 class _Contract(GraphStoreContract):
