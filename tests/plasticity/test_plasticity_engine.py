@@ -121,6 +121,19 @@ def test_strengthening_alone_cannot_blow_up(uses: list[list[str]]) -> None:
             assert total <= 2.0 + 1e-9
 
 
+def test_edges_fade_with_the_days_and_not_with_the_looks_at_them() -> None:
+    def faded(*visits: int) -> float:
+        clock, key = ManualClock(), _key("a", "b")
+        store = _store({key: 0.9}, clock)
+        for days in visits:
+            clock.advance(timedelta(days=days))
+            PlasticityEngine(store, MemoryConfig(), clock).decay_unused()
+        return _weights(store)[key]
+
+    assert faded(30) == pytest.approx(faded(10, 20)) == pytest.approx(faded(5, 5, 20))
+    assert faded(30) < faded(10) < 0.9
+
+
 # Uses by one user change nothing that another user recalls
 
 

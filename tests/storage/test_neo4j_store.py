@@ -142,14 +142,19 @@ def test_a_checkpoint_with_a_missing_part_is_rebuilt(url: str, ask: Ask) -> None
 
 
 def test_a_compaction_erases_texts_from_checkpoints_too(url: str, ask: Ask) -> None:
-    _filled(url)
-    with Neo4jStore.open(url) as store, Neo4jStore.open(url) as other:
-        assert other.compact() == 1
-        assert len(store) == 3
-        assert store.check() == []
-    for label in ("NeurogatedDelta", "NeurogatedCheckpoint"):
+    def tells(label: str) -> bool:
         stored = ask(f"MATCH (d:{label} {{memory: $memory}}) RETURN d.body AS body")
-        assert not any(node.content == "secret" for one in stored for node in decode(one["body"]).nodes)
+        return any(node.content == "secret" for one in stored for node in decode(one["body"]).nodes)
+
+    with Neo4jStore.open(url, config=MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1))) as store:
+        store.apply(GraphDelta(nodes=(MemoryNode("a", "secret"), MemoryNode("b", "x"))))
+    with Neo4jStore.open(url) as store:
+        assert tells("NeurogatedCheckpoint")
+        store.remove_node("a")
+        assert store.compact() == 1
+        assert not tells("NeurogatedDelta")
+        assert not tells("NeurogatedCheckpoint")
+        assert store.check() == []
 
 
 def test_vectors_reach_no_graph_that_was_made_after_their_texts_were_read(url: str) -> None:
