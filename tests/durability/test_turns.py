@@ -13,7 +13,7 @@ import pytest
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.config.groups import RuntimeSettings
 from neurogated.errors import StorageError
-from neurogated.storage.log.sqlite import file
+from neurogated.storage.log.sqlite import integrity
 from neurogated.storage.sqlite_store import SqliteStore
 
 PATIENCE = 20
@@ -101,7 +101,7 @@ def test_a_write_that_cannot_be_acknowledged_is_not_made(path: Path, monkeypatch
             raise StorageError("the disk fails just now")
 
         with monkeypatch.context() as patch:
-            patch.setattr(file, "last_change", fail)
+            patch.setattr(integrity, "last_change", fail)
             with pytest.raises(StorageError):
                 store.add_node(_node("lost"))
         store.add_node(_node("after"))
