@@ -1,7 +1,7 @@
 """The unit tests that the specification writes out; those of this project are in `tests/storage`."""
 
 from graph_store_kit.reads import keyword_search
-from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryNode, SpreadingActivation
+from neurogated import EdgeType, GraphStore, Kernel, MemoryConfig, MemoryEdge, MemoryNode, SpreadingActivation
 from neurogated.storage.log.memory_log import MemoryEngine
 
 
@@ -39,3 +39,15 @@ def test_two_stores_of_one_engine_follow_each_other() -> None:
     assert second.compact(history=True) == 1
     assert [node.id for node in first.all_nodes()] == ["b"]
     assert list(first.all_edges()) == []
+
+
+def test_edges_are_found_by_their_relations() -> None:
+    store = GraphStore()
+    for name in ("a", "b", "c"):
+        store.add_node(MemoryNode(name, name))
+    store.add_edge(MemoryEdge("a", "b", EdgeType.ASSOC, relation="about"))
+    store.add_edge(MemoryEdge("b", "c", EdgeType.SEQ, relation="about"))
+    store.add_edge(MemoryEdge("a", "c", EdgeType.ASSOC, relation="against"))
+    assert [edge.key[:2] for edge in store.find_edges("about")] == [("a", "b"), ("b", "c")]
+    assert [edge.target_id for edge in store.find_edges("about", edge_type=EdgeType.ASSOC)] == ["b"]
+    assert store.find_edges("because") == []

@@ -162,6 +162,11 @@ class GraphStore(
         stored, nodes = portions(found.view.live_edges()), portions(found.view.live_nodes())
         return chain.from_iterable(map(found.edges, chain(stored, map(found.view.computed_numbers, nodes))))
 
+    def find_edges(self, relation: str, *, edge_type: EdgeType | None = None) -> list[MemoryEdge]:
+        """Return the edges with a relation, in the order they were added; reads all edges."""
+        checked_text("a relation", relation)
+        return [one for one in self.all_edges() if one.relation == relation and edge_type in (None, one.type)]
+
     def _isolated(self) -> GraphSnapshot:
         """Return a snapshot of everything, which later writes do not change."""
         state = self.graph.ask(GraphState.isolated)
