@@ -231,10 +231,14 @@ class Admin(Component):
             MissingExtraError: `watchfiles` is not installed.
         """
         watchfiles = import_extra("watchfiles", "vault", use="to watch a folder")
-        vault = Vault(self._session, Path(folder), user_id)
-        yield vault.sync()
-        for changes in watchfiles.watch(Path(folder).resolve(), yield_on_timeout=False):
-            yield vault.sync([place for _, place in changes])
+        vault, watched = Vault(self._session, Path(folder), user_id), Path(folder).resolve()
+
+        def visits() -> Iterator[Synced]:
+            yield vault.sync()
+            for changes in watchfiles.watch(watched, yield_on_timeout=False):
+                yield vault.sync([place for _, place in changes])
+
+        return visits()
 
     def export_to(self, target: str, file: str | Path, *, user_id: str | None = None) -> int:
         """Write the memories of one user, or all, in this graph to a new file in the format of another system.
