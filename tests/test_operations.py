@@ -130,6 +130,9 @@ class Doors:
         return answer.text, answer.headers.get("warning", "")
 
     async def _tool(self, name: str, given: Values) -> tuple[str, str]:
+        if name == "recall":
+            # Without it, keywords alone may answer until the model is loaded.
+            given = {"min_confidence": 0, **given}
         async with client_within(build(self._memory, ServedOwner("ana"))) as client:
             result = await client.call_tool(name, given)
         return str(result.content), str((result.structured_content or {}).get("notes", ""))
