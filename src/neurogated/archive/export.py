@@ -189,7 +189,7 @@ def _survey(name: str, store: GraphStorePort) -> _Survey:
             waiting.pop(task, None)
         last, deltas = entry.delta.at, deltas + 1
     rows = view.live_nodes()
-    ids = [view.ids[row] for row in rows.tolist()]
+    ids = view.names(rows)
     if lost := next((one for one in ids if one not in last_put), None):
         raise StorageError(f"the journal of namespace {name!r} does not contain node {lost!r}; run 'check'")
     columns = (getattr(view, column).take(rows).tolist() for column in ACCESSED)

@@ -62,7 +62,7 @@ def page_of(
             raise InputError(f"the cursor {cursor!r} belongs to no page of this memory; list from the beginning")
         rows = rows[rows < after] if newest else rows[rows > after]
     shown = rows if limit is None else rows[:limit]
-    page = Page(session.store.get_nodes([view.ids[row] for row in shown.tolist()], missing_ok=True))
+    page = Page(session.store.get_nodes(view.names(shown), missing_ok=True))
     page.cursor = view.ids[int(shown[-1])] if 0 < shown.size < rows.size else None
     return page
 

@@ -233,7 +233,7 @@ def known_subjects(store: GraphStorePort, view: GraphView, at: datetime, least: 
     codes = [code for code, kind in enumerate(view.kinds) if kind in FACTS]
     rows = view.live_nodes()
     rows = rows[np.isin(view.kind.take(rows), codes)]
-    found = store.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)
+    found = store.get_nodes(view.names(rows), missing_ok=True)
     nodes = [one for one in found if one.found.statement is not None]
     holding = {one.id for one in undisputed(store, view, nodes, at)}
     groups = defaultdict[tuple[object, ...], list[MemoryNode]](list)
@@ -417,7 +417,7 @@ class Consolidator:
 
     def _of_clusters(self, view: GraphView, at: datetime) -> Iterator[PreparedTexts]:
         for rows in self._clusters.find(view):
-            nodes = self._store.get_nodes([view.ids[row] for row in rows.tolist()], missing_ok=True)
+            nodes = self._store.get_nodes(view.names(rows), missing_ok=True)
             # The largest group of one owner that is valid in the same period
             groups = defaultdict[tuple[object, ...], list[MemoryNode]](list)
             for one in self._undisputed(view, nodes):

@@ -183,7 +183,7 @@ class EchoLinks:
             return {}
         arcs = view.arcs(view.known_rows([node.id]), EdgeType.ECHO)
         # The user may have separated the message from memories.
-        apart = [view.ids[row] for row in arcs.target[arcs.weight == 0].tolist()]
+        apart = view.names(arcs.target[arcs.weight == 0])
         rows = view.known_rows(set(handed).difference(gone, apart, (node.id,)))
         rows = rows[view.alive.take(rows)]
         if quoted:
@@ -193,7 +193,7 @@ class EchoLinks:
         likeness = self.store.snapshot(view).similarities(np.asarray(node.embedding), rows)
         order = np.argsort(-likeness, kind="stable")[:_ECHO_CANDIDATES]
         nearest = rows[order[likeness[order] >= _ECHO_SIMILARITY]]
-        memories = self.store.get_nodes([view.ids[row] for row in nearest.tolist()], missing_ok=True)
+        memories = self.store.get_nodes(view.names(nearest), missing_ok=True)
         # Of one user; sessions without a user may be those of different persons.
         user, _, session = node.scope.owner
         owners = {(user, None), (user, session)}
@@ -206,7 +206,7 @@ class EchoLinks:
 def separated(view: GraphView, node_id: str, at: datetime) -> tuple[MemoryEdge, ...]:
     """Return the edges by which a message is an echo no more, for good; empty if it is none."""
     arcs = view.arcs(view.rows([node_id]), EdgeType.ECHO)
-    targets = [view.ids[row] for row in arcs.target[arcs.weight > 0].tolist()]
+    targets = view.names(arcs.target[arcs.weight > 0])
     return tuple(MemoryEdge(node_id, target, EdgeType.ECHO, 0.0, at) for target in targets)
 
 

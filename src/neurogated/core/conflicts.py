@@ -194,10 +194,11 @@ def conflicts_in(view: GraphView, nodes: Iterable[MemoryNode]) -> list[Conflict]
     return [Conflict.of(node) for node in found if node.id not in defects]
 
 
-def disputes_about(reader: Snapshot, node_ids: Collection[str]) -> list[Conflict]:
+def disputes_about(snapshot: Snapshot, node_ids: Collection[str]) -> list[Conflict]:
     """Return the conflicts of which one of the nodes is a side, stored or between values of slots."""
-    view, stored = reader.view, conflicts_about(reader.view, node_ids)
-    return [*(conflicts_in(view, reader.nodes(view.known_rows(stored))) if stored else ()), *reader.disputes(node_ids)]
+    view, stored = snapshot.view, conflicts_about(snapshot.view, node_ids)
+    told = conflicts_in(view, snapshot.nodes(view.known_rows(stored))) if stored else ()
+    return [*told, *snapshot.disputes(node_ids)]
 
 
 def conflicts_made(store: GraphStorePort, delta: GraphDelta) -> list[Conflict]:
@@ -236,7 +237,7 @@ def orphaned_conflicts(store: GraphStorePort, view: GraphView) -> list[str]:
     every = np.arange(view.node_count)
     rows = every[view.alive.take(every) & (view.kind.take(every) == view.kinds.index(CONFLICT))]
     count = np.bincount(view.arcs(rows, EdgeType.CONFLICT).origin, minlength=rows.size)
-    few = [view.ids[row] for row in rows[count < _SIDES].tolist()]
+    few = view.names(rows[count < _SIDES])
     return [node.id for node in store.get_nodes(few, missing_ok=True) if not node.content]
 
 

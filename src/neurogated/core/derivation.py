@@ -40,7 +40,7 @@ def derived_from(view: GraphView, node_ids: Iterable[str]) -> list[str]:
         arcs = view.arcs(frontier, EdgeType.DERIVED_FROM, inwards=True)
         frontier = np.setdiff1d(arcs.target, known)
         known, found = np.union1d(known, frontier), np.union1d(found, frontier)
-    return [view.ids[row] for row in found[~are_of(view, found, (CLAIM,))].tolist()]
+    return view.names(found[~are_of(view, found, (CLAIM,))])
 
 
 def claims_of(view: GraphView, node_ids: Iterable[str]) -> dict[str, list[str]]:

@@ -219,7 +219,7 @@ _TIMES = attrgetter("valid_from", "valid_to", "timestamp", "expires_at")
 def fact_ids(view: GraphView) -> list[str]:
     """Return the ids of the facts and claims that a view admits, as added, also of facts without known parts."""
     rows = view.admitted_nodes()
-    return [view.ids[row] for row in rows[are_of(view, rows, FACTS)].tolist()]
+    return view.names(rows[are_of(view, rows, FACTS)])
 
 
 def facts_of(store: GraphStorePort, view: GraphView, node_ids: Sequence[str]) -> list[Fact]:

@@ -381,7 +381,7 @@ def best_places(view: GraphView, rows: Rows, scores: NDArray[np.floating], count
     if equal.size:
         tied = distinct(np.concatenate((equal, equal + 1)))
         places = possible[tied]
-        names = [view.ids[row] for row in rows[places].tolist()]
+        names = view.names(rows[places])
         possible[tied] = [
             place for _, _, place in sorted(zip((-scores[places]).tolist(), names, places.tolist(), strict=True))
         ]

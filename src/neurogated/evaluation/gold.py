@@ -42,7 +42,7 @@ def searched(
     if baseline != "dense":
         found.append(seen.keyword_scores(query, rows))
     score = sum((one - one.min()) / (float(np.ptp(one)) or 1) for one in found)
-    return [seen.view.ids[row] for row in rows[np.argsort(-score, kind="stable")[:most]].tolist()]
+    return seen.view.names(rows[np.argsort(-score, kind="stable")[:most]])
 
 
 class Interval(NamedTuple):

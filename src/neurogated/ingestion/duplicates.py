@@ -95,7 +95,7 @@ class Deduplicator:
         heads = [fronts(view, ends)[place] for ends, place in distinct]
         rows = rows[heads[0] != heads[1]]
         for place in range(0, rows.size, self._batch):
-            ends = [[view.ids[row] for row in side[rows[place : place + self._batch]].tolist()] for side in sides]
+            ends = [view.names(side[rows[place : place + self._batch]]) for side in sides]
             yield partial(self._between, list(zip(*ends, strict=True)))
 
     def _between(self, pairs: Sequence[_Pair], at: datetime) -> GraphDelta:
@@ -106,7 +106,7 @@ class Deduplicator:
     def _leaving(self, view: GraphView, gone: Collection[str], known: Mapping[str, MemoryNode]) -> set[str]:
         rows = view.known_rows((*gone, *known))
         linked = np.unique(view.arcs(rows, EdgeType.SAME_AS, both_ways=True).origin)
-        names = {view.ids[row] for row in rows[linked].tolist()}
+        names = {*view.names(rows[linked])}
         before = self._store.get_nodes([name for name in names if name in known])
         return names.intersection(gone) | {node.id for node in before if _theme(node) != _theme(known[node.id])}
 

@@ -206,7 +206,7 @@ def temporal_edges(
             rows = view.admitted_nodes()
             last = rows[np.argsort(-view.last_accessed.take(rows), kind="stable")][:_ACTIVE]
             best = last[np.argsort(-view.base_energy.take(last), kind="stable")][: settings.temporal_neighbors]
-            active[user] = [view.ids[row] for row in best.tolist()]
+            active[user] = view.names(best)
         edges += [
             MemoryEdge(node.id, other, EdgeType.ASSOC, _TEMPORAL_WEIGHT, created_at=at, relation=TEMPORAL)
             for other in active[user]

@@ -80,7 +80,7 @@ def text_edges(
     """
     view = graphs.view
     rows = view.known_rows((*removed, *(node.id for node in nodes)))
-    derived = {view.ids[row] for row in rows[is_derived(view, rows)].tolist()} if rows.size else set[str]()
+    derived = {*view.names(rows[is_derived(view, rows)])} if rows.size else set[str]()
     nodes = [node for node in nodes if node.id not in derived]
     ids = dict.fromkeys((*removed, *(node.id for node in nodes)))
     stored = [node_id for node_id in ids if node_id in view.rows_by_id and node_id not in derived]

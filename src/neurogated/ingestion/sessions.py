@@ -141,7 +141,7 @@ class SessionTurns:
         """Return the stored turns `rows[begin:end]` with their places in `rows`."""
         if begin >= end:
             return []
-        ids = [self.view.ids[row] for row in self.rows[begin:end].tolist()]
+        ids = self.view.names(self.rows[begin:end])
         unread = [turn_id for turn_id in ids if turn_id not in self.stored]
         if unread:
             self.stored |= self.recent.read(unread, self.view)

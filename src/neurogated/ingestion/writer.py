@@ -67,12 +67,12 @@ class Linker:
         self._config = config
         self._duplicates = duplicates
 
-    def writing(self, analysed: Analysed, reader: Snapshot, *, reason: str) -> GraphDelta:
-        """Return the delta that writes analysed nodes to the graph of `reader`, and removes those that they replace.
+    def writing(self, analysed: Analysed, snapshot: Snapshot, *, reason: str) -> GraphDelta:
+        """Return the delta that writes analysed nodes to the graph of `snapshot`, and removes those that they replace.
 
         It also removes the memories that were derived from removed nodes, or from old versions of changed nodes.
         """
-        at, view, graphs = analysed.at, reader.view, UserGraphs(reader)
+        at, view, graphs = analysed.at, snapshot.view, UserGraphs(snapshot)
         gone = self._with_derived(view, analysed.gone, analysed.known)
         mentions = text_edges(self._store, analysed.nodes, at, gone, graphs=graphs)
         known = [node for node in analysed.known if node.id in analysed.moved]
@@ -113,10 +113,10 @@ class Linker:
         Raises:
             UnknownIdError: a node does not exist.
         """
-        given, reader = list(dict.fromkeys(node_ids)), self._store.snapshot()
-        followers = followers_without(reader.view, self._store.get_nodes(given))
+        given, snapshot = list(dict.fromkeys(node_ids)), self._store.snapshot()
+        followers = followers_without(snapshot.view, self._store.get_nodes(given))
         joined = [MemoryEdge(*pair, EdgeType.SEQ, created_at=at) for pair in followers]
-        return self.writing(Analysed([], [], (), (), given, at, sequences=joined), reader, reason=reason)
+        return self.writing(Analysed([], [], (), (), given, at, sequences=joined), snapshot, reason=reason)
 
     def _with_derived(self, view: GraphView, gone: Iterable[str], changed: Sequence[MemoryNode] = ()) -> list[str]:
         """Return the ids of nodes to remove, and of the nodes that were derived from them or from changed nodes.
@@ -140,7 +140,7 @@ class Linker:
         names = [name for name in derived_from(view, found) if name not in gone]
         for fact in self._store.get_nodes(names, missing_ok=True):
             arcs = view.arcs(view.rows([fact.id]), EdgeType.DERIVED_FROM)
-            sources = self._store.get_nodes([view.ids[row] for row in arcs.target.tolist()])
+            sources = self._store.get_nodes(view.names(arcs.target))
             before, now = common_metadata(sources), common_metadata([found.get(one.id, one) for one in sources])
             own = {key: value for key, value in fact.metadata.items() if before.get(key) != value}
             if before != now:
@@ -351,7 +351,7 @@ class Writer:
         self,
         nodes: Sequence[MemoryNode],
         removed: Sequence[str],
-        reader: Snapshot,
+        snapshot: Snapshot,
         *,
         reason: str,
         derived: Mapping[str, Collection[str]] = MappingProxyType({}),
@@ -364,21 +364,21 @@ class Writer:
         Args:
             nodes: the nodes to write.
             removed: the ids of the nodes to remove.
-            reader: of the present graph; see `present`.
+            snapshot: of the present graph; see `present`.
             reason: why.
             derived: the ids of the nodes from which some of the nodes were derived, by their ids.
 
         Raises:
             UnknownIdError: a node to remove does not exist; nothing has changed.
         """
-        at, view = self._clock(), reader.view
+        at, view = self._clock(), snapshot.view
         old = self._recent.read([node.id for node in nodes if node.id in view.rows_by_id], view)
         new, known = [node for node in nodes if node.id not in old], [node for node in nodes if node.id in old]
         moved = {node.id for node in known if not same_vector(node.embedding, old[node.id].embedding)}
         retold = {node.id for node in known if node.content != old[node.id].content}
         put, parted = derivations(view, derived, at) if derived else ((), ())
         analysed = Analysed(new, known, moved, retold, removed, at, sequences=put, parted=parted)
-        self._write(analysed, reader, reason, ())
+        self._write(analysed, snapshot, reason, ())
 
     def deduplicate(self) -> int:
         """Link the stored memories that say the same, in batches; return how many edges were added."""
@@ -442,32 +442,32 @@ class Writer:
         while True:
             analysed = self._analysis.analysed(batch, embedding, self._chunker, self.focus, self._clock())
             with self.exclusively():
-                reader = self.present()
-                before, batch = batch, batch if batch.view.sequence == reader.view.sequence else plan()
+                snapshot = self.present()
+                before, batch = batch, batch if batch.view.sequence == snapshot.view.sequence else plan()
                 if batch is not before and batch.basis != before.basis:
                     continue
                 if batch.to_write or batch.gone:
                     begin, nodes = time.perf_counter(), (accessed := analysed.accessed_as(batch.old)).nodes
-                    self._write(accessed, reader, reason, nodes)
+                    self._write(accessed, snapshot, reason, nodes)
                     took = time.perf_counter() - begin
                     _log.info("stored %d chunks, %d of them new, in %.2f s", len(nodes), len(accessed.new), took)
                 return {**batch.old, **{node.id: node for node in analysed.nodes}}
 
     def present(self) -> Snapshot:
         """Return the present graph, without nodes that have expired; the lock is held."""
-        reader = self._store.snapshot()
-        if reader.view.hidden.size and self.expire(self._clock()):
-            reader = self._store.snapshot()
-        return reader
+        snapshot = self._store.snapshot()
+        if snapshot.view.hidden.size and self.expire(self._clock()):
+            snapshot = self._store.snapshot()
+        return snapshot
 
-    def _write(self, analysed: Analysed, reader: Snapshot, reason: str, fresh: Sequence[MemoryNode]) -> None:
+    def _write(self, analysed: Analysed, snapshot: Snapshot, reason: str, fresh: Sequence[MemoryNode]) -> None:
         """Link nodes with the stored nodes, and write them in one delta; see `Check` for `fresh`."""
         # To ask the embedder for the length of its vectors could load a model, while the lock is held.
         sizes = [len(node.embedding) for node in analysed.nodes if node.embedding is not None]
         if sizes:
             self._store.bind_embedder(self._embedder.name, sizes[0])
-        written = self._commit(self._linker.writing(analysed, reader, reason=reason), fresh, reader.view)
-        self._recent.note(reader.view, analysed.new, written, self._committer.sequence)
+        written = self._commit(self._linker.writing(analysed, snapshot, reason=reason), fresh, snapshot.view)
+        self._recent.note(snapshot.view, analysed.new, written, self._committer.sequence)
 
     def _commit(self, delta: GraphDelta, fresh: Sequence[MemoryNode] = (), view: GraphView | None = None) -> GraphDelta:
         """Check a delta for conflicts, write it, and return it. No other method of this class writes."""

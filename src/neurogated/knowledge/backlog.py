@@ -217,7 +217,7 @@ class Backlog(Generic[Q, A]):
 
     def _present(self, names: Collection[str]) -> dict[str, MemoryNode]:
         view = self._store.view()
-        there = [view.ids[row] for row in view.known_rows(names).tolist()]
+        there = view.names(view.known_rows(names))
         return {node.id: node for node in self._store.get_nodes(there, missing_ok=True)}
 
     def _answers(self, batch: Sequence[Q]) -> tuple[list[tuple[Q, A]], bool]:

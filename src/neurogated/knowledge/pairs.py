@@ -160,7 +160,7 @@ class CandidateFinder:
         # A memory that was written since waits itself, and only this view is older than the queue.
         shown = self._store.snapshot(view, filters=Filter(scope=own, except_kinds=NO_MEMORIES))
         ((rows, scores),) = shown.nearest([node.embedding], _ROUNDS * _READ)
-        found = zip([view.ids[row] for row in rows.tolist()], scores.tolist(), strict=True)
+        found = zip(view.names(rows), scores.tolist(), strict=True)
         cosines = {name: cosine for name, cosine in found if name not in known and not is_left_out(name)}
         # In rounds, since the memories of other speakers, such as the assistant, may be near too.
         names = list(cosines)

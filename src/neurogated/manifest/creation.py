@@ -321,12 +321,12 @@ class ManifestCreator:
                 named[label] = before
                 continue
             size = 0 if before is None else before.members.size
-            ids = tuple(view.ids[row] for row in structure.rows[members[size:]].tolist())
+            ids = tuple(view.names(structure.rows[members[size:]]))
             if before is not None and abs(members.size - before.words.size) <= _CHANGED * before.words.size:
                 named[label] = replace(before, members=members, ids=before.ids + ids)
                 continue
             best = np.sort(members[_top(structure.rank[members], sample)])
-            wanted = [view.ids[row] for row in structure.rows[best].tolist()]
+            wanted = view.names(structure.rows[best])
             read = words_in(self.store.get_nodes(wanted, missing_ok=True), members.size)
             named[label] = _Named(members, ids if before is None else before.ids + ids, read)
         unnamed = [one for one in named.values() if not one.keywords]

@@ -56,7 +56,7 @@ class EnergyController:
         events = [(name, count, at) for access, at in accesses for name, count in access.nodes.items()]
         first = {name: at for name, _, at in reversed(events)}
         rows = view.known_rows(first)
-        names = [view.ids[row] for row in rows.tolist()]
+        names = view.names(rows)
         columns = (one.take(rows).tolist() for one in (view.base_energy, view.energy_at, view.charge, view.charged_at))
         present = map(_State, self.law.half_lives(view, rows).tolist(), *columns)
         states = dict(zip(names, present, strict=True))

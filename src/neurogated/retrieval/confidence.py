@@ -53,14 +53,14 @@ WITHOUT_COSINES = -1.59, Evidence(0.0, 0.0, 2.79, 3.19)
 """For other embedders."""
 
 
-def evidence_of(reader: Snapshot, query: str, known: Similarities) -> Evidence | None:
+def evidence_of(snapshot: Snapshot, query: str, known: Similarities) -> Evidence | None:
     """Return the measures of the memories that a recall may return; None without memories."""
     if not (size := known.rows.size):
         return None
     keywords, cosines = list(dict.fromkeys(split_keywords(query))), highest(known.cosine, 1 + _NEXT)
     measured = dict[str, float]()
     if keywords:
-        held = reader.has_tags(keywords, known.rows)
+        held = snapshot.has_tags(keywords, known.rows)
         count = np.add.reduce(held, axis=1)
         rarity = np.log1p((size - count + 0.5) / (count + 0.5))
         # The largest share of the keywords that one memory has.

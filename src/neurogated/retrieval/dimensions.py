@@ -75,14 +75,14 @@ class Dimensions:
 
     def __init__(
         self,
-        reader: Snapshot,
+        snapshot: Snapshot,
         config: MemoryConfig,
         likeness: QuestionSimilarity,
         asked: Asked,
         scale: SentimentScale | None,
     ) -> None:
         """Propose candidates to `likeness`; `scale` is that of the embedder."""
-        self._reader, self._view, self._config, self._likeness = reader, reader.view, config, likeness
+        self._snapshot, self._view, self._config, self._likeness = snapshot, snapshot.view, config, likeness
         self._asked, self._scale = asked, scale
         formula, kernel = likeness.formula, asked.kernel
         weights = {
@@ -123,7 +123,7 @@ class Dimensions:
         near = np.flatnonzero(scores > best - _NEWEST_MARGIN) if best > _LEAST_FIT else np.arange(rows.size)
         present = from_micros(self._asked.present)
         places = {self._view.ids[row]: place for row, place in zip(rows[near].tolist(), near.tolist(), strict=True)}
-        moments = [(one.timestamp or one.created_at, places[one.id]) for one in self._reader.nodes(rows[near])]
+        moments = [(one.timestamp or one.created_at, places[one.id]) for one in self._snapshot.nodes(rows[near])]
         order = sorted(one for one in moments if one[0] <= present)
         for age, (_, place) in enumerate(reversed(order)):
             gains[place] = self._newness * (best - scores[place] + _NEWEST_WEIGHT * _NEXT_NEWEST**age)
@@ -151,10 +151,10 @@ class Dimensions:
             return None
         # The keyword index has days in UTC.
         for words in filter(None, (span.widened().dates, span.weekdays)):
-            dated, _ = self._reader.keyword_search(words, CANDIDATES)
+            dated, _ = self._snapshot.keyword_search(words, CANDIDATES)
             self._likeness.of(np.sort(dated))
         rows = self._likeness.admitted.rows
-        said = self._reader.said(rows)
+        said = self._snapshot.said(rows)
         fits = {row: 1.0 for row, one in said.items() if self._is_of(one, span)}
         if fits and self._asked.keywords != self._asked.query:
             # "Last week" means these days; a month may also be the subject of what was said in another one.
@@ -177,15 +177,15 @@ class Dimensions:
         tags = self._likeness.places
         if not tags:
             return None
-        few = self._reader.rare_rows_with(dict.fromkeys(tags, _MOST_AT_A_PLACE))
+        few = self._snapshot.rare_rows_with(dict.fromkeys(tags, _MOST_AT_A_PLACE))
         rows = distinct(np.concatenate([*few.values(), _NO_ROWS]))
         rows = rows[self._view.admitted(rows) & ~self._view.hides(rows)]
         most = CANDIDATES
         if rows.size > most:
-            cosines = self._reader.similarities(self._asked.vector, rows)
+            cosines = self._snapshot.similarities(self._asked.vector, rows)
             rows = np.sort(rows[np.argpartition(-cosines, most)[:most]])
         self._likeness.of(rows)
-        return lambda some: np.logical_or.reduce(self._reader.has_tags(tags, some)).astype(np.float64)
+        return lambda some: np.logical_or.reduce(self._snapshot.has_tags(tags, some)).astype(np.float64)
 
     def _sentiment(self) -> Callable[[Rows], Values] | None:
         """Match memories by the strength of the feeling. Vector search towards the feeling proposes some."""
@@ -195,11 +195,11 @@ class Dimensions:
         happy = scale.happy
         towards = self._asked.vector + feeling * happy
         towards /= np.linalg.norm(towards) or 1.0
-        ((rows, _),) = self._reader.nearest([towards], CANDIDATES)
+        ((rows, _),) = self._snapshot.nearest([towards], CANDIDATES)
         self._likeness.of(np.sort(rows))
 
         def match(some: Rows) -> Values:
-            return np.maximum(0.0, feeling * scale.sentiments(self._reader.similarities(happy, some)))
+            return np.maximum(0.0, feeling * scale.sentiments(self._snapshot.similarities(happy, some)))
 
         return match
 

@@ -207,42 +207,42 @@ class NeuroRetriever:
         given, sizes = (queries, [1] * len(queries)) if self._classic else each_question(queries)
         left_out = frozenset(checked_names("except_ids", except_ids, exact=True))
         store = self._store if then is None else self._store.as_of(then)
-        reader = store.snapshot(valid_at=held, filters=wanted_nodes, without=left_out)
-        view = reader.view
+        snapshot = store.snapshot(valid_at=held, filters=wanted_nodes, without=left_out)
+        view = snapshot.view
         law = self._law if as_of is None and not include_dormant else None
         is_short = as_of is None and not include_duplicates
         groups = is_short and self._config.metabolism.find_duplicates
         admission = partial(Admission, view, present, law, groups, is_short)
-        asked, found, shared = self._found(reader, given, admission, wanted, (present, zone, day))
-        memories = memories_of(reader, found, least)
+        asked, found, shared = self._found(snapshot, given, admission, wanted, (present, zone, day))
+        memories = memories_of(snapshot, found, least)
         shared.lap("rank")
         share = {stage: seconds / len(queries) for stage, seconds in shared.seconds.items()}
         recalls = merged(map(self._recall, asked, found, memories, repeat(share)), sizes, wanted)
-        shown = reader if valid_at is None else store.snapshot(filters=wanted_nodes, without=left_out)
+        shown = snapshot if valid_at is None else store.snapshot(filters=wanted_nodes, without=left_out)
         recalls = in_present_order(store, view, shown, recalls, wanted, present=day, held=held)
         left, embed = iter(found), self._embedder.embed_documents
         following = [np.concatenate([one.ranking.following for one in islice(left, size)]) for size in sizes]
-        recalls = with_later(reader, embed, recalls, following, wanted, present=day)
+        recalls = with_later(snapshot, embed, recalls, following, wanted, present=day)
         return [withheld(recall, surest, filters.get("user_id")) for recall in recalls]
 
-    def scores(self, query: str, reader: Snapshot, *, top_n: int) -> list[tuple[str, float]] | None:
+    def scores(self, query: str, snapshot: Snapshot, *, top_n: int) -> list[tuple[str, float]] | None:
         """Return the ids and scores of a recall with `include_duplicates` of memories that nobody has said, best first.
 
         It reads no texts. A recall puts what was said later, and what holds, before what it replaces: only if somebody
         states facts beside such memories, as items are, may this concern them. Then only a recall ranks them: None.
         """
-        if self._classic or self._reranker is not None or may_replace(reader.view) or len(with_questions(query)) > 1:
+        if self._classic or self._reranker is not None or may_replace(snapshot.view) or len(with_questions(query)) > 1:
             return None
-        present, zone, ids = to_micros(self._clock()), self._config.zone, reader.view.ids
-        admission = partial(Admission, reader.view, present, self._law)
+        present, zone, ids = to_micros(self._clock()), self._config.zone, snapshot.view.ids
+        admission = partial(Admission, snapshot.view, present, self._law)
         times = present, zone, local(from_micros(present), zone)
-        _, (found,), _ = self._found(reader, checked_queries([query]), admission, top_n, times, rates=False)
+        _, (found,), _ = self._found(snapshot, checked_queries([query]), admission, top_n, times, rates=False)
         rows, values = found.ranking.likeness.rows.tolist(), found.ranking.score.tolist()
         return [(ids[row], value) for row, value in zip(rows, values, strict=True)]
 
     def _found(
         self,
-        reader: Snapshot,
+        snapshot: Snapshot,
         given: Sequence[str],
         admission: Callable[[], Admission],
         wanted: int,
@@ -252,19 +252,19 @@ class NeuroRetriever:
     ) -> tuple[list[Asked], list[RankedNodes], Stopwatch]:
         """Search for questions; `times` are the present in microseconds, the zone, and the present in the zone."""
         depth, (present, zone, day) = max(wanted, CANDIDATES), times
-        plain, queries = self._worded(reader, given)
+        plain, queries = self._worded(snapshot, given)
         admissions = [admission() for _ in queries]
         known, shared = self._samples, Stopwatch()
-        samples = Samples(reader, self._similarity_config, self._formula) if known is None else known.of(reader)
+        samples = Samples(snapshot, self._similarity_config, self._formula) if known is None else known.of(snapshot)
         spans, keywords = zip(*(times_of(query, day) for query in queries), strict=True)
         searches = samples.few_rows is None
-        search = partial(first_phase, reader, self._similarity_config, keywords, depth=depth) if searches else None
+        search = partial(first_phase, snapshot, self._similarity_config, keywords, depth=depth) if searches else None
         vectors, kernels, found_first = self._read(queries, search, shared)
         # More recalls at once than cores would compete for the interpreter lock.
         has_turn = self._turns.acquire(timeout=_MAX_WAIT)
         try:
             shared.lap("other")
-            closest = reader.nearest(list(vectors), depth) if searches else repeat(None)
+            closest = snapshot.nearest(list(vectors), depth) if searches else repeat(None)
             first, when = found_first() if found_first else repeat(None), map(repeat, (present, zone))
             asked = list(map(Asked, given, plain, queries, vectors, kernels, closest, *when, spans, keywords, first))
             shared.lap("search")
@@ -277,12 +277,12 @@ class NeuroRetriever:
             if has_turn:
                 self._turns.release()
 
-    def _worded(self, reader: Snapshot, given: Sequence[str]) -> tuple[list[str], list[str]]:
+    def _worded(self, snapshot: Snapshot, given: Sequence[str]) -> tuple[list[str], list[str]]:
         """Return the queries without requests, and also with typing errors corrected."""
-        existing, rare = reader.existing_tags, partial(rare_words, reader)
+        existing, rare = snapshot.existing_tags, partial(rare_words, snapshot)
 
         def holding(terms: Collection[str]) -> bool:
-            return reader.rows_with(terms, 1).size > 0
+            return snapshot.rows_with(terms, 1).size > 0
 
         plain = [without_request(query, rare, existing) for query in map(plain_query, given)]
         return plain, [corrected(query, existing, self._embedder.count_tokens, holding) for query in plain]
@@ -317,7 +317,7 @@ class NeuroRetriever:
         )
         likeness.propose(max(wanted, CANDIDATES), asked.nearest, asked.first)
         scale = SentimentScale.of_embedder(self._embedder.name)
-        dimensions = Dimensions(samples.reader, self._similarity_config, likeness, asked, scale)
+        dimensions = Dimensions(samples.snapshot, self._similarity_config, likeness, asked, scale)
         anchors = [(view.ids[row], start) for row, start in dimensions.anchors(self._config.TOP_K_ANCHORS)]
         own.lap("search")
         best = float(np.maximum.reduce(likeness.known.similarity, initial=0.0)) or 1.0
@@ -332,10 +332,10 @@ class NeuroRetriever:
             ranking = self._by_activation(activation, likeness, wanted, admission)
         else:
             judge = self._reranker
-            relevance = None if judge is None else partial(relevance_of, judge, samples.reader, asked.given)
+            relevance = None if judge is None else partial(relevance_of, judge, samples.snapshot, asked.given)
             ranking = self._by_score(activation, likeness, wanted, admission, dimensions, relevance=relevance)
         known = likeness.admitted if rates else None
-        sure = known and confidence(evidence_of(samples.reader, query, known), self._embedder.name)
+        sure = known and confidence(evidence_of(samples.snapshot, query, known), self._embedder.name)
         own.lap("rank")
         raised = likeness.keyword_weight > self._similarity_config.retrieval.keyword_weight
         note = f"the texts have similar vectors, so keywords have the weight {likeness.keyword_weight:.2f}"

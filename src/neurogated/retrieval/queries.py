@@ -41,11 +41,11 @@ def started(search: Callable[[], list[Scored]]) -> Future[list[Scored]]:
     return _threads_of(os.getpid()).submit(search)
 
 
-def first_phase(reader: Snapshot, config: MemoryConfig, queries: Sequence[str], *, depth: int) -> list[Scored]:
+def first_phase(snapshot: Snapshot, config: MemoryConfig, queries: Sequence[str], *, depth: int) -> list[Scored]:
     """For each query, find up to `depth` memories by keywords: rows with their BM25, best first."""
     if not config.retrieval.keyword_weight:
         return [NOTHING] * len(queries)
-    return [reader.keyword_search(query, depth) for query in queries]
+    return [snapshot.keyword_search(query, depth) for query in queries]
 
 
 MAX_QUERY_CHARS = 10000

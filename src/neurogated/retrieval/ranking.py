@@ -101,10 +101,10 @@ class Reranker(Protocol):
         """Return how well the text of each pair answers its question (n,), 0–1. Raises LLMError."""
 
 
-def relevance_of(reranker: Reranker, reader: Snapshot, question: str, rows: Rows) -> Values:
+def relevance_of(reranker: Reranker, snapshot: Snapshot, question: str, rows: Rows) -> Values:
     """Return how well the nodes at some rows answer a question (n,), 0–1."""
-    texts = {node.id: render(node) for node in reader.nodes(np.sort(rows))}
-    return reranker.relevance([(question, texts.get(reader.view.ids[row], "")) for row in rows.tolist()])
+    texts = {node.id: render(node) for node in snapshot.nodes(np.sort(rows))}
+    return reranker.relevance([(question, texts.get(snapshot.view.ids[row], "")) for row in rows.tolist()])
 
 
 def reranked(
@@ -156,14 +156,14 @@ class RankedNodes(NamedTuple):
     """See `Recall.confidence`."""
 
 
-def memories_of(reader: Snapshot, found: Sequence[RankedNodes], least: float) -> list[tuple[RecalledMemory, ...]]:
+def memories_of(snapshot: Snapshot, found: Sequence[RankedNodes], least: float) -> list[tuple[RecalledMemory, ...]]:
     """Return the memories of each question with a score of `least` or more; one call fetches the texts of all."""
-    ids = [[reader.view.ids[row] for row in one.ranking.likeness.rows.tolist()] for one in found]
+    ids = [snapshot.view.names(one.ranking.likeness.rows) for one in found]
     rows = np.concatenate([one.ranking.likeness.rows for one in found])
-    nodes = {node.id: node for node in reader.nodes(rows if len(found) == 1 else distinct(rows))}
+    nodes = {node.id: node for node in snapshot.nodes(rows if len(found) == 1 else distinct(rows))}
     memories = list[tuple[RecalledMemory, ...]]()
     for one, names in zip(found, ids, strict=True):
-        same, scores = others_of(reader.view, one.ranking.likeness.rows), one.ranking.score.tolist()
+        same, scores = others_of(snapshot.view, one.ranking.likeness.rows), one.ranking.score.tolist()
         places = [place for place, name in enumerate(names) if name in nodes and scores[place] >= least]
         some, kept = [nodes[names[place]] for place in places], [scores[place] for place in places]
         memories.append(tuple(explained(some, kept, [same[place] for place in places], Explained(one), places)))

@@ -96,7 +96,7 @@ def in_present_order(
     Args:
         store: the graph.
         searched: a view of it.
-        every_time: a reader with the memories of all valid times that the filters admit.
+        every_time: a snapshot with the memories of all valid times that the filters admit.
         recalls: one for each query.
         most: how many memories each has.
         present: the time, in the zone of the user, to which days such as "yesterday" in a question refer.
@@ -136,7 +136,7 @@ def _last_question(query: str) -> str:
 def _admitted(view: GraphView, names: Sequence[str]) -> list[str]:
     """Return those of some memories that searches may find."""
     rows = view.known_rows(names)
-    return [view.ids[row] for row in rows[view.admitted(rows) & view.alive.take(rows)].tolist()]
+    return view.names(rows[view.admitted(rows) & view.alive.take(rows)])
 
 
 def _shown(view: GraphView, names: Sequence[str], memories: Sequence[RecalledMemory]) -> list[str]:
@@ -211,18 +211,18 @@ def _put(store: GraphStorePort, memories: list[RecalledMemory], place: int, name
         place += 1
 
 
-def _recalled_claims(store: GraphStorePort, reader: Snapshot, recall: Recall, present: datetime) -> RecalledClaims:
-    """Return what the memories of a recall say, with the facts that hold at a time; the reader has all valid times."""
-    shown, groups = reader.view, _groups(reader.view, recall.ids)
+def _recalled_claims(store: GraphStorePort, snapshot: Snapshot, recall: Recall, present: datetime) -> RecalledClaims:
+    """Return what the memories of a recall say, with the facts that hold; the snapshot has all valid times."""
+    shown, groups = snapshot.view, _groups(snapshot.view, recall.ids)
     members = {*groups}.union(*groups.values())
     claims = claims_of(shown, members)
-    disputes = disputes_about(reader, {*members, *claims})
+    disputes = disputes_about(snapshot, {*members, *claims})
     if not (claims or disputes):
         return RecalledClaims()
     recalled = RecalledClaims(profiles=_profiles(store, shown, claims) if PROFILE in shown.kinds else ())
     if disputes:
         sides = chain.from_iterable([one.sides for one in disputes])
-        nodes = {node.id: node for node in reader.nodes(shown.known_rows(sides))}
+        nodes = {node.id: node for node in snapshot.nodes(shown.known_rows(sides))}
         disputes = [one for one in disputes if nodes.keys() >= set(one.sides)]
         sources = sources_of(shown, [name for name in nodes if nodes[name].kind == CLAIM])
         found = [one for one in disputes if _has_effect(one, nodes)]
@@ -231,7 +231,7 @@ def _recalled_claims(store: GraphStorePort, reader: Snapshot, recall: Recall, pr
         recalled = recalled._replace(conflicts=settled, coming=coming, nodes=nodes, sources=sources)
         recalled = recalled._replace(states=_states(recall, groups, recalled))
     said = {name: here for name, names in claims.items() if (here := [one for one in names if one in groups])}
-    entries = reader.entries(said)
+    entries = snapshot.entries(said)
     every = list(zip(facts_read(entries, [said[one.id] for one, _ in entries]), entries, strict=True))
     held = [one for one, (read, _) in every if not (_is_past(one, present) or read.claim.change is Change.ENDS)]
     former = [one for one, (read, _) in every if one.valid_to != read.fact.valid_to and _is_past(one, present)]
@@ -255,7 +255,7 @@ def _groups(view: GraphView, names: Sequence[str]) -> dict[str, Collection[str]]
     """Return for each memory all memories that say the same, and the memories that it echoes."""
     # A compaction may have erased a memory between the search and this view.
     rows = view.known_rows(names)
-    there = [view.ids[row] for row in rows.tolist()]
+    there = view.names(rows)
     if not (has_groups(view) or has_echoes(view)):
         return dict.fromkeys(there, ())
     echoed = ([view.ids[other] for other in others] for others in echoed_rows(view, rows))
@@ -309,7 +309,7 @@ Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 
 
 def with_later(
-    reader: Snapshot,
+    snapshot: Snapshot,
     embed: Embed,
     recalls: Sequence[Recall],
     following: Sequence[Rows],
@@ -323,30 +323,32 @@ def with_later(
     for the past, as with "before", the earlier memory stands before the later one.
 
     Args:
-        reader: finds the memories that the recalls may find.
+        snapshot: finds the memories that the recalls may find.
         embed: embeds names of speakers.
         recalls: one for each query.
         following: rows of the memories that each would have next if it were longer.
         most: how many memories each has.
         present: the time, in the zone of the user, to which days such as "yesterday" in a question refer.
     """
-    view = reader.view
+    view = snapshot.view
     if not {EdgeType.SIM, EdgeType.TERM} <= set(view.edge_types):
         return [_with_derived(view, recall) for recall in recalls]
     return [
-        _with_derived(view, _linked(reader, embed, recall, after, most, present=present))
+        _with_derived(view, _linked(snapshot, embed, recall, after, most, present=present))
         for recall, after in zip(recalls, following, strict=True)
     ]
 
 
-def _linked(reader: Snapshot, embed: Embed, recall: Recall, following: Rows, most: int, *, present: datetime) -> Recall:
-    links = _links(reader, embed, [one.node for one in recall])
-    if not (links and (links := _unjudged(reader, recall, links))):
+def _linked(
+    snapshot: Snapshot, embed: Embed, recall: Recall, following: Rows, most: int, *, present: datetime
+) -> Recall:
+    links = _links(snapshot, embed, [one.node for one in recall])
+    if not (links and (links := _unjudged(snapshot, recall, links))):
         return recall
     span = span_of(recall.query, present, years=True)
     is_past = bool(_ASKS_PAST.search(fold(_last_question(recall.query))))
     memories, asked = list(recall.memories), set(split_keywords(recall.query))
-    found = {*recall.ids, *[reader.view.ids[row] for row in following.tolist()]}
+    found = {*recall.ids, *snapshot.view.names(following)}
     for one in [memory for memory in recall.memories if memory.node.id in links]:
         later = links[one.id]
         is_asked = span is None or span.first <= day_in(_day(later), present.tzinfo) <= span.last
@@ -363,11 +365,11 @@ def _linked(reader: Snapshot, embed: Embed, recall: Recall, following: Rows, mos
     return replace(recall, memories=tuple(memories[:most]), later=kept)
 
 
-def _unjudged(reader: Snapshot, recall: Recall, links: dict[str, MemoryNode]) -> dict[str, MemoryNode]:
+def _unjudged(snapshot: Snapshot, recall: Recall, links: dict[str, MemoryNode]) -> dict[str, MemoryNode]:
     """Return the links without those whose later memory a model has read, except between standing values of a slot."""
-    claims = claims_of(reader.view, {*links, *(later.id for later in links.values())})
+    claims = claims_of(snapshot.view, {*links, *(later.id for later in links.values())})
     slots = defaultdict[str, set[Slot]](set)
-    for one, _ in reader.entries(claims):
+    for one, _ in snapshot.entries(claims):
         for name in claims[one.id]:
             slots[name].add(one.slot)
     return {
@@ -386,9 +388,9 @@ def at_score(node: MemoryNode, found: RecalledMemory | None, beside: RecalledMem
     return found if score == found.score else found.moved(score, "replaces")
 
 
-def _links(reader: Snapshot, embed: Embed, nodes: Sequence[MemoryNode]) -> dict[str, MemoryNode]:
+def _links(snapshot: Snapshot, embed: Embed, nodes: Sequence[MemoryNode]) -> dict[str, MemoryNode]:
     """Return the newest later memory about the same thing, by the ids of those of the nodes that have one."""
-    view, said = reader.view, {node.id: node for node in nodes if _is_said(node)}
+    view, said = snapshot.view, {node.id: node for node in nodes if _is_said(node)}
     if not said:
         return {}
     rows = view.known_rows(said)
@@ -410,8 +412,8 @@ def _links(reader: Snapshot, embed: Embed, nodes: Sequence[MemoryNode]) -> dict[
         places = places[_say_more(view, rows, origins[places], targets[places])]
     if not places.size:
         return {}
-    unread = view.known_rows(name for name in (view.ids[row] for row in targets[places].tolist()) if name not in said)
-    known = said | {node.id: node for node in reader.nodes(unread)}
+    unread = view.known_rows(name for name in view.names(targets[places]) if name not in said)
+    known = said | {node.id: node for node in snapshot.nodes(unread)}
     speakers = _speaking_in_turn(known.values())
     possible: list[tuple[int, MemoryNode, MemoryNode]] = []
     for place in places.tolist():
@@ -420,7 +422,7 @@ def _links(reader: Snapshot, embed: Embed, nodes: Sequence[MemoryNode]) -> dict[
             possible.append((place, earlier, later))
     places = np.array([place for place, _, _ in possible], dtype=np.int64)
     names = [later.speaker or later.found.label for _, _, later in possible]
-    bare = _without_names(reader, embed, names, (origins[places], targets[places]), cosine[places])
+    bare = _without_names(snapshot, embed, names, (origins[places], targets[places]), cosine[places])
     links: dict[str, MemoryNode] = {}
     for (_, earlier, later), is_near in zip(
         possible, bare + _RARITY_WEIGHT * rarity[places] >= _LEAST_NEARNESS, strict=True
@@ -445,7 +447,7 @@ def _may_change(earlier: MemoryNode, later: MemoryNode, speakers: set[str], *, i
 
 
 def _without_names(
-    reader: Snapshot,
+    snapshot: Snapshot,
     embed: Embed,
     names: Sequence[str | None],
     pairs: tuple[Rows, Rows],
@@ -457,7 +459,7 @@ def _without_names(
         (direction,) = embed([said_by(str(name))])
         at = np.array([one == name for one in names])
         both = np.concatenate([rows[at] for rows in pairs])
-        first, second = reader.similarities(direction, both).reshape(2, -1)
+        first, second = snapshot.similarities(direction, both).reshape(2, -1)
         rest = np.sqrt((1 - first**2) * (1 - second**2))
         found[at] = (cosines[at] - first * second) / np.maximum(rest, 1e-6)
     return found
@@ -505,4 +507,4 @@ def _with_derived(view: GraphView, recall: Recall) -> Recall:
     if not names:
         return recall
     rows = view.known_rows(names)
-    return replace(recall, derived=frozenset(view.ids[row] for row in rows[is_derived(view, rows)].tolist()))
+    return replace(recall, derived=frozenset(view.names(rows[is_derived(view, rows)])))

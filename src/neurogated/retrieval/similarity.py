@@ -73,15 +73,15 @@ class QuestionSimilarity:
         keywords: str | None = None,
     ) -> None:
         """Take a question; `keywords` is its text for keyword search, if that differs."""
-        reader, view, formula = samples.reader, samples.view, samples.formula
-        self._reader, self._view, self.formula, self._samples = reader, view, formula, samples
+        snapshot, view, formula = samples.snapshot, samples.view, samples.formula
+        self._snapshot, self._view, self.formula, self._samples = snapshot, view, formula, samples
         self._admission = Admission(view, 0) if admission is None else admission
         self._asked_words = query if keywords is None else keywords
         self._vector = vector
         self._few = samples.few_rows
         folded = fold(query)
         words = split_words(folded)
-        found, calls = _names(words, reader.existing_tags)
+        found, calls = _names(words, snapshot.existing_tags)
         titles = subjects_among(found)
         # A name within a longer name is no subject of its own, such as "Leland" in "Leland, North Carolina".
         self.named = frozenset(
@@ -94,7 +94,7 @@ class QuestionSimilarity:
         has_subjects = bool(formula.subject_weight)
         self._subjects = [*found.difference(map(place_tag, places))] if has_subjects else []
         # The turns of a speaker whom the question calls by a learned name have the subject of the question, too.
-        self._subjects += map(role_tag, roles_called(reader, calls)) if has_subjects and calls else ()
+        self._subjects += map(role_tag, roles_called(snapshot, calls)) if has_subjects and calls else ()
         self._traits = {tag: share for tag, share in kernel.tags.items() if tag not in DIMENSIONS}
         self._tags = [*self._subjects, *map(trait_tag, self._traits)]
         self._best_keywords = 0.0
@@ -115,22 +115,22 @@ class QuestionSimilarity:
 
         `nearest` and `found` are the results of these searches, if the caller has them.
         """
-        few, reader, admission = self._few, self._reader, self._admission
+        few, snapshot, admission = self._few, self._snapshot, self._admission
         cosines = keywords = np.empty(0)
         if few is None:
-            nearest = admission.best(count, lambda most: reader.nearest([self._vector], most)[0], nearest)
+            nearest = admission.best(count, lambda most: snapshot.nearest([self._vector], most)[0], nearest)
         else:
             admission.decide(few)
             # The cosines and the BM25 of all nodes that the recall may find are measured.
-            cosines = reader.similarities(self._vector, few, np.nan)
+            cosines = snapshot.similarities(self._vector, few, np.nan)
             has_vector = ~np.isnan(cosines)
             nearest = admission.best(count, partial(_best_of, self._view, (few[has_vector], cosines[has_vector])))
             cosines[~has_vector] = 0.0
         by_keywords = NOTHING
         if self.keyword_weight:
-            search = partial(reader.keyword_search, self._asked_words)
+            search = partial(snapshot.keyword_search, self._asked_words)
             if few is not None:
-                keywords = reader.keyword_scores(self._asked_words, few)
+                keywords = snapshot.keyword_scores(self._asked_words, few)
                 (shared,) = keywords.nonzero()
                 search = partial(_best_of, self._view, (few[shared], keywords[shared]))
             by_keywords = admission.best(count, search, found)
@@ -139,7 +139,7 @@ class QuestionSimilarity:
             self._best_keywords = float(np.maximum.reduce(by_keywords[1], initial=0.0, where=originals))
         rows = distinct(np.concatenate((nearest[0], by_keywords[0], admission.replaced)))
         if few is None:
-            cosines = _completed(rows, nearest, partial(reader.similarities, self._vector))
+            cosines = _completed(rows, nearest, partial(snapshot.similarities, self._vector))
             keywords = _completed(rows, by_keywords, self._bm25)
         self._add(rows if few is None else few, cosines, keywords)
         self._measure(rows if few is None else few, rows)
@@ -205,12 +205,12 @@ class QuestionSimilarity:
         places = self._place[rows]
         if not np.logical_and.reduce(places):
             new = rows[places == 0]
-            self._add(new, self._reader.similarities(self._vector, new), self._bm25(new))
+            self._add(new, self._snapshot.similarities(self._vector, new), self._bm25(new))
             places = self._place[rows]
         return places
 
     def _bm25(self, rows: Rows) -> Values:
-        return self._reader.keyword_scores(self._asked_words, rows) if self._best_keywords else np.zeros(rows.size)
+        return self._snapshot.keyword_scores(self._asked_words, rows) if self._best_keywords else np.zeros(rows.size)
 
     def _scale(self) -> None:
         """Divide similarities by the highest value that the best match could have; the order does not change.
@@ -235,7 +235,7 @@ class QuestionSimilarity:
         cosine, keywords = self._table[1:3, places]
         own = similarity = cosine + self.keyword_weight * keywords
         if self._tags:
-            held = self._reader.has_tags(self._tags, rows)
+            held = self._snapshot.has_tags(self._tags, rows)
             subject = np.logical_or.reduce(held[: len(self._subjects)]).astype(np.float64)
             tags = np.zeros(rows.size)
             for share, tagged in zip(self._traits.values(), held[len(self._subjects) :], strict=True):

@@ -98,9 +98,9 @@ def neighbours(view: GraphView, rows: Rows, reach: int) -> tuple[Rows, Rows, NDA
 class Conversation:
     """The turns among some nodes with those around them: what all questions share."""
 
-    def __init__(self, reader: Snapshot, rows: Rows, reach: int) -> None:
+    def __init__(self, snapshot: Snapshot, rows: Rows, reach: int) -> None:
         """Read the turns among the nodes at `rows`, ascending, and those up to `reach` steps before and after them."""
-        view = reader.view
+        view = snapshot.view
         (self.places,) = (view.position.take(rows) >= 0).nonzero()
         """(t,) positions of the turns in `rows`."""
         if not self.places.size:
@@ -110,7 +110,7 @@ class Conversation:
         self.every = distinct(np.concatenate((self.near, here)))
         """The turns and those around them, ascending."""
         self.near_at = self.every.searchsorted(self.near)
-        marks = reader.marks(_MARKS, self.every)
+        marks = snapshot.marks(_MARKS, self.every)
         self.marks = marks[self.every.searchsorted(here)]
         self.length = self.marks & _LENGTH
         self.shares = _SHARES[self.length]
@@ -131,44 +131,44 @@ class Conversation:
             self._repeats = contained(joined, self.owner * size + self.near)
         return self._repeats
 
-    def likeness(self, reader: Snapshot, mean: NDArray[np.float32]) -> Values:
+    def likeness(self, snapshot: Snapshot, mean: NDArray[np.float32]) -> Values:
         """Return the mean cosine (t,) of the turns to those with this mean vector."""
         if self._likeness is None:
-            self._likeness = np.sqrt(mean @ mean) * reader.similarities(mean, self.rows)
+            self._likeness = np.sqrt(mean @ mean) * snapshot.similarities(mean, self.rows)
         return self._likeness
 
 
 class Samples:
     """Means over the samples of a view, which questions share until it changes; each is computed on first use."""
 
-    def __init__(self, reader: Snapshot, config: MemoryConfig, formula: Formula = FORMULA) -> None:
-        self.reader, self.view, self.config, self.formula = reader, reader.view, config, formula
+    def __init__(self, snapshot: Snapshot, config: MemoryConfig, formula: Formula = FORMULA) -> None:
+        self.snapshot, self.view, self.config, self.formula = snapshot, snapshot.view, config, formula
         self._state = self.view.alive, self.view.weight, self.view.sequence, self.view.among
         self._last: tuple[Rows, NDArray[np.float32]] | None = None
         self._few: Conversation | None = None
 
-    def of(self, reader: Snapshot) -> Samples:
-        """Return these samples for a reader that finds the same memories; those of others are computed anew."""
-        found, view, among = Samples(reader, self.config, self.formula), reader.view, reader.view.among
+    def of(self, snapshot: Snapshot) -> Samples:
+        """Return these samples for a snapshot that finds the same memories; those of others are computed anew."""
+        found, view, among = Samples(snapshot, self.config, self.formula), snapshot.view, snapshot.view.among
         alive, weight, sequence, before = self._state
         is_same = view.alive is alive and view.weight is weight and view.sequence == sequence
         if is_same and (before is among if before is None or among is None else np.array_equal(before, among)):
-            found.__dict__ = {**self.__dict__, "reader": reader, "view": view}
+            found.__dict__ = {**self.__dict__, "snapshot": snapshot, "view": view}
         return found
 
     def kept(self) -> Samples:
-        """Return these samples without the reader and the view, so that no erased word stays in the process."""
+        """Return these samples without the snapshot and the view, so that no erased word stays in the process."""
         kept = copy(self)
-        del kept.reader, kept.view
+        del kept.snapshot, kept.view
         return kept
 
     def conversation(self, rows: Rows) -> Conversation:
         """Return the turns among some nodes; those among `few_rows` are read once."""
         reach = _REACH if self.formula.has_turns else 0
         if rows is not self.few_rows:
-            return Conversation(self.reader, rows, reach)
+            return Conversation(self.snapshot, rows, reach)
         if self._few is None:
-            self._few = Conversation(self.reader, rows, reach)
+            self._few = Conversation(self.snapshot, rows, reach)
         return self._few
 
     @cached_property
@@ -225,7 +225,7 @@ class Samples:
     def _mean_of(self, rows: Rows) -> NDArray[np.float32]:
         """Return the mean vector of nodes. In a conversation both samples are the same nodes, which are read once."""
         if self._last is None or self._last[0].size != rows.size or np.logical_or.reduce(self._last[0] != rows):
-            self._last = rows, self.reader.mean_vector(rows)
+            self._last = rows, self.snapshot.mean_vector(rows)
         return self._last[1]
 
 
@@ -245,26 +245,26 @@ def _spread(size: int, count: int) -> Rows:
     return places.astype(np.int64)
 
 
-def roles_called(reader: Snapshot, calls: Sequence[str]) -> list[str]:
+def roles_called(snapshot: Snapshot, calls: Sequence[str]) -> list[str]:
     """Return the roles that a question calls by their names, learned from the conversation.
 
     A name belongs to the assistant if the user addresses the assistant by it, and the assistant hardly ever says it.
     The names of the user are found in the same way.
 
     Args:
-        reader: only turns that its searches find count.
+        snapshot: only turns that its searches find count.
         calls: folded words of the question by which turns address somebody.
     """
-    return list(dict.fromkeys(role for word in calls if (role := _called(reader, word)) is not None))
+    return list(dict.fromkeys(role for word in calls if (role := _called(snapshot, word)) is not None))
 
 
-def _called(reader: Snapshot, word: str) -> str | None:
+def _called(snapshot: Snapshot, word: str) -> str | None:
     """Return the role that has this name, None if it is no name."""
     for caller, other in (ROLES, ROLES[::-1]):
-        calls = reader.rows_with([call_tag(word), role_tag(caller)]).size
+        calls = snapshot.rows_with([call_tag(word), role_tag(caller)]).size
         if calls < _LEAST_CALLS:
             continue
-        said = reader.rows_with([*split_keywords(word), role_tag(other)]).size
+        said = snapshot.rows_with([*split_keywords(word), role_tag(other)]).size
         if said <= _OWN_NAME * calls:
             return other
     return None
@@ -288,7 +288,7 @@ class Turns:
 
     def __init__(self, samples: Samples, folded: str) -> None:
         """Take the samples of a recall and the folded question."""
-        self._samples, self._reader, self._view = samples, samples.reader, samples.view
+        self._samples, self._snapshot, self._view = samples, samples.snapshot, samples.view
         self._formula = samples.formula
         self._folded = folded
         self._centre: tuple[float, float] | None = None
@@ -350,7 +350,7 @@ class Turns:
         mean, cost = self._samples.mean_of_turns, formula.generic_cost * self._share
         if not (cost and np.logical_or.reduce(mean)):
             return worth
-        likeness = turns.likeness(self._reader, mean)
+        likeness = turns.likeness(self._snapshot, mean)
         if self._usual is None:
             self._usual = _mean(likeness[chosen])
         return worth - cost * (likeness - self._usual)

@@ -182,11 +182,11 @@ _RARE_SHARE, _RARE = 100, 8
 """A rare word is in up to a hundredth of the memories, or in eight."""
 
 
-def rare_words(reader: Snapshot, words: Collection[str]) -> dict[str, list[int]]:
+def rare_words(snapshot: Snapshot, words: Collection[str]) -> dict[str, list[int]]:
     """Return the memories that have each of `words`, without the words that many memories have."""
-    view = reader.view
+    view = snapshot.view
     size = view.node_count if view.among is None else view.among.size
-    rare = reader.rare_rows_with(dict.fromkeys(words, max(_RARE, size // _RARE_SHARE)))
+    rare = snapshot.rare_rows_with(dict.fromkeys(words, max(_RARE, size // _RARE_SHARE)))
     return {word: rows.tolist() for word, rows in rare.items()}
 
 

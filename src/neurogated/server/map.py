@@ -154,7 +154,7 @@ def _map(caller: Caller) -> Map:
         links=[(first, second, round(weight, 2)) for first, second, weight in manifest.links],
         bridges=[(one.first, one.second, one.node_id) for one in manifest.bridges],
         layers=LAYERS,
-        ids=[view.ids[row] for row in rows.tolist()],
+        ids=view.names(rows),
         region=region[rows].tolist(),
         x=placed.points[:, 0].round(1).tolist(),
         y=placed.points[:, 1].round(1).tolist(),
@@ -176,7 +176,7 @@ def _neighbourhood(caller: Caller, memory_id: str) -> Neighbourhood:
     among = view.links(rows)
     edges = store.snapshot(view).edges(np.unique(among.edge[np.isin(among.target, rows)]))
     return Neighbourhood(
-        memories=[Memory.model_validate(one) for one in store.get_nodes([view.ids[row] for row in rows.tolist()])],
+        memories=[Memory.model_validate(one) for one in store.get_nodes(view.names(rows))],
         links=list(map(_link, edges)),
         more=max(0, int(target.size) - _NEIGHBOURS),
     )

@@ -187,7 +187,7 @@ def graph_of(store: GraphStorePort, view: GraphView) -> Any:  # noqa: ANN401 - a
 
 def _nodes_of(store: GraphStorePort, view: GraphView) -> Iterator[MemoryNode]:
     """Yield the memories that a view admits in the order of their ids."""
-    names = sorted(view.ids[row] for row in view.admitted_nodes().tolist())
+    names = sorted(view.names(view.admitted_nodes()))
     for begin in range(0, len(names), _PART):
         yield from store.get_nodes(names[begin : begin + _PART], missing_ok=True)
 
@@ -381,7 +381,7 @@ def _similarity_delta(graph: GraphStorePort, embedder: Embedder, config: MemoryC
     """Return the delta that replaces the SIM edges by those of the embedder."""
     view, before = graph.view(), defaultdict[str | None, _Before](_Before)
     edges: list[MemoryEdge] = []
-    for ids in _batches(view.ids[row] for row in view.live_nodes().tolist()):
+    for ids in _batches(view.names(view.live_nodes())):
         stored = [node for node in graph.get_nodes(ids) if node.embedding is not None]
         embedded = zip(stored, _embedded(stored, embedder), strict=True)
         nodes = [MemoryNode(node.id, "", vector, scope=node.scope) for node, vector in embedded]

@@ -58,7 +58,7 @@ def _enter(session: Session, owner: CanvasOwner, relevance: Mapping[str, float],
         # Another process may have erased memories and emptied the server since the view was taken.
         with outside_work():
             present = session.store.view()
-        if gone := relevance.keys() - {present.ids[row] for row in present.known_rows(relevance).tolist()}:
+        if gone := relevance.keys() - {*present.names(present.known_rows(relevance))}:
             canvas.remove(namespace, gone)
 
 

@@ -139,7 +139,7 @@ class WorkingCanvas:
         rows = view.known_rows(held)
         if rows.size < len(held):
             # Another process has deleted the others, or they have expired.
-            self.remove(namespace, held.keys() - {view.ids[row] for row in rows.tolist()})
+            self.remove(namespace, held.keys() - {*view.names(rows)})
         rows = np.array([row for row in rows.tolist() if scope.admits(view.scope_of(row))], dtype=np.int64)
         rows = rows[~self._law.dormant(view, rows, now)]
         energy = self._law.energy(view, rows, now)
@@ -153,7 +153,7 @@ class WorkingCanvas:
         else:
             parts["relevance"] = np.maximum(0.0, store.snapshot(view).similarities(vector, rows))
             score = energy * parts["relevance"]
-        names = [view.ids[row] for row in rows.tolist()]
+        names = view.names(rows)
         best = sorted(range(len(names)), key=lambda place: (-score[place], -log_scores[place], names[place]))[:top_k]
         nodes = self._nodes_of(store, namespace, view.sequence, [names[place] for place in best])
         canvas = Canvas(
@@ -214,7 +214,7 @@ class WorkingCanvas:
         if rows.size > self._size:
             best = np.argpartition(-held, self._size)[: self._size]
             rows, held = rows[best], held[best]
-        return dict(zip((view.ids[row] for row in rows.tolist()), held.tolist(), strict=True))
+        return dict(zip(view.names(rows), held.tolist(), strict=True))
 
     def _held(self, view: GraphView, rows: Rows, relevance: _Values, at: NDArray[np.int64]) -> _Values:
         share = self._law.energy(view, rows, at) * relevance

@@ -42,7 +42,7 @@ def read_facts(
 ) -> Iterator[Fact]:
     """Yield the facts of a graph that the arguments admit, as added; names are compared without regard to case."""
     view = store.view(valid_at=valid_at, filters=replace(filter_of(options), kinds=FACTS))
-    names = [view.ids[row] for row in view.admitted_nodes().tolist()]
+    names = view.names(view.admitted_nodes())
     for first in range(0, len(names), _AT_ONCE):
         for fact in facts_of(store, view, names[first : first + _AT_ONCE]):
             if _is_named(fact.subject, subject) and _is_named(fact.attribute, attribute):
@@ -187,7 +187,7 @@ class TierManager:
         best: Rows = places[order[: self._canvas_size]]
         web = rows.size - best.size - int(crystal.sum()) - int(dormant.sum())
         counts = (best.size, web, int(crystal.sum()), int(dormant.sum()))
-        canvas = zip((view.ids[row] for row in rows[best].tolist()), energy[best].tolist(), strict=True)
+        canvas = zip(view.names(rows[best]), energy[best].tolist(), strict=True)
         layers = np.bincount(layers_of(store, view, rows, energy, micros), minlength=len(LAYERS)).tolist()
         named = dict(zip(TIERS, counts, strict=True)), dict(zip(LAYERS, layers, strict=True))
         return Tiers(now, *named, tuple(canvas), float(energy.mean()) if rows.size else 0.0)
@@ -202,6 +202,6 @@ class TierManager:
             # A memory that was used since the last tick was not idle at that time, by its present columns.
             rows = rows[~self._law.dormant(view, rows, to_micros(last))]
         importance = view.importance.take(rows).tolist()
-        fallen = zip((view.ids[row] for row in rows.tolist()), importance, strict=True)
+        fallen = zip(view.names(rows), importance, strict=True)
         changes = tuple(NodeChange(node_id, importance=value) for node_id, value in fallen)
         return GraphDelta(node_changes=changes, reason=f"{DORMANT}{len(changes)} memories fell dormant", at=now)

@@ -81,7 +81,7 @@ class GraphState:
         columns["kind"] = [view.kinds[kind] for kind in columns["kind"]]
         scopes = {scope: view.scopes[scope] for scope in {*columns["scope"]}}
         columns["scope"] = [scopes[scope] for scope in columns["scope"]]
-        columns["id"] = [view.ids[row] for row in rows.tolist()]
+        columns["id"] = view.names(rows)
         columns["embedding"] = self.form.vectors.get_all(rows)
         fields = zip(*map(RECORD_FIELDS, self.records.nodes(rows)), strict=True)
         columns |= zip(NodeRecord.__slots__, map(list, fields), strict=True)

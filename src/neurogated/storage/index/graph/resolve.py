@@ -262,7 +262,7 @@ def _edge_ends(view: GraphView, delta: GraphDelta, removed_nodes: Rows, node_row
     names = [edge.source_id for edge in delta.edges] + [edge.target_id for edge in delta.edges]
     rows = dict(zip(names, _live_rows(view, names).tolist(), strict=True))
     if removed_nodes.size:
-        rows |= dict.fromkeys([view.ids[row] for row in removed_nodes.tolist()], -1)
+        rows |= dict.fromkeys(view.names(removed_nodes), -1)
     rows |= zip([node.id for node in delta.nodes], node_rows.tolist(), strict=True)
     ends = np.array([rows[name] for name in names], dtype=np.int64)
     if np.minimum.reduce(ends) < 0:
