@@ -9,7 +9,7 @@ import pytest
 from neurogated import MemoryConfig, NeuroGraphMemory, field
 from neurogated.core.scope import Scope, ScopeFilter
 from neurogated.dialogue.model import escaped
-from neurogated.integrations.conversation import ConversationOwner, message_ids
+from neurogated.integrations.conversation import Conversation
 from neurogated.server.callers import Grant
 
 JOSE, JOSE_NFD = (normalize(form, "José") for form in ("NFC", "NFD"))
@@ -67,9 +67,9 @@ def test_the_facts_of_a_subject_are_listed_in_both_forms(memory: NeuroGraphMemor
         assert fact.value == "Lyon"
 
 
-def test_a_message_of_a_framework_has_one_id_in_both_forms_of_its_owner() -> None:
-    one, other = (ConversationOwner(user_id=form, session_id=form) for form in (JOSE, JOSE_NFD))
-    assert message_ids(["1"], one) == message_ids(["1"], other)
+def test_a_message_of_a_framework_has_one_id_in_both_forms_of_its_owner(memory: NeuroGraphMemory) -> None:
+    one, other = (Conversation(memory, form, user_id=form) for form in (JOSE, JOSE_NFD))
+    assert one.message_ids(["1"]) == other.message_ids(["1"])
 
 
 def test_an_export_of_a_user_has_the_memories_of_both_forms(memory: NeuroGraphMemory, tmp_path: Path) -> None:

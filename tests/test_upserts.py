@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from neurogated import ANY_USER, EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory, Scope
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import InputError
-from neurogated.integrations.conversation import ConversationOwner, add_new, message_ids
+from neurogated.integrations.conversation import Conversation
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.session.runtime import Parts
 from tests.sessions import LONG, message_of, order_of
@@ -201,14 +201,14 @@ def test_messages_of_frameworks_are_stored_once_by_whoever_comes_first() -> None
     embedder = Meanwhile()
     parts = Parts(GraphStore(), embedder, UniformKernelSource())
     with NeuroGraphMemory(MemoryConfig(storage="memory"), parts=parts) as memory:
-        owner: ConversationOwner = {"user_id": "ana"}
+        conversation = Conversation(memory, None, user_id="ana")
 
         def add_and_correct() -> None:
-            add_new(memory, ["m"], [said("Old.")], owner)
-            memory.update(message_ids(["m"], owner)[0], "Corrected.")
+            conversation.add_new(["m"], [said("Old.")])
+            memory.update(conversation.message_ids(["m"])[0], "Corrected.")
 
         embedder.act = add_and_correct
-        add_new(memory, ["m"], [said("Old.")], owner)
+        conversation.add_new(["m"], [said("Old.")])
         assert [one.content for one in memory.list(user_id="ana")] == ["Corrected."]
 
 

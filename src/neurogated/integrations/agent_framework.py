@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.extras import needs_extra
 from neurogated.errors import InputError
-from neurogated.integrations.conversation import ConversationOwner, add_said, context_for, last_question
+from neurogated.integrations.conversation import Conversation, last_question
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
@@ -33,8 +34,8 @@ class MemoryProvider(ContextProvider):
     ) -> None:
         """Take the scope, the maximum tokens of the memories, further options of the recall, and a name."""
         super().__init__(source_id)
-        self._memory, self._user_id, self._agent_id = memory, user_id, agent_id
-        self._budget, self._options = token_budget, options
+        self._memory, self._user_id = memory, user_id
+        self._opened = partial(Conversation, memory, agent_id=agent_id, token_budget=token_budget, options=options)
 
     async def before_run(
         self,
@@ -48,12 +49,10 @@ class MemoryProvider(ContextProvider):
 
         They are stored before the answer, so that they stay if the run fails or its stream is abandoned.
         """
-        asked = [one.to_dict() for one in context.input_messages]
-        question = last_question(asked)
-        given = (self._memory, question, self._owner(session), self._budget, self._options)
-        if question and (text := await self._memory.aio.run(context_for, *given)):
+        asked, conversation = [one.to_dict() for one in context.input_messages], self._of(session)
+        if text := await conversation.context(last_question(asked)):
             context.extend_instructions(self.source_id, text)
-        await self._memory.aio.run(add_said, self._memory, asked, self._owner(session))
+        await self._memory.aio.run(conversation.add_said, asked)
 
     async def after_run(
         self,
@@ -65,10 +64,10 @@ class MemoryProvider(ContextProvider):
     ) -> None:
         """Store the answers of the run."""
         said = [one.to_dict() for one in context.response.messages] if context.response else []
-        await self._memory.aio.run(add_said, self._memory, said, self._owner(session))
+        await self._memory.aio.run(self._of(session).add_said, said)
 
-    def _owner(self, session: AgentSession) -> ConversationOwner:
+    def _of(self, session: AgentSession) -> Conversation:
         user_id = self._user_id or session.state.get("user_id")
         if user_id is None:
             raise InputError('the run names no user; give user_id to the provider, or session.state["user_id"]')
-        return {"user_id": user_id, "agent_id": self._agent_id, "session_id": session.session_id}
+        return self._opened(session.session_id, user_id=user_id)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from neurogated.core.extras import needs_extra
-from neurogated.integrations.conversation import ConversationOwner, add_new, add_said, details_of, recall_options
+from neurogated.integrations.conversation import Conversation, details_of
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
@@ -24,7 +25,7 @@ class MemoryService(BaseMemoryService):
 
     def __init__(self, memory: NeuroGraphMemory, *, options: RecallOptions | None = None) -> None:
         """Take the memory and further options of the recall."""
-        self._memory, self._options = memory, options
+        self._memory, self._opened = memory, partial(Conversation, memory, options=options)
 
     async def add_session_to_memory(self, session: Session) -> None:
         """Store the events of a session that are not stored yet."""
@@ -42,7 +43,6 @@ class MemoryService(BaseMemoryService):
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
         """Store events that are not stored yet, with the metadata."""
-        owner: ConversationOwner = {"user_id": user_id, "agent_id": app_name, "session_id": session_id}
         said = [one for one in events if not one.partial and _content(one).parts]
         about = {"metadata": dict(custom_metadata or {})}
         times = (datetime.fromtimestamp(one.timestamp, UTC) for one in said)
@@ -50,7 +50,8 @@ class MemoryService(BaseMemoryService):
             {**_said(_content(one), one.author), **about, "timestamp": time}
             for one, time in zip(said, times, strict=True)
         ]
-        await self._memory.aio.run(add_new, self._memory, [one.id for one in said], messages, owner)
+        conversation = self._opened(session_id, user_id=user_id, agent_id=app_name)
+        await self._memory.aio.run(conversation.add_new, [one.id for one in said], messages)
 
     async def add_memory(
         self,
@@ -61,34 +62,29 @@ class MemoryService(BaseMemoryService):
         custom_metadata: Mapping[str, object] | None = None,
     ) -> None:
         """Store texts that belong to no session."""
-        owner: ConversationOwner = {"user_id": user_id, "agent_id": app_name}
         messages = list[dict[str, Any]]()
         for one in memories:
             about: dict[str, Any] = {"metadata": {**one.custom_metadata, **(custom_metadata or {})}}
             about |= {"timestamp": one.timestamp} if one.timestamp else {}
             messages.append({**_said(one.content, one.author), **about})
-        await self._memory.aio.run(add_said, self._memory, messages, owner)
+        await self._memory.aio.run(self._opened(None, user_id=user_id, agent_id=app_name).add_said, messages)
 
     async def search_memory(self, *, app_name: str, user_id: str, query: str) -> SearchMemoryResponse:
         """Return the memories that a question recalls, best first."""
-
-        def found() -> list[MemoryEntry]:
-            owner: ConversationOwner = {"user_id": user_id, "agent_id": app_name}
-            options = recall_options(self._memory, query, owner, self._options)
-            return [
-                MemoryEntry(
-                    id=one.id,
-                    content=types.Content(
-                        role="user" if one.node.role == "user" else "model", parts=[types.Part(text=one.content)]
-                    ),
-                    author=one.node.speaker or one.node.role,
-                    timestamp=one.node.timestamp.isoformat() if one.node.timestamp else None,
-                    custom_metadata=details_of(one),
-                )
-                for one in self._memory.recall(query, **options)
-            ]
-
-        return SearchMemoryResponse(memories=await self._memory.aio.run(found))
+        found = await self._memory.aio.run(self._opened(None, user_id=user_id, agent_id=app_name).recall, query)
+        entries = [
+            MemoryEntry(
+                id=one.id,
+                content=types.Content(
+                    role="user" if one.node.role == "user" else "model", parts=[types.Part(text=one.content)]
+                ),
+                author=one.node.speaker or one.node.role,
+                timestamp=one.node.timestamp.isoformat() if one.node.timestamp else None,
+                custom_metadata=details_of(one),
+            )
+            for one in found
+        ]
+        return SearchMemoryResponse(memories=entries)
 
     async def delete_memory(self, *, app_name: str, user_id: str, memory_id: str | None = None) -> None:
         """Delete a memory of the user in the app; raises UnknownIdError if there never was one."""

@@ -10,13 +10,7 @@ from neurogated.core.extras import needs_extra
 from neurogated.core.ports import Message
 from neurogated.errors import InputError, LLMError
 from neurogated.ingestion.messages import ORIGINAL
-from neurogated.integrations.conversation import (
-    Conversation,
-    ConversationEntry,
-    ConversationOwner,
-    details_of,
-    recall_options,
-)
+from neurogated.integrations.conversation import Conversation, ConversationEntry, details_of
 from neurogated.llm.base import BaseLLM, Meta
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
@@ -65,12 +59,9 @@ class MemoryRetriever(BaseRetriever):
     """Further `RecallOptions`."""
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002
-        session: ConversationOwner = {"user_id": self.user_id, "session_id": self.session_id}
-        options = recall_options(self.memory, query, session, cast("RecallOptions", self.options))
-        return [
-            Document(page_content=one.content, id=one.id, metadata=details_of(one))
-            for one in self.memory.recall(query, **options)
-        ]
+        options = cast("RecallOptions", self.options)
+        found = Conversation(self.memory, self.session_id, user_id=self.user_id, options=options).recall(query)
+        return [Document(page_content=one.content, id=one.id, metadata=details_of(one)) for one in found]
 
     async def _aget_relevant_documents(
         self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun
@@ -78,19 +69,13 @@ class MemoryRetriever(BaseRetriever):
         return await self.memory.aio.run(self._get_relevant_documents, query, run_manager=run_manager.get_sync())
 
 
-class MemoryChatHistory(BaseChatMessageHistory):
+class MemoryChatHistory(Conversation, BaseChatMessageHistory):
     """The messages of a session. They come back as they went in, also in another process."""
-
-    def __init__(
-        self, memory: NeuroGraphMemory, session_id: str, *, user_id: str | None = None, agent_id: str | None = None
-    ) -> None:
-        """Take the scope of the messages."""
-        self._conversation = Conversation(memory, session_id, user_id=user_id, agent_id=agent_id)
 
     @property
     def messages(self) -> list[BaseMessage]:  # type: ignore[override]
         """All messages, oldest first."""
-        return messages_from_dict(self._conversation.originals())
+        return messages_from_dict(self.originals())
 
     def add_messages(self, messages: Sequence[BaseMessage | Mapping[str, Any] | tuple[str, str] | str]) -> None:
         """Store messages, also as LangChain converts mappings, pairs and texts; all or none. Raises InputError."""
@@ -102,11 +87,7 @@ class MemoryChatHistory(BaseChatMessageHistory):
             except (ValueError, TypeError, KeyError, AttributeError, NotImplementedError) as error:
                 told = f"message {place}, {one!r:.80}, is none of LangChain: {str(error)[:200]}"
                 raise InputError(told) from error
-        self._conversation.add(ConversationEntry(said_in(one), message_to_dict(one)) for one in opened)
-
-    def clear(self) -> None:
-        """Delete all memories of the session."""
-        self._conversation.clear()
+        self.add(ConversationEntry(said_in(one), message_to_dict(one)) for one in opened)
 
 
 def said_in(message: BaseMessage) -> dict[str, Any]:

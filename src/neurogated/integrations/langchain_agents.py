@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, NotRequired
 
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.extras import needs_extra
 from neurogated.errors import InputError
-from neurogated.integrations.conversation import ConversationOwner, add_new, context_for, message_ids
+from neurogated.integrations.conversation import Conversation
 from neurogated.integrations.langchain import said_in
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
@@ -46,8 +47,8 @@ class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
     ) -> None:
         """Take the memory, the user if the agent serves only one, the agent, and options of the recall."""
         super().__init__()
-        self._memory, self._user_id, self._agent_id = memory, user_id, agent_id
-        self._budget, self._options = token_budget, options
+        self._memory, self._user_id = memory, user_id
+        self._opened = partial(Conversation, memory, agent_id=agent_id, token_budget=token_budget, options=options)
 
     def before_agent(self, state: MemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Recall memories for the last message of the user. Messages of the thread are left out."""
@@ -56,9 +57,9 @@ class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
         if not question.strip():
             # The thread keeps the memories of the run before, perhaps of another user.
             return {"memories": ""}
-        owner = self._owner(runtime)
-        seen = message_ids((one.id for one in state["messages"]), owner)
-        return {"memories": context_for(self._memory, question, owner, self._budget, self._options, left_out=seen)}
+        conversation = self._conversation(runtime)
+        seen = conversation.message_ids(one.id for one in state["messages"])
+        return {"memories": conversation.context_for(question, seen)}
 
     async def abefore_agent(self, state: MemoryState, runtime: Runtime[Any]) -> dict[str, Any] | None:
         """Recall in a thread of the memory."""
@@ -98,22 +99,21 @@ class MemoryMiddleware(AgentMiddleware[MemoryState, Any, Any]):
         await self._memory.aio.run(self.after_agent, state, runtime)
 
     def _store(self, messages: Sequence[AnyMessage], runtime: Runtime[Any]) -> None:
-        owner = self._owner(runtime)
         begin = len(messages)
         # The last messages of the user that follow each other, and all after them.
         for asked in (False, True):
             while begin and _is_asked(messages[begin - 1]) == asked:
                 begin -= 1
         said = [one for one in messages[begin:] if not _is_summary(one)]
-        add_new(self._memory, [one.id for one in said], map(said_in, said), owner)
+        self._conversation(runtime).add_new([one.id for one in said], map(said_in, said))
 
-    def _owner(self, runtime: Runtime[Any]) -> ConversationOwner:
+    def _conversation(self, runtime: Runtime[Any]) -> Conversation:
         values, context = get_config().get("configurable", {}), runtime.context
         given = context.get("user_id") if isinstance(context, Mapping) else getattr(context, "user_id", None)
         user_id = self._user_id or given or values.get("user_id")
         if user_id is None:
             raise InputError("the run names no user; give user_id to the middleware, or in the context of the run")
-        return {"user_id": user_id, "agent_id": self._agent_id, "session_id": values.get("thread_id")}
+        return self._opened(values.get("thread_id"), user_id=user_id)
 
 
 def _with_memories(request: ModelRequest[Any]) -> ModelRequest[Any]:

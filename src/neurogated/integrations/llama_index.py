@@ -6,14 +6,7 @@ from typing import Any, cast
 
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.extras import needs_extra
-from neurogated.integrations.conversation import (
-    ConversationOwner,
-    add_said,
-    context_for,
-    details_of,
-    last_question,
-    recall_options,
-)
+from neurogated.integrations.conversation import Conversation, details_of, last_question
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
@@ -38,20 +31,17 @@ class MemoryNodeRetriever(BaseRetriever):
     ) -> None:
         """Take the user, the conversation whose present turn is left out, and further options of the recall."""
         super().__init__()
-        self._memory, self._options = memory, options
-        self._owner: ConversationOwner = {"user_id": user_id, "session_id": session_id}
+        self._conversation = Conversation(memory, session_id, user_id=user_id, options=options)
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        question = query_bundle.query_str
-        options = recall_options(self._memory, question, self._owner, self._options)
-        found = self._memory.recall(question, **options)
+        found = self._conversation.recall(query_bundle.query_str)
         nodes = (TextNode(id_=one.id, text=one.content, metadata=details_of(one)) for one in found)
         # LlamaIndex's cutoffs and fusions expect scores between 0 and 1.
         scores = (min(max(one.score, 0.0), 1.0) for one in found)
         return [NodeWithScore(node=node, score=score) for node, score in zip(nodes, scores, strict=True)]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return await self._memory.aio.run(self._retrieve, query_bundle)
+        return await self._conversation.memory.aio.run(self._retrieve, query_bundle)
 
 
 class MemoryBlock(BaseMemoryBlock[str]):
@@ -66,17 +56,16 @@ class MemoryBlock(BaseMemoryBlock[str]):
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:  # noqa: ANN401 - as theirs
         question = last_question([_message(one) for one in messages or ()])
-        owner, options = self._owner(block_kwargs.get("session_id")), cast("RecallOptions", self.options)
-        given = (self.memory, question, owner, self.token_budget, options)
-        return await self.memory.aio.run(context_for, *given) if question else ""
+        return await self._of(block_kwargs.get("session_id")).context(question)
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         for message in messages:
-            owner = self._owner(message.additional_kwargs.get("session_id"))
-            await self.memory.aio.run(add_said, self.memory, [_message(message)], owner)
+            conversation = self._of(message.additional_kwargs.get("session_id"))
+            await self.memory.aio.run(conversation.add_said, [_message(message)])
 
-    def _owner(self, session_id: str | None) -> ConversationOwner:
-        return {"user_id": self.user_id, "agent_id": self.agent_id, "session_id": session_id}
+    def _of(self, session_id: str | None) -> Conversation:
+        given: dict[str, Any] = {"user_id": self.user_id, "agent_id": self.agent_id, "token_budget": self.token_budget}
+        return Conversation(self.memory, session_id, options=cast("RecallOptions", self.options), **given)
 
 
 def _message(message: ChatMessage) -> dict[str, Any]:

@@ -19,7 +19,7 @@ _LATEST = 64
 """Items of a session that are searched for the last message of the user."""
 
 
-class MemorySession(Session):
+class MemorySession(Conversation, Session):
     """The items of one conversation. They come back as they went in, also in another process.
 
     `RunConfig(call_model_input_filter=session.add_memories)` adds memories of all sessions to the instructions.
@@ -47,44 +47,37 @@ class MemorySession(Session):
             options: further options of the recall.
             session_settings: `limit` is the number of items that a run reads.
         """
-        self.session_id, self.session_settings = session_id, session_settings
         given: dict[str, Any] = {"user_id": user_id, "agent_id": agent_id, "token_budget": token_budget}
-        self._conversation = Conversation(memory, session_id, options=options, **given)
+        super().__init__(memory, session_id, options=options, **given)
+        self.session_id, self.session_settings = session_id, session_settings
         self._recalled = ("", "")
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """Return the newest items, oldest first; all without a limit."""
         if limit is None and self.session_settings is not None:
             limit = self.session_settings.limit
-        items: list[TResponseInputItem] = await self._run(self._conversation.originals, limit)
-        return items
+        return await self.memory.aio.run(self.originals, limit)
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
         """Store items."""
         if last_question(items):
             self._recalled = ("", "")  # the same question may have another answer by now
-        await self._run(self._conversation.add, [ConversationEntry(item, item) for item in items])
+        await self.memory.aio.run(self.add, [ConversationEntry(item, item) for item in items])
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Delete the newest item and return it; None if there is none."""
-        item: TResponseInputItem | None = await self._run(self._conversation.pop)
-        return item
+        return await self.memory.aio.run(self.pop)
 
     async def clear_session(self) -> None:
         """Delete all memories of the session."""
-        await self._run(self._conversation.clear)
+        await self.memory.aio.run(self.clear)
 
     async def add_memories(self, data: CallModelData[Any]) -> ModelInputData:
         """Return the input of the model with memories for the last message of the user after the instructions."""
         given = data.model_data
         # A nested handoff gives the next agent a summary, without the message of the user.
-        question = last_question(given.input) or await self._run(
-            lambda: last_question(self._conversation.originals(_LATEST))
-        )
+        question = last_question(given.input) or last_question(await self.get_items(_LATEST))
         if question and question != self._recalled[0]:
-            self._recalled = (question, await self._conversation.context(question))
+            self._recalled = (question, await self.context(question))
         parts = filter(None, (given.instructions, self._recalled[1] if question else ""))
         return ModelInputData(input=given.input, instructions="\n\n".join(parts) or None)
-
-    async def _run(self, call: Any, *given: Any) -> Any:  # noqa: ANN401
-        return await self._conversation.memory.aio.run(call, *given)

@@ -7,7 +7,7 @@ from typing import Any
 
 from neurogated.context.model import CONTEXT_TOKENS
 from neurogated.core.extras import needs_extra
-from neurogated.integrations.conversation import Conversation, ConversationEntry, ConversationOwner, recall_options
+from neurogated.integrations.conversation import Conversation, ConversationEntry
 from neurogated.memory import NeuroGraphMemory
 from neurogated.retrieval.neuro_retriever import RecallOptions
 
@@ -44,24 +44,20 @@ def memory_toolset(
         options: further options of the recall.
     """
 
-    def owner_of(run: RunContext[Any]) -> ConversationOwner:
-        user = user_id(run) if callable(user_id) else user_id
-        return {"user_id": user, "agent_id": agent_id, "session_id": run.conversation_id}
+    def user_of(run: RunContext[Any]) -> str | None:
+        return user_id(run) if callable(user_id) else user_id
 
     async def remember(run: RunContext[Any], text: str) -> str:
         """Remember a text for later conversations."""
-        owner = owner_of(run)
-        await memory.aio.add(text, user_id=owner["user_id"], agent_id=agent_id, timestamp="now")
+        await memory.aio.add(text, user_id=user_of(run), agent_id=agent_id, timestamp="now")
         return "remembered"
 
     async def recall(run: RunContext[Any], question: str) -> str:
         """Return memories of earlier conversations that answer a question."""
-
-        def found() -> str:
-            chosen = recall_options(memory, text_of(run.prompt) or question, owner_of(run), options)
-            return memory.recall(question, **chosen).as_text(CONTEXT_TOKENS)
-
-        return await memory.aio.run(found) or "nothing"
+        given: dict[str, Any] = {"user_id": user_of(run), "agent_id": agent_id, "options": options}
+        recall_of = Conversation(memory, run.conversation_id, **given).recall
+        found = await memory.aio.run(recall_of, question, text_of(run.prompt))
+        return found.as_text(CONTEXT_TOKENS) or "nothing"
 
     return FunctionToolset([remember, recall])
 
@@ -77,35 +73,21 @@ _MARK = "neurogated"
 """The key in the metadata of a request that has memories; its value is the question."""
 
 
-class MemoryHistory:
+class MemoryHistory(Conversation):
     """The messages of one conversation. They come back as they went in, also in another process.
 
     `ProcessHistory(history.add_memories)` puts memories of all conversations before the last message of the user.
     """
 
-    def __init__(
-        self,
-        memory: NeuroGraphMemory,
-        session_id: str,
-        *,
-        user_id: str | None = None,
-        agent_id: str | None = None,
-        token_budget: int = CONTEXT_TOKENS,
-        options: RecallOptions | None = None,
-    ) -> None:
-        """Take the scope, the maximum tokens of the memories, and further options of the recall."""
-        given: dict[str, Any] = {"user_id": user_id, "agent_id": agent_id, "token_budget": token_budget}
-        self._conversation = Conversation(memory, session_id, options=options, **given)
-
     def load(self) -> list[ModelMessage]:
         """Return all messages, as the `message_history` of a run."""
-        return ModelMessagesTypeAdapter.validate_python(self._conversation.originals())
+        return ModelMessagesTypeAdapter.validate_python(self.originals())
 
     def save(self, messages: Sequence[ModelMessage]) -> None:
         """Store the `new_messages()` of a run."""
         said = [one for one in messages if _MARK not in (one.metadata or {})]
         originals = ModelMessagesTypeAdapter.dump_python(said, mode="json")
-        self._conversation.add(map(ConversationEntry, map(_message, said), originals))
+        self.add(map(ConversationEntry, map(_message, said), originals))
 
     async def add_memories(self, messages: list[ModelMessage]) -> list[ModelMessage]:
         """Return the messages with memories, which are recalled once for each message of the user."""
@@ -115,7 +97,7 @@ class MemoryHistory:
         place, question = asked[-1], _question(messages[asked[-1]])
         if place and (messages[place - 1].metadata or {}).get(_MARK) == question:
             return messages
-        text = await self._conversation.context(question)
+        text = await self.context(question)
         memories = [ModelRequest([SystemPromptPart(text)], metadata={_MARK: question})] if text else []
         before = [one for one in messages[:place] if _MARK not in (one.metadata or {})]
         return [*before, *memories, *messages[place:]]
