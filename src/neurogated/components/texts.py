@@ -170,7 +170,7 @@ class Texts:
         links = EchoLinks(
             self._session.store,
             self._handed_out(),
-            [(one.scope, one.main, ids) for one, _, ids in own_texts if one is not None and ids],
+            [(one.scope, one.main.role, one.main.text, ids) for one, _, ids in own_texts if one is not None and ids],
         )
         roles = {passage.role for document in documents for passage in document.passages}
         may_echo = session.config.metabolism.echoes != "off" and (links.blocks or "assistant" in roles)

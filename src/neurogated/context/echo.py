@@ -11,7 +11,6 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Protocol
 
 import numpy as np
 
@@ -113,15 +112,6 @@ _ASSISTANT = "assistant"
 """The role whose messages are compared with memories; memories of this role are not."""
 
 
-class EchoedText(Protocol):
-    """A message before it is stored."""
-
-    @property
-    def text(self) -> str: ...
-    @property
-    def role(self) -> str | None: ...
-
-
 def shares_of(message: MemoryNode, memories: Sequence[MemoryNode]) -> dict[str, float]:
     """Return the share of a message that each memory says, by id; empty if the message says anything else.
 
@@ -157,8 +147,8 @@ class EchoLinks:
     store: GraphStorePort
     handed_out: Callable[[str | None], Sequence[str]]
     """Returns the ids of the memories that were handed out to a user."""
-    blocks: Sequence[tuple[Scope, EchoedText, Sequence[str]]]
-    """Messages that only quote memories, each with its owner, and with the ids of these memories."""
+    blocks: Sequence[tuple[Scope, str | None, str, Sequence[str]]]
+    """The owner, the role and the text of each message that only quotes memories, and the ids of these memories."""
     found: list[tuple[str, list[str]]] = field(default_factory=list)
     """The texts of the echoes, with the ids of the memories."""
 
@@ -177,7 +167,8 @@ class EchoLinks:
         return replace(delta, edges=(*delta.edges, *put), removed_edges=removed)
 
     def _shares(self, node: MemoryNode, gone: Sequence[str], view: GraphView) -> Mapping[str, float]:
-        quoted = next((ids for owner, said, ids in self.blocks if _is_part(node, owner, said)), ())
+        of_it = ((text, ids) for *about, text, ids in self.blocks if about == [node.scope, node.role])
+        quoted = next((ids for text, ids in of_it if _is_message(node, text)), ())
         handed = quoted or (self.handed_out(node.scope.user_id) if node.role == _ASSISTANT else ())
         if not handed:
             return {}
@@ -210,11 +201,9 @@ def separated(view: GraphView, node_id: str, at: datetime) -> tuple[MemoryEdge, 
     return tuple(MemoryEdge(node_id, target, EdgeType.ECHO, 0.0, at) for target in targets)
 
 
-def _is_part(node: MemoryNode, owner: Scope, said: EchoedText) -> bool:
-    """Return whether a memory is a message, or a piece of it."""
-    is_whole = node.content.strip() == said.text.strip()
-    is_piece = node.found.part is not None and node.content in said.text
-    return (node.scope, node.role) == (owner, said.role) and (is_whole or is_piece)
+def _is_message(node: MemoryNode, text: str) -> bool:
+    """Return whether a memory is the message with this text, or a piece of it."""
+    return node.content.strip() == text.strip() or (node.found.part is not None and node.content in text)
 
 
 def _sentences(text: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import chain, pairwise
 from types import TracebackType
@@ -89,18 +89,16 @@ class OfflineEntityFinder:
         return names_in(text)
 
 
+@dataclass(frozen=True, slots=True)
 class Analysis:
     """Embeds the texts of a batch, and finds names, causes and importance; nothing is written.
 
-    Attributes:
-        encoder: sets the importance and the energy of new nodes.
+    What one of the judges raises ends the write.
     """
 
-    def __init__(self, causal_judge: CausalJudge, entity_finder: EntityFinder, encoder: Encoder | None = None) -> None:
-        """Take the judges; what one of them raises ends the write."""
-        self._causal_judge = causal_judge
-        self._entity_finder = entity_finder
-        self.encoder = encoder or Encoder()
+    causal_judge: CausalJudge
+    entity_finder: EntityFinder
+    encoder: Encoder = field(default_factory=Encoder)
 
     def read(self, node: MemoryNode) -> MemoryNode:
         """Return a node with the names, the sentiment and the place in its text."""
@@ -159,12 +157,12 @@ class Analysis:
 
     def _names(self, node: MemoryNode) -> tuple[str, ...]:
         give_way()
-        return checked_names("found entities", self._entity_finder.find(node.content) or ())
+        return checked_names("found entities", self.entity_finder.find(node.content) or ())
 
     def _causes(self, first: MemoryNode, second: MemoryNode, at: datetime) -> list[MemoryEdge]:
         """Return the CAUSE edges of two texts: none, or one in each direction, with equal weights."""
         give_way()
-        judgement = self._causal_judge.judge(first.content, second.content)
+        judgement = self.causal_judge.judge(first.content, second.content)
         if not judgement.is_causal:
             return []
         pairs = (first.id, second.id), (second.id, first.id)

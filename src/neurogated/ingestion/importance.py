@@ -21,11 +21,9 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.config.groups import MetabolismSettings
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.contexts import remembered
 from neurogated.core.extras import packaged_json
-from neurogated.core.found import Found
 from neurogated.core.model import MemoryNode, checked_unit
 from neurogated.core.ports import LanguageModel
 from neurogated.core.scope import ScopeFilter
@@ -231,24 +229,14 @@ class Focus:
             return next((self._tasks[key] for key in keys if key in self._tasks), None)
 
 
+@dataclass(frozen=True, slots=True)
 class Encoder:
-    """Sets importance, energy, sentiment and place of new nodes.
+    """Sets importance, energy, sentiment and place of new nodes."""
 
-    Args:
-        judge: judges the importance of texts for which the caller gives none; None leaves the default.
-        settings: of the metabolism.
-        scale: reads the sentiment from vectors; None if the embedder has none.
-    """
-
-    def __init__(
-        self,
-        judge: OfflineImportanceJudge | None = None,
-        settings: MetabolismSettings | None = None,
-        scale: SentimentScale | None = None,
-    ) -> None:
-        self._judge = judge
-        self._settings = settings or MetabolismSettings()
-        self._scale = scale
+    judge: OfflineImportanceJudge | None = None
+    """Judges the importance of texts for which the caller gives none; None leaves the default."""
+    scale: SentimentScale | None = None
+    """Reads the sentiment from vectors; None if the embedder has none."""
 
     def encode(
         self, nodes: Sequence[MemoryNode], texts: Mapping[str, str], view: GraphView, focus: Focus
@@ -264,7 +252,7 @@ class Encoder:
         """
         judged = [node for node in nodes if node.id in texts]
         found: dict[str, float] = {}
-        if self._judge is not None and judged:
+        if self.judge is not None and judged:
             chatting = {node.scope.user_id for node in judged if node.role is not None and node.speaker is None}
             earlier = Counter[str | None]()
             for user_id in chatting:
@@ -275,7 +263,7 @@ class Encoder:
             for node in judged:
                 remarks.append(Remark(texts[node.id], node.role, node.speaker, earlier[node.scope.user_id]))
                 earlier[node.scope.user_id] += 1
-            found = dict(zip((node.id for node in judged), self._judge.judge(remarks), strict=True))
+            found = dict(zip((node.id for node in judged), self.judge.judge(remarks), strict=True))
         encoded = []
         for node in nodes:
             give_way()
@@ -284,18 +272,15 @@ class Encoder:
             if task is not None and node.embedding is not None:
                 cosine = min(1.0, max(0.0, float(np.dot(task, np.asarray(node.embedding)))))
                 energy += (1.0 - importance) * _FOCUS_GAIN * cosine
-            encoded.append(node.changed(found=self._found(node), importance=importance, base_energy=energy))
+            encoded.append(self.read(node, importance=importance, base_energy=energy))
         return encoded
 
-    def read(self, node: MemoryNode) -> MemoryNode:
-        """Return the node with the sentiment and the place of its text."""
-        return node.changed(found=self._found(node))
-
-    def _found(self, node: MemoryNode) -> Found:
+    def read(self, node: MemoryNode, **fields: float) -> MemoryNode:
+        """Return the node with the sentiment and the place of its text, and with other values of some fields."""
         sentiment = None
-        if self._scale is not None and node.embedding is not None:
-            sentiment = self._scale.sentiment(np.asarray(node.embedding))
+        if self.scale is not None and node.embedding is not None:
+            sentiment = self.scale.sentiment(np.asarray(node.embedding))
         place = place_of(node.metadata, node.content, node.found.entities)
         if place is not None:
             checked_name("found place", place)
-        return node.found.changed(sentiment=sentiment, place=place)
+        return node.changed(found=node.found.changed(sentiment=sentiment, place=place), **fields)

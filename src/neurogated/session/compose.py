@@ -245,7 +245,7 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None) -> Mo
         # A write waits for no model; the model reads names and causes later, with what is said.
         OfflineCausalJudge(),
         OfflineEntityFinder(),
-        Encoder(chosen, config.metabolism, SentimentScale.of_embedder(embedder.name)),
+        Encoder(chosen, SentimentScale.of_embedder(embedder.name)),
         model,
     )
 
