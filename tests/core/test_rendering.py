@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from neurogated import MemoryNode
 from neurogated.core.clock import from_micros
 from neurogated.core.found import Found
-from neurogated.core.rendering import names_in, place_tag, render, speaker_tag, subject_tag, subjects, tags
+from neurogated.core.rendering import PLACE, SPEAKER, SUBJECT, names_in, render, subjects, tags
 from neurogated.text.keywords import fold, split_words
 from tests.golden import rows
 
@@ -43,7 +43,7 @@ def test_every_title_that_is_a_name_is_found_in_a_text_that_holds_it(title: str)
     for name in subjects(title):
         existing = tags(node(title=title or None))
         (found,) = names_in([split_words(fold(f"We saw {title} there"))], existing.intersection)
-        assert subject_tag(name) in found
+        assert SUBJECT + name in found
 
 
 _NAMED = st.lists(st.sampled_from(["ann", "saw", "the", "苏"]), max_size=9)
@@ -58,7 +58,7 @@ def test_the_names_in_texts_that_some_node_has_are_told(
     expected = []
     for words in texts:
         runs = {" ".join(words[begin:end]) for begin in range(len(words)) for end in range(begin + 1, len(words) + 1)}
-        expected.append(existing & {*map(subject_tag, runs), *map(speaker_tag, runs), *map(place_tag, runs)})
+        expected.append(existing & {kind + run for kind in (SUBJECT, SPEAKER, PLACE) for run in runs})
     for wanted, told in zip(expected, names_in(texts, existing.intersection), strict=True):
         first_names = told - wanted
         assert all(tag.startswith("opens speaker ") for tag in first_names)

@@ -19,7 +19,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import to_micros
 from neurogated.core.commit import Plan
 from neurogated.core.communities import Communities, CommunityFinder, CommunityLinks
-from neurogated.core.conflicts import given_times, moment_of, undisputed
+from neurogated.core.conflicts import given_times, undisputed
 from neurogated.core.delta import GraphDelta, NodeChange, Owner
 from neurogated.core.derivation import are_original, claims_of, common_metadata, same_source, source_rows, sources_of
 from neurogated.core.edge_type import EdgeType
@@ -271,10 +271,10 @@ def profile_of(known: Known, text: str, at: datetime) -> MemoryNode:
 
 
 def _divided(facts: Sequence[MemoryNode], group: Sequence[MemoryNode]) -> Iterator[Known]:
-    attributes = _by_attribute(sorted(facts, key=lambda one: (moment_of(one), one.id)))
+    attributes = _by_attribute(sorted(facts, key=lambda one: (one.moment, one.id)))
     # What a conflict calls wrong was never true.
     ended = (one for one in group if one.valid_to != given_times(one)[1] and one.valid_to != one.valid_from)
-    over = sorted((one for one in ended if one not in facts), key=moment_of, reverse=True)
+    over = sorted((one for one in ended if one not in facts), key=lambda one: one.moment, reverse=True)
     every = list(attributes)
     for number, begin in enumerate(range(0, len(every), _CLAUSES)):
         names = every[begin : begin + _CLAUSES]

@@ -135,7 +135,7 @@ def _says(memory: MemoryNode, sentence: str, message: MemoryNode) -> bool:
             are_two and is_about_speaker(plain) and is_about_speaker(own)
         ):
             continue
-        if _moment(message).date() == _moment(memory).date() or not depends_on_day(find_times(own)):
+        if message.said_at.date() == memory.said_at.date() or not depends_on_day(find_times(own)):
             return True
     return False
 
@@ -208,7 +208,3 @@ def _is_message(node: MemoryNode, text: str) -> bool:
 
 def _sentences(text: str) -> list[str]:
     return [one for one in split_sentences(text) if any(map(str.isalnum, one))] or [text]
-
-
-def _moment(node: MemoryNode) -> datetime:
-    return node.timestamp or node.created_at

@@ -168,11 +168,6 @@ def is_conflict_id(node_id: str) -> bool:
     return _ID.fullmatch(node_id) is not None
 
 
-def moment_of(node: MemoryNode) -> datetime:
-    """Return the time from which a memory counts: when it began to hold, was said, or was stored."""
-    return node.valid_from or node.timestamp or node.created_at
-
-
 def edges_of(conflict: Conflict, at: datetime) -> tuple[MemoryEdge, MemoryEdge]:
     """Return the edges from the node of a conflict to both sides."""
     first, second = (MemoryEdge(conflict.id, side, EdgeType.CONFLICT, created_at=at) for side in conflict.sides)

@@ -128,7 +128,7 @@ class SideTimes(NamedTuple):
     valid_from: datetime | None
     valid_to: datetime | None
     moment: datetime
-    """When it began to hold, was said, or was stored; see `conflicts.moment_of`."""
+    """When it began to hold, was said, or was stored."""
     said: datetime
     """When it was said, or else stored."""
 
@@ -166,8 +166,7 @@ class Outcome:
 
 def times_of(memory: MemoryNode) -> SideTimes:
     """Return the given times of a memory, which has no outcome."""
-    said = memory.timestamp or memory.created_at
-    return SideTimes(memory.valid_from, memory.valid_to, memory.valid_from or said, said)
+    return SideTimes(memory.valid_from, memory.valid_to, memory.moment, memory.said_at)
 
 
 def outcome_of(conflict: Conflict, sides: tuple[int, int], at: datetime) -> Outcome:

@@ -215,6 +215,16 @@ class MemoryNode:
         rows = [(name, value) for name, value in told if value not in (None, (), {}, NOTHING_FOUND, Scope())]
         return html_table(f"Memory {self.id}", ("field", "value"), rows)
 
+    @property
+    def said_at(self) -> datetime:
+        """When it was said, or else stored."""
+        return self.timestamp or self.created_at
+
+    @property
+    def moment(self) -> datetime:
+        """The time from which it counts: when it began to hold, was said, or was stored."""
+        return self.valid_from or self.timestamp or self.created_at
+
     def has_expired(self, now: datetime) -> bool:
         """Return whether its lifetime has ended."""
         return self.expires_at is not None and self.expires_at <= now

@@ -168,13 +168,13 @@ def said_later(node: MemoryNode, zone: Zone = None) -> str:
     words = " ".join(plain(node.content).split())
     if len(words) > _FIRST_WORDS:
         words = f"{words[:_FIRST_WORDS].rpartition(' ')[0] or words[:_FIRST_WORDS]} …"
-    return f"later, {day_of(node.timestamp or node.created_at, zone or node.found.zone)}: {words}"
+    return f"later, {day_of(node.said_at, zone or node.found.zone)}: {words}"
 
 
 def _when(node: MemoryNode, zone: Zone) -> str:
     zone = zone or node.found.zone
     if node.kind == FACT:
-        day = f"{FACT}, stated {day_of(node.timestamp or node.created_at, zone)}"
+        day = f"{FACT}, stated {day_of(node.said_at, zone)}"
     else:
         day = "undated" if node.timestamp is None else day_of(node.timestamp, zone)
     begin, end = node.valid_from, node.valid_to

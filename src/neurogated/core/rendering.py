@@ -10,11 +10,12 @@ from neurogated.core.contexts import remembered
 from neurogated.core.turns import Described, Text, turn_tags
 from neurogated.text.keywords import ENGLISH_STOP_WORDS, fold, split_keywords, split_words
 
+SUBJECT, SPEAKER, PLACE = "subject ", "speaker ", "at "
+"""What stands before a name, in folded words, in the tag of texts about it, of its speaker or its place."""
+DOCUMENT, OWN, TRAIT = "document ", "tag ", "has "
+"""What stands in tags before the id of a document, a tag of the owner, and a trait that a kernel may prefer."""
 TIME = "time"
 """The trait of a memory whose content mentions a time."""
-_SUBJECT = "subject "
-_SPEAKER = "speaker "
-_PLACE = "at "
 _OPENS = "opens "
 _QUALIFIER = re.compile("[(\uff08][^()\uff08\uff09]*[)\uff09]\\s*$")
 _COMMA = re.compile("[,，]")
@@ -66,16 +67,16 @@ def tags(node: Described) -> frozenset[str]:
     slot: tuple[str, ...] = ()
     if (said := node.found.statement) is not None:
         slot = slot_tag(said.subject, said.attribute), value_tag(said.subject, said.attribute, said.value)
-    named = [subject_tag(name) for name in subject_names(node)]
-    named += [speaker_tag(name) for name in _names(node.speaker or node.found.label)]
+    named = [SUBJECT + name for name in subject_names(node)]
+    named += [SPEAKER + name for name in _names(node.speaker or node.found.label)]
     place = node.found.place or ""
     # A text with a title is about its subject; the first place that it mentions says little.
     if place and (node.title is None or place not in node.content):
-        named += map(place_tag, subjects(place))
-    found = [*named, *map(opening_tag, named), *map(own_tag, node.tags)]
-    found += [trait_tag(TIME)] * bool(node.found.times)
+        named += [PLACE + name for name in subjects(place)]
+    found = [*named, *map(opening_tag, named), *(OWN + tag for tag in node.tags)]
+    found += [TRAIT + TIME] * bool(node.found.times)
     if node.found.document_id is not None:
-        found.append(document_tag(node.found.document_id))
+        found.append(DOCUMENT + node.found.document_id)
     return frozenset((*found, *slot, *turn_tags(node)))
 
 
@@ -93,19 +94,9 @@ def subjects(title: str | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for text in (title, bare, _COMMA.split(bare)[0]) for name in _names(text)))
 
 
-def subjects_among(found: Iterable[str]) -> frozenset[str]:
-    """Return the subject names among a node's tags."""
-    return frozenset(tag.removeprefix(_SUBJECT) for tag in found if tag.startswith(_SUBJECT))
-
-
-def places_among(found: Iterable[str]) -> frozenset[str]:
-    """Return the names of places among a node's tags."""
-    return frozenset(tag.removeprefix(_PLACE) for tag in found if tag.startswith(_PLACE))
-
-
-def subject_tag(name: str) -> str:
-    """Return the tag of nodes with the subject `name`, in folded words."""
-    return f"{_SUBJECT}{name}"
+def named_among(found: Iterable[str], kind: str) -> frozenset[str]:
+    """Return what stands in some tags behind `kind`, such as `SUBJECT`."""
+    return frozenset(tag.removeprefix(kind) for tag in found if tag.startswith(kind))
 
 
 @remembered(4_096)
@@ -118,31 +109,6 @@ def value_tag(subject: str, attribute: str, value: str) -> str:
 def slot_tag(subject: str, attribute: str) -> str:
     """Return the tag of facts and claims about an attribute of a subject; case and accents make no difference."""
     return f"slot {' '.join(split_words(fold(subject)))}: {' '.join(split_words(fold(attribute)))}"
-
-
-def speaker_tag(name: str) -> str:
-    """Return the tag of the texts of the speaker `name`, in folded words."""
-    return f"{_SPEAKER}{name}"
-
-
-def place_tag(name: str) -> str:
-    """Return the tag of memories of events at the place `name`, in folded words."""
-    return f"{_PLACE}{name}"
-
-
-def trait_tag(trait: str) -> str:
-    """Return the tag of nodes with a trait that a kernel may prefer, such as `TIME`."""
-    return f"has {trait}"
-
-
-def own_tag(tag: str) -> str:
-    """Return the tag of nodes to which their owner gave `tag`."""
-    return f"tag {tag}"
-
-
-def document_tag(document_id: str) -> str:
-    """Return the tag of the nodes of a document."""
-    return f"document {document_id}"
 
 
 def opening_tag(tag: str) -> str:
@@ -160,7 +126,7 @@ def names_in(
     also named by the first word of the name, as "Sam Vries" by "Sam": the tag is then that of `opening_tag`.
     `existing` returns those of some tags that at least one node has; it is called twice.
     """
-    kinds = (_SUBJECT,) if subjects_only else (_SUBJECT, _SPEAKER, _PLACE)
+    kinds = (SUBJECT,) if subjects_only else (SUBJECT, SPEAKER, PLACE)
     begun = existing({_OPENS + kind + word for words in texts for kind in kinds for word in words})
     runs = [set(_runs(words, kinds, begun)) for words in texts] if begun else []
     known = existing(set().union(*runs)) if any(runs) else ()
@@ -173,11 +139,11 @@ def names_in(
 def _by_first_names(words: Sequence[str], found: frozenset[str], begun: Collection[str]) -> frozenset[str]:
     """Return the tags with those of speakers by first names; "Sam" in a found "Sam Berg" calls no other Sam."""
     openings = {
-        f"{_SPEAKER}{word}": opening
+        f"{SPEAKER}{word}": opening
         for word in set(words)
-        if (opening := f"{_OPENS}{_SPEAKER}{word}") in begun
+        if (opening := f"{_OPENS}{SPEAKER}{word}") in begun
         and word not in ENGLISH_STOP_WORDS
-        and not any(tag.startswith(f"{_SPEAKER}{word} ") for tag in found)
+        and not any(tag.startswith(f"{SPEAKER}{word} ") for tag in found)
     }
     return found.difference(openings).union(openings.values()) if openings else found
 

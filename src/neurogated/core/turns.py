@@ -21,6 +21,8 @@ from neurogated.text.keywords import fold, number_of_words, split_words
 
 ASKS_TAG = "turn asks"
 """Tag of a turn that ends with a question."""
+CALLS = "calls "
+"""What stands before a name, folded, in the tag of turns that address a person by it."""
 _SHORT = 96
 LENGTH_TAGS: Sequence[str] = ("length 1", "length 2", "length 4")
 """Tags of the binary digits of the length level of a turn's message; see `length_level`."""
@@ -69,7 +71,7 @@ def turn_tags(node: Described) -> list[str]:
     tags = [role_tag(node.role)] if node.role else []
     tags += [ASKS_TAG] * asks(node.content)
     tags += _digits(length, LENGTH_TAGS) + _digits(later, PLACE_TAGS) if length or later else []
-    return tags + [call_tag(name) for name in called(node.content, node.found.entities)]
+    return tags + [CALLS + name for name in called(node.content, node.found.entities)]
 
 
 def length_level(words: int) -> int:
@@ -100,11 +102,6 @@ def called(text: str, names: Sequence[str]) -> frozenset[str]:
 def role_tag(role: str) -> str:
     """Return the tag of messages of a role."""
     return f"role {fold(role)}"
-
-
-def call_tag(name: str) -> str:
-    """Return the tag of turns that address a person by `name`, folded."""
-    return f"calls {name}"
 
 
 _USER = "user"

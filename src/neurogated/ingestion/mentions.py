@@ -31,7 +31,7 @@ from neurogated.core.derivation import is_derived
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode
 from neurogated.core.ports import GraphStorePort, Snapshot
-from neurogated.core.rendering import keyword_text, names_in, opening_tag, subject_names, subject_tag, subjects_among
+from neurogated.core.rendering import SUBJECT, keyword_text, named_among, names_in, opening_tag, subject_names
 from neurogated.core.view import GraphView
 from neurogated.ingestion.edge_builder import UserGraphs, by_user
 from neurogated.text.keywords import fold, split_keywords, split_words
@@ -174,7 +174,7 @@ class TextChange:
             return {}
         stored = list({target for _, target in pairs} - come.keys())
         terms = self._graph.terms_of(np.array(stored, dtype=np.int64)) if stored else []
-        names = {**come, **dict(zip(stored, map(subjects_among, terms), strict=True))}
+        names = {**come, **dict(zip(stored, (named_among(one, SUBJECT) for one in terms), strict=True))}
 
         def weight(source: int, target: int) -> float:
             holders = [mentioning(name)[1] for name in names[target] if target in about(name)[1]]
@@ -185,7 +185,7 @@ class TextChange:
     def _about(self, subject: str) -> Holders:
         """Return the first `MAX_MENTIONS` nodes about a subject, such as the chunks of a long text."""
         left, come = (group.get(subject, ()) for group in self._by_subject)
-        found = self._graph.rows_with([subject_tag(subject)], MAX_MENTIONS + len(left)).tolist()
+        found = self._graph.rows_with([SUBJECT + subject], MAX_MENTIONS + len(left)).tolist()
         # Searches miss leaving nodes that have expired.
         stored = sorted({*found, *left})
         return stored[:MAX_MENTIONS], sorted({*stored}.difference(left).union(come))[:MAX_MENTIONS]
@@ -201,7 +201,7 @@ class TextChange:
     @cached_property
     def _by_named(self) -> Sequence[Mapping[str, Sequence[int]]]:
         """The rows of leaving and of coming texts, by the subjects that they mention."""
-        own = {subject_tag(name) for groups in self._by_subject for name in groups}
+        own = {SUBJECT + name for groups in self._by_subject for name in groups}
         own |= set(map(opening_tag, own))
 
         def existing(tags: Iterable[str]) -> AbstractSet[str]:
@@ -213,7 +213,7 @@ class TextChange:
         named = list[Collection[str]]()
         for node, subjects, found in zip(self._texts, self._subjects, tags, strict=True):
             # The subjects of the text itself are not mentions.
-            names = subjects_among(found).difference(subjects) if found else ()
+            names = named_among(found, SUBJECT).difference(subjects) if found else ()
             terms = frozenset(split_keywords(keyword_text(node))) if names else frozenset[str]()
             named.append([name for name in names if any(way <= terms for way in keywords_of_name(name))])
         return self._grouped(named) if any(named) else ({}, {})
@@ -231,7 +231,7 @@ class TextChange:
 
     def _mentioning_and_staying(self, subject: str, limit: int) -> list[int]:
         """Return the first `limit` stored nodes that mention a subject and do not leave."""
-        ways, about = keywords_of_name(subject), subject_tag(subject)
+        ways, about = keywords_of_name(subject), SUBJECT + subject
         unfit = self._left.union(*(self._graph.rows_with([*way, about]).tolist() for way in ways))
         for most in (limit + len(unfit), None):
             found = [self._graph.rows_with(way, most).tolist() for way in ways]

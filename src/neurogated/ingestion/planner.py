@@ -19,7 +19,7 @@ from neurogated.core.found import NOTHING_FOUND, Found, Statement
 from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.core.node_kind import EVENT
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import document_tag, search_text
+from neurogated.core.rendering import DOCUMENT, search_text
 from neurogated.core.scope import Scope
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
@@ -209,7 +209,7 @@ class Planner:
             ids = turn_ids(self._store.view(), node.scope.user_id, node.scope.session_id)
         elif (document_id := node.found.document_id) is not None:
             graph = UserGraphs(self._store.snapshot())[node.scope.user_id]
-            ids = [graph.view.ids[row] for row in graph.rows_with([document_tag(document_id)]).tolist()]
+            ids = [graph.view.ids[row] for row in graph.rows_with([DOCUMENT + document_id]).tolist()]
         else:
             return ()
         place = ids.index(node.id) if node.id in ids else 0
@@ -371,7 +371,7 @@ def parts_of(view: GraphView, node_id: str) -> list[str]:
 def document_of(store: GraphStorePort, name: str) -> list[str]:
     """Return the ids of the nodes of a document, also of expired ones, by its id or that of one of its memories."""
     found = store.snapshot(whole=True)
-    if (rows := found.rows_with([document_tag(name)])).size:
+    if (rows := found.rows_with([DOCUMENT + name])).size:
         return found.view.names(rows)
     if (node := stored(store, [name]).get(name)) is None:
         return []

@@ -15,7 +15,6 @@ from neurogated.core.conflicts import (
     conflicts_about,
     conflicts_in,
     disputes_about,
-    moment_of,
 )
 from neurogated.core.delta import GraphDelta, Owner, PendingTask
 from neurogated.core.derivation import claims_of, sources_of
@@ -40,7 +39,6 @@ from neurogated.slots.claims import (
     is_same,
     meets,
     other_speaker,
-    said_at,
     slot_key,
 )
 from neurogated.slots.table import conflict_between
@@ -138,7 +136,9 @@ class ClaimLedger:
         """Return a claim in the words and with the times of the first of its memories."""
         names = self._sources[claim.id]
         stored = self._store.get_nodes([name for name in names if name not in self._written], missing_ok=True)
-        sources = sorted((*stored, *(self._written[name] for name in names if name in self._written)), key=said_at)
+        sources = sorted(
+            (*stored, *(self._written[name] for name in names if name in self._written)), key=lambda one: one.said_at
+        )
         known = claim_of(claim)
         # The words of a memory that is gone go with it.
         kept = known if known.quote in said_in(sources[0]) else replace(known, quote="")
@@ -254,8 +254,8 @@ class ConflictChecker:
 
     def _changes(self, view: GraphView, new: MemoryNode, old: MemoryNode, relation: Relation) -> list[Conflict]:
         """Return the conflict by which a later memory ends the one value of an earlier one; none if unclear."""
-        earlier, later = sorted((old, new), key=moment_of)
-        if relation.kind is not RelationKind.SUPERSESSION or moment_of(earlier) == moment_of(later):
+        earlier, later = sorted((old, new), key=lambda one: one.moment)
+        if relation.kind is not RelationKind.SUPERSESSION or earlier.moment == later.moment:
             return []
         first, second = (self.store.get_nodes([*claims_of(view, [one.id])]) for one in (earlier, later))
         rivals = []
@@ -283,9 +283,9 @@ class ConflictChecker:
         found = replace(dispute, reason=relation.reason, rule=MODEL)
         if not relation.is_conflict:
             return found.settled("contested", None)
-        if relation.kind is RelationKind.CONTRADICTION or moment_of(new) == moment_of(old):
+        if relation.kind is RelationKind.CONTRADICTION or new.moment == old.moment:
             return None
-        is_first = (dispute.first in ours) == (moment_of(new) < moment_of(old))
+        is_first = (dispute.first in ours) == (new.moment < old.moment)
         return found.settled("superseded", dispute.first if is_first else dispute.second)
 
     def _queued(self, view: GraphView, delta: GraphDelta, fresh: Sequence[MemoryNode]) -> GraphDelta:

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from neurogated.core.clock import checked_moment
-from neurogated.core.conflicts import MODEL, Conflict, moment_of
+from neurogated.core.conflicts import MODEL, Conflict
 from neurogated.core.equal_text import equal_key
 from neurogated.core.found import Found, Statement
 from neurogated.core.judgements import Relation, RelationKind
@@ -19,7 +19,7 @@ from neurogated.errors import InputError, LLMError
 from neurogated.knowledge.judging import TextJudge
 from neurogated.knowledge.origin import sentence_of
 from neurogated.knowledge.pairs import TextPair, closest_sentences
-from neurogated.slots.claims import INDEPENDENT, claim_of, compare, meets, said_at, slot_key
+from neurogated.slots.claims import INDEPENDENT, claim_of, compare, meets, slot_key
 from neurogated.text.keywords import language_of
 from neurogated.text.strings import checked_text, one_line, table_of
 
@@ -47,7 +47,7 @@ def compare_contents(reader: TextJudge | None, first: Content, second: Content, 
         if slot_key(claims[0].slot) != slot_key(claims[1].slot):
             return INDEPENDENT
         # In the order of their times; those that exclude each other in neither order, as they are given.
-        in_time = claims[::-1] if moment_of(other) < moment_of(one) else claims
+        in_time = claims[::-1] if other.moment < one.moment else claims
         found = compare(*in_time) if meets(*claims) else INDEPENDENT
         return found if found.is_conflict else compare(*claims)
     if equal_key(one.content) == equal_key(other.content) and {one.kind, other.kind} == {DEFAULT_KIND}:
@@ -108,7 +108,7 @@ def asked(conflict: Conflict, first: MemoryNode, second: MemoryNode, said: Seque
     state = f"noted {conflict.kind.value}" if is_noted else conflict.kind.value
     if conflict.loser is not None:
         loser, winner = sides if conflict.loser == first.id else sides[::-1]
-        is_coming = loser.valid_to is not None and loser.valid_to > said_at(winner)
+        is_coming = loser.valid_to is not None and loser.valid_to > winner.said_at
         state = "coming" if is_coming and conflict.outcome == "superseded" else conflict.outcome
         texts = texts[::-1] if loser is second else texts
     # Without names, since a name may be foreign.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, time
 
 from neurogated.core.clock import local
-from neurogated.core.conflicts import CONFLICT, Conflict, Validity, conflicts_about, disputes_about, edges_of, moment_of
+from neurogated.core.conflicts import CONFLICT, Conflict, Validity, conflicts_about, disputes_about, edges_of
 from neurogated.core.delta import GraphDelta, Owner
 from neurogated.core.derivation import derived_from, sources_of
 from neurogated.core.facts import Foreseen
@@ -85,7 +85,7 @@ def resolution(
     elif keep == "both":
         settled = conflict.settled("contested", None)
     else:
-        earlier = second if moment_of(second) < moment_of(first) else first
+        earlier = second if second.moment < first.moment else first
         settled = conflict.settled("superseded", earlier.id)
     delta = recorded(store, GraphDelta(reason="resolve", at=at), [settled, *opened])
     return with_consequences(store, delta, store.foreseen(delta)), settled

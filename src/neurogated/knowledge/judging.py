@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.conflicts import moment_of
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.judgements import Relation, RelationKind, Verdict
 from neurogated.core.model import MemoryNode
@@ -87,7 +86,7 @@ class ModelJudge:
 def in_order(pair: TextPair) -> tuple[tuple[MemoryNode, int], tuple[MemoryNode, int]]:
     """Return both memories in the order in which they were said, each with the place of its sentence."""
     sides = (pair.old, pair.sentences[0]), (pair.new, pair.sentences[1])
-    return sides[::-1] if moment_of(pair.new) < moment_of(pair.old) else sides
+    return sides[::-1] if pair.new.moment < pair.old.moment else sides
 
 
 def _quoted(node: MemoryNode, place: int) -> dict[str, str]:

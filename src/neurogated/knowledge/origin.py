@@ -89,4 +89,4 @@ def _is_one_message(one: MemoryNode, other: MemoryNode) -> bool:
 
 
 def _source(node: MemoryNode) -> tuple[object, ...]:
-    return node.scope, node.role, node.speaker, node.found.document_id, node.timestamp or node.created_at
+    return node.scope, node.role, node.speaker, node.found.document_id, node.said_at

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from itertools import chain, islice, product
 from typing import NamedTuple
 
-from neurogated.core.conflicts import Conflict, disputes_about, moment_of
+from neurogated.core.conflicts import Conflict, disputes_about
 from neurogated.core.contexts import remembered
 from neurogated.core.derivation import claims_of, sources_of
 from neurogated.core.facts import FACTS
@@ -127,7 +127,9 @@ class CandidateFinder:
             sources = chain.from_iterable(sources_of(view, others).values())
             names = [name for name in sources if name not in known and not is_left_out(name)]
             said = (one for one in self._store.get_nodes(names, missing_ok=True) if is_message(one))
-            old = max((one for one in said if voice_of(one) == voice_of(node)), key=moment_of, default=None)
+            old = max(
+                (one for one in said if voice_of(one) == voice_of(node)), key=lambda one: one.moment, default=None
+            )
             if old is not None and not are_one_text(old, node):
                 yield TextPair(node, old, closest_sentences(old, node))
 
@@ -136,7 +138,7 @@ class CandidateFinder:
         view = self._store.view()
         own = claims_of(view, [node.id for node in pair.nodes])
         mates = self._store.get_nodes(self._others(view, pair.new, self._store.get_nodes([*own]), own)[-_KNOWN:])
-        lines = [f"{moment_of(one).date().isoformat()}: {one.content}" for one in mates]
+        lines = [f"{one.moment.date().isoformat()}: {one.content}" for one in mates]
         return pair._replace(known=lines)
 
     def _others(

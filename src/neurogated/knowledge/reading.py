@@ -12,7 +12,6 @@ from datetime import UTC, date, datetime, time
 from typing import Any, NamedTuple
 
 from neurogated.core.commit import READ
-from neurogated.core.conflicts import moment_of
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.facts import USER, Change, Claim, Slot
 from neurogated.core.found import READ_BY_MODEL
@@ -124,7 +123,7 @@ class ReadingEnquiry:
             kind = ({"speaker": node.speaker} if node.speaker else {}) | (
                 {} if is_message(node) else {"document": True}
             )
-            shown = {"message": number, "day": moment_of(node).date().isoformat(), **kind, "text": _text(node)}
+            shown = {"message": number, "day": node.moment.date().isoformat(), **kind, "text": _text(node)}
             lines.append(json.dumps(shown, ensure_ascii=False))
         messages = self.prompts.render("claims", attributes=", ".join(ATTRIBUTES), messages="\n".join(lines))
         try:
@@ -246,12 +245,12 @@ def _claim(entry: Mapping[str, Any], node: MemoryNode) -> Claim | str:
     state = _words(entry, "state").casefold() or _HOLDS
     if not subject or not attribute:
         return "no subject of the text, or no attribute"
-    if not value or len(value) > _VALUE or not _is_said(value, text, moment_of(node)):
+    if not value or len(value) > _VALUE or not _is_said(value, text, node.moment):
         return "no value of the text"
     if state not in _STATES:
         return "an unknown state"
     place, quote = _quoted(_words(entry, "quote"), value, node)
-    since, until = (_days(_words(entry, name), text, moment_of(node)) for name in ("since", "until"))
+    since, until = (_days(_words(entry, name), text, node.moment) for name in ("since", "until"))
     return Claim(
         Slot(subject, attribute_named(attribute).key),
         value,
@@ -275,7 +274,7 @@ def _quoted(quote: str, value: str, node: MemoryNode) -> tuple[int, str]:
                 return place, quote
         if fold(quote) in fold(_text(node)):
             return 0, quote
-    words, said = set(split_keywords(quote)), moment_of(node)
+    words, said = set(split_keywords(quote)), node.moment
 
     def fitness(place: int) -> tuple[bool, int, int]:
         sentence = sentences[place]

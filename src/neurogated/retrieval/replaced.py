@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 
 from neurogated.core.clock import day_in
 from neurogated.core.columns import Rows, contained, firsts
-from neurogated.core.conflicts import Conflict, disputes_about, given_times, moment_of
+from neurogated.core.conflicts import Conflict, disputes_about, given_times
 from neurogated.core.derivation import claims_of, derived_from, is_derived, sources_of
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.facts import Change, Fact, Slot, facts_read
@@ -286,7 +286,7 @@ def _states(recall: Recall, groups: Mapping[str, Collection[str]], recalled: Rec
             continue
         lost, winner = set(recalled.memories_of(conflict.loser)), recalled.nodes.get(conflict.other(conflict.loser))
         for memory in recall.memories:
-            is_back = winner is not None and moment_of(memory.node) > moment_of(winner)
+            is_back = winner is not None and memory.node.moment > winner.moment
             repeats = not lost.isdisjoint(groups.get(memory.id, ())) and memory.id not in conflict.sides
             if memory.id in lost or (repeats and not (is_back and conflict.outcome == "superseded")):
                 states[memory.id] = conflict.outcome
@@ -351,7 +351,7 @@ def _linked(
     found = {*recall.ids, *snapshot.view.names(following)}
     for one in [memory for memory in recall.memories if memory.node.id in links]:
         later = links[one.id]
-        is_asked = span is None or span.first <= day_in(_day(later), present.tzinfo) <= span.last
+        is_asked = span is None or span.first <= day_in(later.said_at, present.tzinfo) <= span.last
         if is_asked := is_asked and not is_past and later.id in found:
             # A name in the question that only the earlier memory has asks for that one.
             names = {word for name in one.node.found.entities for word in split_keywords(name)}
@@ -427,7 +427,7 @@ def _links(snapshot: Snapshot, embed: Embed, nodes: Sequence[MemoryNode]) -> dic
     for (_, earlier, later), is_near in zip(
         possible, bare + _RARITY_WEIGHT * rarity[places] >= _LEAST_NEARNESS, strict=True
     ):
-        if is_near and (earlier.id not in links or _day(links[earlier.id]) < _day(later)):
+        if is_near and (earlier.id not in links or links[earlier.id].said_at < later.said_at):
             links[earlier.id] = later
     return links
 
@@ -484,10 +484,6 @@ def _speaking_in_turn(nodes: Iterable[MemoryNode]) -> set[str]:
     said = {(node.scope.session_id, node.speaker) for node in nodes if node.speaker and node.role in {None, "user"}}
     speakers = Counter(session for session, _ in said)
     return {name for session, name in said if speakers[session] > 1}
-
-
-def _day(node: MemoryNode) -> datetime:
-    return node.timestamp or node.created_at
 
 
 def _place(memories: list[RecalledMemory], moved: MemoryNode, beside: str, *, before: bool) -> None:

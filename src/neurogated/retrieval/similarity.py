@@ -14,8 +14,8 @@ from neurogated.core.columns import distinct
 from neurogated.core.derivation import is_derived
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.kernel import DIMENSIONS, Kernel
-from neurogated.core.rendering import names_in, place_tag, places_among, subjects_among, trait_tag
-from neurogated.core.turns import call_tag, named_places, role_tag
+from neurogated.core.rendering import PLACE, SUBJECT, TRAIT, named_among, names_in
+from neurogated.core.turns import CALLS, named_places, role_tag
 from neurogated.core.view import GraphView, Rows, best_places
 from neurogated.retrieval.dormancy import NOTHING, Admission, Scored
 from neurogated.retrieval.turns import ROLES, Samples, Turns, roles_called
@@ -82,21 +82,21 @@ class QuestionSimilarity:
         folded = fold(query)
         words = split_words(folded)
         found, calls = _names(words, snapshot.existing_tags)
-        titles = subjects_among(found)
+        titles = named_among(found, SUBJECT)
         # A name within a longer name is no subject of its own, such as "Leland" in "Leland, North Carolina".
         self.named = frozenset(
             name for name in titles if not any(name != other and f" {name} " in f" {other} " for other in titles)
         )
         """Subjects that the question names, as folded words."""
-        places = places_among(found)
-        self.places = sorted(map(place_tag, named_places(query, places))) if places else []
+        places = named_among(found, PLACE)
+        self.places = sorted(PLACE + one for one in named_places(query, places)) if places else []
         """Tags of the places that the question names."""
         has_subjects = bool(formula.subject_weight)
-        self._subjects = [*found.difference(map(place_tag, places))] if has_subjects else []
+        self._subjects = [*found.difference([PLACE + one for one in places])] if has_subjects else []
         # The turns of a speaker whom the question calls by a learned name have the subject of the question, too.
         self._subjects += map(role_tag, roles_called(snapshot, calls)) if has_subjects and calls else ()
         self._traits = {tag: share for tag, share in kernel.tags.items() if tag not in DIMENSIONS}
-        self._tags = [*self._subjects, *map(trait_tag, self._traits)]
+        self._tags = [*self._subjects, *(TRAIT + one for one in self._traits)]
         self._best_keywords = 0.0
         self._turns = Turns(samples, folded)
         self.keyword_weight = samples.keyword_weight
@@ -268,7 +268,7 @@ def _names(
     Without turns of both roles, no turn has a role of which somebody else is called.
     """
     both = [words, without_final_s(words)]
-    calls = {call_tag(word): word for word in dict.fromkeys(chain(*both))}
+    calls = {CALLS + word: word for word in dict.fromkeys(chain(*both))}
     known: frozenset[str] | None = None
 
     def found(tags: Iterable[str]) -> frozenset[str]:

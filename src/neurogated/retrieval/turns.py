@@ -17,7 +17,7 @@ from neurogated.core.derivation import are_of, is_derived
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import NO_MEMORIES
 from neurogated.core.ports import Snapshot
-from neurogated.core.turns import ASKS_TAG, LENGTH_TAGS, PLACE_TAGS, call_tag, role_tag
+from neurogated.core.turns import ASKS_TAG, CALLS, LENGTH_TAGS, PLACE_TAGS, role_tag
 from neurogated.core.view import GraphView, Rows
 from neurogated.retrieval.formula import FORMULA, Formula
 from neurogated.text.keywords import split_keywords, split_words, words_of
@@ -261,7 +261,7 @@ def roles_called(snapshot: Snapshot, calls: Sequence[str]) -> list[str]:
 def _called(snapshot: Snapshot, word: str) -> str | None:
     """Return the role that has this name, None if it is no name."""
     for caller, other in (ROLES, ROLES[::-1]):
-        calls = snapshot.rows_with([call_tag(word), role_tag(caller)]).size
+        calls = snapshot.rows_with([CALLS + word, role_tag(caller)]).size
         if calls < _LEAST_CALLS:
             continue
         said = snapshot.rows_with([*split_keywords(word), role_tag(other)]).size

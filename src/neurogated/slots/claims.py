@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import datetime
 
-from neurogated.core.conflicts import as_given, given_times, moment_of
+from neurogated.core.conflicts import as_given, given_times
 from neurogated.core.contexts import remembered
 from neurogated.core.facts import FACTS, Change, Claim, Entry, Slot, fact_of, times_of
 from neurogated.core.found import Found, Statement
@@ -152,7 +151,7 @@ def entry_of(node: MemoryNode, row: int = 0) -> Entry | None:
     if node.kind not in FACTS or node.found.statement is None:
         return None
     claim, is_claim, given = claim_of(node), node.kind == CLAIM, as_given(node)
-    at = said_at(node) if is_claim else moment_of(given)
+    at = node.said_at if is_claim else given.moment
     speaker = node.metadata.get("speaker") if is_claim else None
     return Entry(
         at,
@@ -173,7 +172,7 @@ def entry_of(node: MemoryNode, row: int = 0) -> Entry | None:
 
 def claims_in(node: MemoryNode, read: Sequence[Claim]) -> list[Claim]:
     """Return the claims that a model read in a memory, with their own valid times, else with that of the memory."""
-    (begin, end), said, found = given_times(node), said_at(node), list[Claim]()
+    (begin, end), said, found = given_times(node), node.said_at, list[Claim]()
     for one in read:
         if one.value.strip() and one.slot.subject.strip():
             # Of a value that ends, it is the denial from then on.
@@ -204,7 +203,7 @@ def claim_node(claim: Claim, source: MemoryNode) -> MemoryNode:
         last_accessed=source.created_at,
         timestamp=source.timestamp,
         valid_from=claim.valid_from,
-        valid_to=claim.valid_to or (said_at(source) if claim.is_past else None),
+        valid_to=claim.valid_to or (source.said_at if claim.is_past else None),
         expires_at=source.expires_at,
         found=Found(
             statement=Statement(
@@ -244,11 +243,6 @@ def _affirmed(parts: Statement) -> tuple[str, str, bool]:
     if parts.is_read or not (is_value or 0 < len(kept) < len(parts.attribute.split())):
         return parts.attribute, parts.value, parts.is_denied
     return " ".join(kept) or parts.attribute, rest if is_value else parts.value, not parts.is_denied
-
-
-def said_at(node: MemoryNode) -> datetime:
-    """Return when a memory was said, or else stored."""
-    return node.timestamp or node.created_at
 
 
 def other_speaker(subject: str, source: MemoryNode) -> str | None:

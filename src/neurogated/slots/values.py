@@ -7,14 +7,14 @@ import gzip
 import math
 import re
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from importlib import resources
 from typing import Literal, NamedTuple
 
 from neurogated.core.contexts import remembered
 from neurogated.text.keywords import split_keywords
 from neurogated.text.strings import table_of
-from neurogated.text.time_spans import Span, span_of
+from neurogated.text.time_spans import Span, span_around, span_of
 from neurogated.text.times import MONTHS
 
 
@@ -183,19 +183,12 @@ def date_of(text: str, said: datetime | None = None) -> Span | None:
     month = parts.get("m") or "0"
     number = int(month) if month.isdecimal() else _MONTH[month.lower()]
     year = said.year - (not parts.get("d") and number > said.month) if said else 1
+    day = int(parts.get("d") or 0)
     try:
-        return _days(int(parts.get("y") or year), number, int(parts.get("d") or 0))
+        first = date(int(parts.get("y") or year), number if day else number or 1, day or 1)
+        return span_around(first, "day" if day else "month" if number else "year")
     except ValueError:
         return None
-
-
-def _days(year: int, month: int, day: int) -> Span:
-    if day:
-        return Span(date(year, month, day), date(year, month, day))
-    if not month:
-        return Span(date(year, 1, 1), date(year, 12, 31))
-    after = date(year + month // 12, month % 12 + 1, 1)
-    return Span(date(year, month, 1), after - timedelta(1))
 
 
 def number_of(text: str) -> tuple[float, str] | None:

@@ -21,7 +21,7 @@ from neurogated.core.filters import Filter
 from neurogated.core.found import Said
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector, checked_count
 from neurogated.core.ports import Snapshot
-from neurogated.core.rendering import own_tag
+from neurogated.core.rendering import OWN
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError
 from neurogated.slots.table import SlotValues
@@ -242,7 +242,7 @@ class GraphSnapshot(Snapshot):
             rows = chosen if rows is None else np.intersect1d(chosen, rows, assume_unique=True)
         if filters.tags:
             within = view if rows is None else view.restricted_to(rows)
-            rows = self._of(within).rows_with(list(map(own_tag, filters.tags)))
+            rows = self._of(within).rows_with([OWN + tag for tag in filters.tags])
         if filters.kinds:
             rows = view.live_nodes() if rows is None else rows
             rows = rows[np.array([kind in filters.kinds for kind in view.kinds])[view.kind.take(rows)]]

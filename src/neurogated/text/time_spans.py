@@ -6,6 +6,7 @@ The table `_WORDS` turns a question into tokens. The kind of a token is a letter
 from __future__ import annotations
 
 import re
+from calendar import monthrange
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime, timedelta, tzinfo
@@ -344,11 +345,11 @@ def _span(tokens: Sequence[_Token], today: date, tense: Callable[[], _Tense], *,
     inner = None
     if name == "within":
         unit, number = str(values.get(_UNIT, "week")), int(values.get(_NUMBER, 1))
-        return Span(_around(today, unit, -number, whole=False).first, today), used
+        return Span(span_around(today, unit, -number, whole=False).first, today), used
     if name == "date":
         is_week = before is not None and before.value == "week" and not set(kinds[: found.start() - 1]) & _NEAR
         span, beside = _dated(tokens, found, today, tense(), is_since=is_since)
-        span = _around(span.last, "week", 0, whole=True) if is_week else span
+        span = span_around(span.last, "week") if is_week else span
         used += beside
     elif name == "day":
         year, beside = _year_beside(tokens, found, today)
@@ -361,7 +362,7 @@ def _span(tokens: Sequence[_Token], today: date, tense: Callable[[], _Tense], *,
     elif name in ("ago", "ahead", "which"):
         span, inner = _counted(name, values, kinds, tokens, today)
     elif name == "year":
-        span = _around(date(int(values[_DATED]), 1, 1), "year", 0, whole=True)
+        span = span_around(date(int(values[_DATED]), 1, 1), "year")
         inner = next((tokens[one.start()] for one in _WITHIN_YEAR.finditer(kinds)), None)
         span = _part(span, inner) if inner else span
     else:
@@ -414,7 +415,7 @@ def _counted(
     narrower = {"week": _WITHIN_WEEK, "year": _WITHIN_YEAR}.get(unit)
     found = narrower and narrower.search(kinds)
     inner = tokens[found.start()] if found else None
-    span = _around(today, unit, count, whole=name == "which" or unit != "week" or bool(inner))
+    span = span_around(today, unit, count, whole=name == "which" or unit != "week" or bool(inner))
     if inner:
         span = _part(span, inner)
     elif name == "ago" and unit == "week":
@@ -426,7 +427,7 @@ def _counted(
 def _part(whole: Span, token: _Token) -> Span:
     value = int(token.value)
     if token.kind.upper() == _MONTH:
-        return _around(whole.first, "month", value - 1, whole=True)
+        return span_around(whole.first, "month", value - 1)
     if token.kind.upper() == _WEEKEND:
         return Span(whole.first + timedelta(_SATURDAY), whole.last)
     return Span(whole.first + timedelta(value), whole.first + timedelta(value))
@@ -441,8 +442,8 @@ def _named(token: _Token, today: date, side: int | None, year: int | None, *, ah
     value, steps = int(token.value), partial(_steps, side=side, ahead=ahead)
     if token.kind.upper() == _MONTH:
         if year is not None:
-            return _around(date(year, value, 1), "month", 0, whole=True)
-        return _around(today, "month", steps(today.month, value, _YEAR), whole=True)
+            return span_around(date(year, value, 1), "month")
+        return span_around(today, "month", steps(today.month, value, _YEAR))
     if token.kind.upper() == _WEEKEND:
         saturday = today + timedelta(steps(today.weekday(), _SATURDAY, _WEEK))
         return Span(saturday, saturday + timedelta(1))
@@ -461,16 +462,15 @@ def _steps(present: int, wanted: int, cycle: int, *, side: int | None, ahead: bo
     return (wanted - present - 1) % cycle + 1 + cycle * (side - 1)
 
 
-def _around(today: date, unit: str, count: int, *, whole: bool) -> Span:
+def span_around(today: date, unit: str, count: int = 0, *, whole: bool = True) -> Span:
     """Return the day, week, month or year `count` units from today; a part of it that ends today if not `whole`."""
     if unit in ("month", "year"):
         months = today.year * _YEAR + today.month - 1 + count * (_YEAR if unit == "year" else 1)
         first = date(months // _YEAR, 1 if unit == "year" else months % _YEAR + 1, 1)
         if not whole:
             return Span(first.replace(month=months % _YEAR + 1), today)
-        months = first.year * _YEAR + first.month - 1 + (_YEAR if unit == "year" else 1)
-        after = date(months // _YEAR, months % _YEAR + 1, 1)
-        return Span(first, after - timedelta(1))
+        last = first.replace(month=_YEAR if unit == "year" else first.month)
+        return Span(first, last.replace(day=monthrange(last.year, last.month)[1]))
     day = today + timedelta(count * (_WEEK if unit == "week" else 1))
     if unit == "day" or not whole:
         return Span(day, day)

@@ -22,14 +22,14 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.model import EdgeKey, MemoryNode
 from neurogated.core.ports import SCORE_TOLERANCE, GraphStorePort
-from neurogated.core.rendering import TIME, document_tag, keyword_text, speaker_tag, subject_tag, tags, trait_tag
+from neurogated.core.rendering import DOCUMENT, SPEAKER, SUBJECT, TIME, TRAIT, keyword_text, tags
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError, UnknownIdError
 from neurogated.testing import ManualClock
 from neurogated.text.keywords import search_terms
 
-_TIMED = trait_tag(TIME)
-_TAGS = (subject_tag("lyon"), speaker_tag("ann"), _TIMED, "unknown")
+_TIMED = TRAIT + TIME
+_TAGS = (SUBJECT + "lyon", SPEAKER + "ann", _TIMED, "unknown")
 
 
 def most_alike(nodes: Collection[MemoryNode], query: Sequence[float]) -> dict[str, float]:
@@ -215,8 +215,8 @@ class ReadingContract(ContractBase):
         assert keyword_scores(store, "苏州").keys() == {"c"}
         assert keyword_scores(store, "the of") == keyword_scores(store, "") == {}
         assert keyword_scores(store, 'heron" OR * AND (NEAR').keys() == {"a", "c"}
-        assert _tagged(store, [subject_tag("lyon")]) == _tagged(store, [_TIMED]) == {"a"}
-        assert _tagged(store, [speaker_tag("ann"), _TIMED]) == {"a", "b"}
+        assert _tagged(store, [SUBJECT + "lyon"]) == _tagged(store, [_TIMED]) == {"a"}
+        assert _tagged(store, [SPEAKER + "ann", _TIMED]) == {"a", "b"}
         assert _tagged(store, []) == set()
         assert store.snapshot().existing_tags(_TAGS) == frozenset(_TAGS[:3])
 
@@ -225,8 +225,8 @@ class ReadingContract(ContractBase):
         assert keyword_scores(store, "heron")
         apply(store, clock, nodes=(text_node("a", "A stone.", speaker="Ann"),))
         assert keyword_scores(store, "heron") == keyword_scores(store, "Lyon") == {}
-        assert _tagged(store, [subject_tag("lyon")]) == set()
-        assert _tagged(store, [speaker_tag("ann")]) == keyword_scores(store, "stone").keys() == {"a"}
+        assert _tagged(store, [SUBJECT + "lyon"]) == set()
+        assert _tagged(store, [SPEAKER + "ann"]) == keyword_scores(store, "stone").keys() == {"a"}
         # Only title and metadata change, the content stays.
         apply(store, clock, nodes=(text_node("a", "A stone.", title="Lyon", found=Found(times=["today"])),))
         assert keyword_scores(store, "Lyon").keys() == _tagged(store, [_TIMED]) == {"a"}
@@ -242,11 +242,11 @@ class ReadingContract(ContractBase):
         assert keyword_scores(store, "heron").keys() == {"b"}
         assert store.snapshot(view).keyword_scores("heron", rows).tolist() == [0.0]
         assert store.snapshot(view).similarities([1.0, 0.0], rows).tolist() == [0.0]
-        assert store.snapshot(view).has_tags([subject_tag("lyon")], rows).tolist() == [[False]]
-        assert store.snapshot().existing_tags([subject_tag("lyon")]) == frozenset()
+        assert store.snapshot(view).has_tags([SUBJECT + "lyon"], rows).tolist() == [[False]]
+        assert store.snapshot().existing_tags([SUBJECT + "lyon"]) == frozenset()
         apply(store, clock, nodes=(heron,))
         assert keyword_scores(store, "heron").keys() == {"a", "b"}
-        assert _tagged(store, [subject_tag("lyon")]) == {"a"}
+        assert _tagged(store, [SUBJECT + "lyon"]) == {"a"}
 
     # Tags and keywords
 
@@ -261,7 +261,7 @@ class ReadingContract(ContractBase):
         assert nodes_with(store, ["grey"], 2) == ["b", "a"]
         assert nodes_with(store, ["heron", "grey"]) == ["b", "c"]
         assert nodes_with(store, ["heron", "grey"], 1) == ["b"]
-        document = document_tag("doc-1")
+        document = DOCUMENT + "doc-1"
         assert nodes_with(store, [document]) == nodes_with(store, ["stone"]) == ["a"]
         assert nodes_with(store, ["grey", document]) == ["a"]
         assert nodes_with(store, ["grey", "unknown"]) == nodes_with(store, ["unknown"]) == nodes_with(store, []) == []
@@ -277,7 +277,7 @@ class ReadingContract(ContractBase):
         apply(store, clock, nodes=(text_node("a", "A stone."),))
         assert terms_of(store, ["a"]) == [{"stone"}]
         assert nodes_with(store, ["heron"]) == ["b"]
-        assert nodes_with(store, [subject_tag("lyon")]) == []
+        assert nodes_with(store, [SUBJECT + "lyon"]) == []
         apply(store, clock, removed_nodes=("b",))
         assert nodes_with(store, ["heron"]) == []
         for unknown in ("b", "nobody"):

@@ -21,7 +21,7 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter, field
 from neurogated.core.model import MOST_COUNTED, MemoryNode
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import subject_tag
+from neurogated.core.rendering import SUBJECT
 from neurogated.core.scope import ANY_USER, Scope, ScopeFilter
 from neurogated.errors import InputError
 from neurogated.testing import ManualClock
@@ -229,7 +229,7 @@ def _assert_alike(store: GraphStorePort, alone: GraphStorePort, which: Filter, a
         scores = alone.snapshot(theirs).keyword_scores(query, their_rows).tolist()
         assert store.snapshot(view).keyword_scores(query, rows).tolist() == pytest.approx(scores, abs=_SCORE)
     asked = ["heron", "stone", "lyon", "unknown"]
-    subjects = list(map(subject_tag, asked))
+    subjects = [SUBJECT + one for one in asked]
     assert store.snapshot(view).existing_tags(subjects) == alone.snapshot().existing_tags(subjects)
     assert nodes_with(store, subjects[:1], view=view) == nodes_with(alone, subjects[:1], view=theirs)
     assert nodes_with(store, asked[:1], view=view) == nodes_with(alone, asked[:1], view=theirs)

@@ -18,12 +18,12 @@ from graph_store_kit.reads import get_node, keyword_search, nearest, nodes_with,
 from neurogated.core.delta import GraphDelta
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.rendering import subject_tag
+from neurogated.core.rendering import SUBJECT
 from neurogated.testing import ManualClock
 
 _HOUR = timedelta(hours=1)
 _INSTANT = timedelta(microseconds=1)
-_LYON = subject_tag("lyon")
+_LYON = SUBJECT + "lyon"
 
 
 def _mortal(store: GraphStorePort, clock: ManualClock) -> GraphModel:
