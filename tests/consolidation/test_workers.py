@@ -17,7 +17,7 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.errors import StorageError
 from neurogated.llm.structured import StructuredLLM
 from neurogated.session.compose import build
-from neurogated.session.runtime import Gathering, Periodic
+from neurogated.session.runtime import Gathering
 from neurogated.testing import ManualClock
 from tests.consolidation.clusters import TEXTS, Scribe, add_cluster
 
@@ -134,20 +134,17 @@ def test_a_worker_in_the_background_consolidates_every_namespace(config: MemoryC
     assert "neurogated-consolidation" not in [thread.name for thread in threading.enumerate()]
 
 
-@pytest.mark.parametrize("periodic", [True, False])
-def test_a_call_that_fails_is_logged_and_the_next_ones_go_on(
-    caplog: pytest.LogCaptureFixture, *, periodic: bool
-) -> None:
+@pytest.mark.parametrize("enough", [True, False])
+def test_a_call_that_fails_is_logged_and_the_next_ones_go_on(caplog: pytest.LogCaptureFixture, *, enough: bool) -> None:
     errors, done = iter([StorageError("no room")]), threading.Event()
 
-    def work(_: object = None) -> None:
+    def work(_: object) -> None:
         for error in errors:
             raise error
         done.set()
 
-    thread = Periodic("test", 0.01, work) if periodic else Gathering(1, 0.01, work)
-    if isinstance(thread, Gathering):
-        thread.add(work, 1)
+    thread = Gathering("test", "it failed", 0.01, work)
+    thread.add(work, int(enough))
     assert done.wait(WAIT)
     thread.close()
-    assert "no room" in caplog.text
+    assert "it failed: no room" in caplog.text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterable
 from datetime import datetime
 from functools import cached_property
@@ -18,7 +17,7 @@ from neurogated.knowledge.backlog import parked_in
 from neurogated.plasticity.plasticity_engine import Outcome, strength_of
 from neurogated.session import compose
 from neurogated.session.runtime import show_progress
-from neurogated.session.session import Component, Notice
+from neurogated.session.session import Component, Notice, Session
 from neurogated.session.subscribers import work_off
 
 
@@ -144,19 +143,17 @@ class Learning(Component):
     def consolidate_in_background(self) -> None:
         """Consolidate all namespaces every `metabolism.consolidate_seconds`, in a thread, until `close`."""
         seconds = self._session.config.metabolism.consolidate_seconds
-        if not seconds or self._session.config.read_only:
-            return
-        # A memory that is not closed must not live on because of its thread.
-        weak = weakref.ref(self._session)
-
-        def work() -> None:
-            CAUSE.set(BACKGROUND)
-            session = weak()
-            for graph in () if session is None else session.all_namespaces():
-                Learning(graph).consolidate(user_id=ANY_USER, progress=False)
-
-        self._session.runtime.repeat("consolidation", seconds, work)
+        if seconds and not self._session.config.read_only:
+            self._session.runtime.repeat(self._session, "consolidation", seconds, _consolidate_all)
 
     @cached_property
     def _consolidator(self) -> Consolidator:
         return compose.build_consolidator(self._session.config, self._session.parts)
+
+
+def _consolidate_all(session: Session) -> float:
+    """Consolidate all namespaces in the background; return after how many seconds to do so again."""
+    CAUSE.set(BACKGROUND)
+    for graph in session.all_namespaces():
+        Learning(graph).consolidate(user_id=ANY_USER, progress=False)
+    return session.config.metabolism.consolidate_seconds

@@ -127,44 +127,20 @@ Event = Literal["added", "updated", "deleted", "recalled", "learned", "conflict"
 """The events that callbacks can subscribe to."""
 
 
-class Periodic:
-    """Calls a function every `seconds` in a daemon thread until `close`. An error is logged, and the calls go on."""
-
-    def __init__(self, name: str, seconds: float, work: Callable[[], object]) -> None:
-        """Start the thread; the first call is after `seconds`."""
-        self._seconds = seconds
-        self._work = work
-        self._closed = threading.Event()
-        self._thread = threading.Thread(target=self._run, name=f"neurogated-{name}", daemon=True)
-        self._thread.start()
-
-    def close(self) -> None:
-        """End the thread; wait for a call that is running."""
-        self._closed.set()
-        if threading.current_thread() is not self._thread:
-            self._thread.join()
-
-    @property
-    def closing(self) -> bool:
-        """Whether `close` was called; long work should end early."""
-        return self._closed.is_set()
-
-    def _run(self) -> None:
-        while not self._closed.wait(self._seconds):
-            try:
-                self._work()
-            except NeurogatedError as error:
-                _log.warning("%s failed: %s", self._thread.name, error)
-
-
 class Gathering:
     """Calls a function about an object in a daemon thread, once enough was added for it, or the oldest is old enough.
 
-    It does not keep the objects alive.
+    An error is logged, and the function is called again. It does not keep the objects alive.
     """
 
-    def __init__(self, most: int, seconds: float, work: Callable[[Any], float | None]) -> None:
-        """Take the limits, and what to call; it returns after how many seconds to call it again, None for not."""
+    def __init__(
+        self, name: str, fault: str, seconds: float, work: Callable[[Any], float | None], *, most: int = 1
+    ) -> None:
+        """Take the name of the thread, and what the log says of errors; then the limits, and what to call.
+
+        It returns after how many seconds to call it again, None for not.
+        """
+        self._name, self._fault = f"neurogated-{name}", fault
         self._most, self._seconds, self._work = most, seconds, work
         self._due = WeakKeyDictionary[Any, tuple[int, float]]()
         self._changed = threading.Condition()
@@ -177,19 +153,19 @@ class Gathering:
             known, due = self._due.get(about, (0, time.monotonic() + self._seconds))
             self._note(about, known + number, due)
 
-    def close(self) -> None:
-        """End the thread; wait shortly for a call that is running, which may wait for a server."""
+    def close(self, patience: float | None = None) -> None:
+        """End the thread; wait for a call that is running, at most so many seconds."""
         with self._changed:
             self.closing = True
             self._changed.notify_all()
             thread = self._thread
         if thread is not None and thread is not threading.current_thread():
-            thread.join(_CLOSING_SECONDS)
+            thread.join(patience)
 
     def _note(self, about: object, number: int, due: float) -> None:
         self._due[about] = number, time.monotonic() if number >= self._most else due
         if self._thread is None and not self.closing:
-            self._thread = threading.Thread(target=self._run, name="neurogated-reading", daemon=True)
+            self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
             self._thread.start()
         self._changed.notify_all()
 
@@ -200,7 +176,7 @@ class Gathering:
                 again = self._work(about)
             except NeurogatedError as error:
                 if not self.closing:
-                    _log.warning("new memories wait for a model: %s", error)
+                    _log.warning("%s: %s", self._fault, error)
             if again is not None:
                 with self._changed:
                     known, due = self._due.get(about, (0, time.monotonic() + again))
@@ -259,7 +235,7 @@ class Runtime:
         self._frozen = False
         self._span = spans(enabled=config.runtime.telemetry)
         self._callbacks: dict[str, list[Callable[..., None]]] = defaultdict(list)
-        self._repeated: Periodic | None = None
+        self._repeated: Gathering | None = None
         self._start()
         bind_to_process(self)
 
@@ -319,14 +295,15 @@ class Runtime:
             except Exception:  # noqa: BLE001 - a callback is the caller's code and may raise anything
                 _log.exception("a callback of %r failed", event)
 
-    def repeat(self, name: str, seconds: float, work: Callable[[], object]) -> None:
-        """Call `work` every `seconds` in a thread until `stop_repeating`."""
-        self._repeated = Periodic(name, seconds, work)
+    def repeat(self, about: object, name: str, seconds: float, work: Callable[[Any], float]) -> None:
+        """Call `work` about an object in a thread after so many seconds, and again after those that it returns."""
+        self._repeated = Gathering(name, f"neurogated-{name} failed", seconds, work)
+        self._repeated.add(about, 0)
 
     def gather(self, about: object, number: int, most: int, work: Callable[[Any], float | None]) -> None:
         """Call `work` in a thread once `most` wait, or `GATHER_SECONDS` after the first; see `Gathering`."""
         if self._gathering is None:
-            self._gathering = Gathering(most, GATHER_SECONDS, work)
+            self._gathering = Gathering("reading", "new memories wait for a model", GATHER_SECONDS, work, most=most)
         self._gathering.add(about, number)
 
     @contextmanager
@@ -350,9 +327,9 @@ class Runtime:
 
     def stop_repeating(self) -> None:
         """End the work in the background, and wait for it, but not for a server."""
-        for one in (self._repeated, self._gathering):
+        for one, patience in ((self._repeated, None), (self._gathering, _CLOSING_SECONDS)):
             if one is not None:
-                one.close()
+                one.close(patience)
 
     def close(self) -> None:
         """Stop the threads; a running call raises an error when the store closes."""

@@ -47,7 +47,7 @@ from neurogated.integrations.langgraph.items import (
 )
 from neurogated.integrations.langgraph.writing import RAM, ItemWriter, Sources, checked_type, embedder_of, open_memory
 from neurogated.memory import NeuroGraphMemory, in_thread
-from neurogated.session.runtime import Periodic
+from neurogated.session.runtime import Gathering
 from neurogated.session.session import Notice
 
 _SWEEP_MINUTES = 5.0
@@ -107,7 +107,7 @@ class NeuroStore(BaseStore):
         self.order = order
         self._session = self.memory.session
         self._table = ItemTable(self._session.store, self._session.now)
-        self._sweeper: Periodic | None = None
+        self._sweeper: Gathering | None = None
         given: Mapping[str, Any] = index or {}
         self._writer = ItemWriter(
             self._session, (checked_fields(given.get("fields") or given.get("text_fields")) or [WHOLE]), user_label
@@ -209,7 +209,13 @@ class NeuroStore(BaseStore):
         """Sweep in a thread, as often as the argument or the configuration says, or every five minutes."""
         self.stop_ttl_sweeper()
         every = sweep_interval_minutes or (self.ttl_config or {}).get("sweep_interval_minutes") or _SWEEP_MINUTES
-        self._sweeper = Periodic("ttl-sweeper", every * 60, self.sweep_ttl)
+
+        def sweep(store: NeuroStore) -> float:
+            store.sweep_ttl()
+            return every * 60
+
+        self._sweeper = Gathering("ttl-sweeper", "neurogated-ttl-sweeper failed", every * 60, sweep)
+        self._sweeper.add(self, 0)
 
     def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:  # noqa: ARG002 - as in LangGraph's stores
         """Stop the thread of `start_ttl_sweeper`; return True."""
