@@ -27,7 +27,7 @@ CALLS: list[tuple[Call, type[Exception], str]] = [
     (lambda _: MemoryConfig(model="x"), TypeError, "did you mean 'llm_name'"),  # type: ignore[call-arg]
     (lambda _: MemoryConfig.from_mapping({"path": "x"}), ConfigError, "did you mean 'save_dir'"),
     (lambda memory: type(memory).from_config({}), AttributeError, r"call NeuroGraphMemory\(MemoryConfig\("),
-    (lambda _: neurogated.Memory, ImportError, r"call NeuroGraphMemory\(MemoryConfig\(save_dir=…\)\)"),
+    (lambda _: neurogated.Memory, ImportError, r"call NeuroGraphMemory\(MemoryConfig\(save_dir=…\)\)"),  # type: ignore[attr-defined]
     (lambda memory: memory.save(), AttributeError, "on disk when add returns"),
     (lambda memory: memory.add(messages=[]), TypeError, r"write add\(content, \*, .*; the text or the messages"),
     (lambda memory: memory.add("x", "ana"), TypeError, r"write add\(content, \*, user_id=…, \*\*details\)$"),
