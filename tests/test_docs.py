@@ -1,4 +1,4 @@
-"""Every command and example of the README and of docs works, and the lists of the docs are complete."""
+"""Every command and example of the README and of docs works, and lists agree with the code and `findings/`."""
 
 import ast
 import builtins
@@ -142,3 +142,18 @@ def test_links_within_the_project_lead_somewhere(name: str) -> None:
     here = (ROOT / name).parent
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", TEXTS[name]):
         assert target.startswith("http") or (here / target).exists(), target
+
+
+FINDINGS = Path(__file__).parents[1] / "findings"
+SCRIPTS = [script for script in sorted(FINDINGS.glob("*.sh")) if script.name != "run.sh"]
+
+
+def _said(script: Path) -> dict[str, str]:
+    return dict(re.findall(r"^# (\w+): (.+)$", script.read_text(), re.MULTILINE))
+
+
+def test_the_index_lists_each_finding_with_what_its_script_says() -> None:
+    rows = re.findall(r"^\| (.+) \| \[(.+)\]\((.+)\) \| (.+) \|$", (FINDINGS / "INDEX.md").read_text(), re.MULTILINE)
+    heads = [(_said(script), script) for script in SCRIPTS]
+    listed = [(said["Package"].split(",")[0], of.stem, of.name, said["Behaviour"]) for said, of in heads]
+    assert sorted(rows) == sorted(listed)

@@ -77,7 +77,7 @@ _AT_THE_DOOR = {"explain", "cursor", "speakers_in_text", "last", "top", "action"
 _AT_THE_DOOR |= {("history", "limit")}
 """Arguments that say what a door does or shows; tests of the doors have them."""
 _BY_ID = {"read", "update", "delete", "history", "feedback"}
-"""Operations that look themselves whose memories these are; see tests/server/test_access.py."""
+"""Operations that look themselves whose memories these are; see tests/server/test_app.py."""
 _ALONE = {"expires_at", "speakers_in_text", "role_map", "cursor", "as_of"}
 """Arguments that stand beside no others."""
 _TALKS = {"chat", "repl"}

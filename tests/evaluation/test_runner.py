@@ -1,19 +1,30 @@
-"""The main job: its files, the correctness of its numbers, and no second indexing."""
+"""The main job: its files, its numbers against independent references, and indexing in several processes."""
 
 from __future__ import annotations
 
 import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from neurogated import MemoryConfig
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.cli import main
-from neurogated.errors import ConfigError
+from neurogated.errors import ConfigError, StorageError
 from neurogated.evaluation.datasets import Dataset, load_dataset
+from neurogated.evaluation.gold import Collection, recall_at, scores_of
 from neurogated.evaluation.report import write_report
-from neurogated.evaluation.runner import RunReport
+from neurogated.evaluation.runner import RunReport, exact_match, f1_score, index, index_in_processes, normalize_answer
+from neurogated.ingestion.document import Document, Passage
 from tests.evaluation.measured import run
 from tests.llm.conftest import Handler, Server, server
 
@@ -159,3 +170,137 @@ def test_a_judge_without_a_model_is_refused_before_anything_is_indexed(tmp_path:
     _locomo_file(tmp_path)
     with pytest.raises(ConfigError, match="no language model"):
         run(load_dataset("talk", tmp_path, "locomo"), config, judge=True)
+
+
+@given(st.permutations(range(6)), st.frozensets(st.integers(0, 7), min_size=1), st.integers(1, 7))
+def test_recall_is_the_share_of_gold_items_found_in_time(ranked: list[int], gold: frozenset[int], k: int) -> None:
+    found = 0
+    for item in gold:
+        if item in ranked and ranked.index(item) < k:
+            found += 1
+    assert recall_at(ranked, gold, k) == pytest.approx(found / len(gold))
+
+
+def test_no_gold_passage_among_the_ranked_scores_nothing_and_the_ideal_order_everything() -> None:
+    assert set(scores_of([3, 4], {1, 2}, [1, 5]).values()) == {0}
+    assert scores_of(list(range(30)), set(range(12)), [20]) == {"R@20": 100, "MRR": 100, "nDCG@10": 100}
+    assert set(scores_of([], {1}, [1]).values()) == {0}
+
+
+@pytest.mark.parametrize(
+    ("answer", "normal"),
+    [("The Orrskell Light!", "orrskell light"), ("  an   Apple, a pear ", "apple pear"), ("U.S.A.", "usa"), ("", "")],
+)
+def test_answers_are_normalised_as_in_squad(answer: str, normal: str) -> None:
+    assert normalize_answer(answer) == normal
+
+
+@pytest.mark.parametrize(
+    ("predicted", "answers", "expected"),
+    [
+        ("the Ferry", ["ferry"], 1.0),
+        ("a boat", ["ferry", "Boat."], 1.0),
+        ("the old ferry", ["ferry"], 0.0),
+        ("", ["ferry"], 0.0),
+        ("ferry", [], 0.0),
+    ],
+)
+def test_exact_match_takes_any_of_the_answers(predicted: str, answers: list[str], expected: float) -> None:
+    assert exact_match(predicted, answers) == expected
+
+
+@pytest.mark.parametrize(
+    ("predicted", "answers", "expected"),
+    [
+        ("19 October 1922", ["19 October 1922"], 1.0),
+        ("October 1922", ["19 October 1922"], 2 * 1.0 * (2 / 3) / (1.0 + 2 / 3)),
+        ("in October", ["19 October 1922", "October"], 2 / 3),
+        ("ferry ferry", ["ferry"], 2 / 3),
+        ("boat", ["ferry"], 0.0),
+        ("", [""], 0.0),
+        ("boat", [], 0.0),
+    ],
+)
+def test_f1_is_the_harmonic_mean_of_precision_and_recall_of_words(
+    predicted: str, answers: list[str], expected: float
+) -> None:
+    assert f1_score(predicted, answers) == pytest.approx(expected)
+
+
+CITIES = ("Lyon", "Ghent", "Turin")
+SIZES = dict(zip(CITIES, (60, 40, 20), strict=True))
+
+
+def _collection(city: str, size: int) -> Collection:
+    texts = (f"House {n} of {city} has {n + 3} windows." for n in range(size))
+    documents = (Document((Passage(text),), id=f"{city} {n}") for n, text in enumerate(texts))
+    return Collection(city.replace(" ", "-"), tuple(documents), ())
+
+
+@pytest.fixture
+def cities() -> Dataset:
+    return Dataset("cities", tuple(_collection(city, size) for city, size in SIZES.items()))
+
+
+def _told(memories: list[NeuroGraphMemory]) -> list[tuple[str, set[str], set[tuple[object, ...]]]]:
+    return [
+        (
+            memory.config.namespace,
+            {node.id for node in memory.store.all_nodes()},
+            {tuple(edge.key) for edge in memory.store.all_edges()},
+        )
+        for memory in memories
+    ]
+
+
+def test_processes_make_the_same_memory_as_one(cities: Dataset, config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as alone, NeuroGraphMemory(config.replace(save_dir=f"{config.save_dir}2")) as shared:
+        assert _told(index_in_processes(cities, shared, 2)) == _told(index(cities, alone))
+
+
+def test_a_killed_process_is_named_and_indexing_again_adds_the_rest(cities: Dataset, config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory, ThreadPoolExecutor(1) as thread:
+        call = thread.submit(index_in_processes, cities, memory, 2)
+        while not (children := multiprocessing.active_children()):
+            time.sleep(0.01)
+        children[0].kill()
+        with pytest.raises(StorageError):
+            call.result()
+        found = _told(index_in_processes(cities, memory, 2))
+    assert [(name, len(nodes)) for name, nodes, _ in found] == list(SIZES.items())
+
+
+_LONG = """
+import sys
+from tests.evaluation.test_runner import _collection
+from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.evaluation.gold import Dataset
+from neurogated.evaluation.runner import index_in_processes
+if __name__ == "__main__":
+    data = Dataset("cities", tuple(_collection(f"City {n}", 1500) for n in range(2)))
+    with NeuroGraphMemory(MemoryConfig(save_dir=sys.argv[1], embedding_name="hash")) as memory:
+        index_in_processes(data, memory, 2, progress=False)
+"""
+
+
+def _spawned(*of_parent: str) -> set[int]:
+    """Return the living processes that `multiprocessing` has spawned, perhaps those of one parent."""
+    found = subprocess.run(["pgrep", *of_parent, "-f", "multiprocessing-fork"], capture_output=True, check=False)
+    return set(map(int, found.stdout.split()))
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_no_process_outlives_its_parent(tmp_path: Path, how: signal.Signals) -> None:
+    script, root, folder = tmp_path / "long.py", Path(__file__).parents[2], str(tmp_path / "memory")
+    script.write_text(_LONG)
+    environment = {**os.environ, "PYTHONPATH": f"{root / 'src'}:{root}"}
+    parent = subprocess.Popen([sys.executable, str(script), folder], env=environment, stderr=subprocess.DEVNULL)
+    while len(workers := _spawned("-P", str(parent.pid))) < 2:
+        assert parent.poll() is None
+        time.sleep(0.05)
+    parent.send_signal(how)
+    parent.wait(timeout=60)
+    while workers & _spawned():
+        time.sleep(0.05)
+    with NeuroGraphMemory(MemoryConfig(save_dir=folder, embedding_name="hash")) as memory:
+        assert not memory.admin.check()

@@ -19,7 +19,7 @@ from mcp.types import INVALID_PARAMS, TextResourceContents
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.integrations.mcp.server import build
 from neurogated.integrations.mcp.stdio import INSTRUCTIONS, saved_manifest, with_manifest
-from neurogated.integrations.mcp.tools import ServedOwner
+from neurogated.integrations.mcp.tools import ServedOwner, Tools
 from tests.integrations.mcp_clients import HASH, INITIALIZE, call, client_within, refused
 
 JSON = ['{"theme": "dark"}', '["tea", "milk"]', "null", "[1, 2]", "12", "true", '"quoted"', "{"]
@@ -139,6 +139,32 @@ def test_what_was_repaired_is_told_to_the_model(memory: NeuroGraphMemory) -> Non
         (note,) = stored["notes"]
         assert "NUL" in note
         assert "notes" not in await call(client, "remember", text="Ana likes jam.")
+
+    with_client(memory, use)
+
+
+def test_before_the_model_is_loaded_keywords_find_the_memories_of_the_owner_with_their_names(
+    memory: NeuroGraphMemory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Tools, "load", lambda _: None)
+    memory.add("The kettle is Bob's.", user_id="bob")
+    said = [{"role": "user", "name": "Ana", "content": f"The kettle leaks{'!' * n}"} for n in range(3)]
+    names = memory.add(said, user_id="ana", session_id="s", timestamp="2026-05-03T12:00:00Z")
+
+    async def use(client: ClientSession) -> None:
+        answer = await call(client, "recall", query="kettle", top_n=2)
+        first, second = answer["memories"]
+        assert first["id"] != second["id"]
+        assert {first["id"], second["id"]} < set(names)
+        assert (first["content"], first["role"], first["speaker"]) == (memory.get(first["id"]).content, "user", "Ana")
+        assert first["time"].startswith("2026-05-03T12:00")
+        assert first["score"] >= second["score"] > 0
+        assert len(answer["notes"]) == 1
+        assert "keywords only" in answer["notes"][0]
+        assert "confidence" not in answer
+        nothing = await call(client, "recall", query="Bob")
+        assert (nothing["memories"], len(nothing["notes"])) == ([], 2)
+        assert "confidence" in await call(client, "recall", query="kettle", min_confidence=0)
 
     with_client(memory, use)
 

@@ -1,15 +1,32 @@
+"""Language models by name, what they have in common, and Anthropic's."""
+
 from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from neurogated import MemoryConfig
 from neurogated.config.groups import LLMSettings
+from neurogated.core.ports import Message
 from neurogated.errors import ConfigError
 from neurogated.llm.anthropic_llm import AnthropicLLM
-from neurogated.llm.base import BaseLLM
+from neurogated.llm.base import BaseLLM, Meta
 from neurogated.llm.factory import get_llm, llm_is_configured
 from neurogated.llm.local_llm import LocalLLM
 from neurogated.llm.openai_llm import OpenAILLM
+from neurogated.llm.structured import StructuredLLM
+from neurogated.llm.wrappers import CachedLLM, LimitedLLM
+from tests.llm.conftest import form_of
+
+if TYPE_CHECKING:
+    from tests.llm.conftest import Server
+
 
 SERVER = "http://127.0.0.1:1/v1"
 
@@ -78,3 +95,82 @@ def test_a_model_is_there_if_it_could_be_asked(
 )
 def test_a_key_is_used_where_a_setting_asks_for_a_model(llm: str, key: str | None, *, expected: bool) -> None:
     assert llm_is_configured(MemoryConfig(llm=LLMSettings(use=llm)), key) is expected
+
+
+class Echo(BaseLLM):
+    """The smallest possible model of one's own."""
+
+    @property
+    def name(self) -> str:
+        return "echo"
+
+    def infer(self, messages: Sequence[Message], *, schema: Mapping[str, Any] | None = None) -> tuple[str, Meta]:
+        text = f"{messages[-1]['content']} {schema} {threading.get_ident() == threading.main_thread().ident}"
+        return text, {"prompt_tokens": 1, "completion_tokens": 1, "finish_reason": "stop"}
+
+
+def test_ainfer_is_infer_in_another_thread() -> None:
+    text, _ = asyncio.run(Echo().ainfer([{"role": "user", "content": "hi"}], schema={}))
+
+    assert text == "hi {} False"
+
+
+class Plain(BaseLLM):
+    """A model without schemas and without metadata of its answers."""
+
+    def infer(self, messages: Sequence[Message]) -> tuple[str, Meta]:  # type: ignore[override]
+        return f'{{"said": "{messages[-1]["content"]}"}}', {}
+
+
+def test_a_model_without_schemas_works_with_all_wrappers(tmp_path: Path) -> None:
+    limited = LimitedLLM(Plain(), concurrency=1)
+    model = StructuredLLM(CachedLLM(limited, tmp_path / "answers.db"))
+
+    assert model.infer_json([{"role": "user", "content": "two words"}], {"type": "object"}) == {"said": "two words"}
+    assert model.name == "Plain"
+    assert limited.statistics()["prompt tokens"] == 2
+    model.close()
+
+
+ASKED = [
+    {"role": "system", "content": "Be brief."},
+    {"role": "user", "content": "Hi"},
+    {"role": "assistant", "content": "Hi."},
+    {"role": "user", "content": "How are you?"},
+]
+
+
+def test_the_answer_comes_without_the_thinking_and_with_its_tokens(server: Server) -> None:
+    server.says("Well.", usage=(21, 4))
+
+    text, meta = server.claude().infer(ASKED)
+
+    assert text == "Well."
+    assert meta == {
+        "model": "claude-test", "prompt_tokens": 21, "completion_tokens": 4, "finish_reason": "stop", "cached": False,
+    }  # fmt: skip
+
+
+def test_the_request_has_the_settings_and_a_separate_system_text(server: Server) -> None:
+    server.says("Well.")
+
+    server.claude(temperature=0.5, max_new_tokens=11).infer(ASKED)
+
+    assert server.requests == [
+        {"model": "claude-test", "max_tokens": 11, "messages": ASKED[1:], "system": "Be brief.", "temperature": 0.5}
+    ]
+    assert server.paths == ["/v1/messages"]
+    # Versions of the package use different headers.
+    assert any("secret-key" in value for value in server.headers[0].values())
+
+
+@pytest.mark.parametrize("form", ["output_config", "tools", "nothing"])
+def test_the_form_that_a_server_takes_is_found_once(server: Server, form: str) -> None:
+    server.takes(form, {"a": "bä"})
+    llm = server.claude()
+
+    for _ in range(2):
+        assert json.loads(llm.infer(ASKED, schema={"type": "object"})[0]) == {"a": "bä"}
+
+    forms = ["output_config", "tools", "nothing"]
+    assert list(map(form_of, server.requests)) == [*forms[: forms.index(form) + 1], form]

@@ -15,6 +15,7 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.errors import InputError
 from neurogated.ingestion.contents import COMPLETIONS, HELD_IN, read_contents
 from neurogated.ingestion.formats import SYSTEM
+from neurogated.operations import OPERATIONS
 from neurogated.server import create_app
 from neurogated.server.routes import _without_ids
 from tests.ingestion.shapes import SHAPES, Expected
@@ -101,6 +102,22 @@ def test_an_error_of_many_values_is_told_once(post: Post, body: bytes, told: str
     assert answer.status_code in {400, 422}
     assert told in answer.json()["error"]["message"]
     assert len(answer.content) < 3_000
+
+
+@pytest.mark.parametrize(("count", "told"), [(10, 10), (11, 10)])
+def test_an_error_tells_ten_wrong_fields_at_most(post: Post, count: int, told: int) -> None:
+    fields = [one.name for one in OPERATIONS["add"].doors["POST /memories"] if one.name not in {"content", "metadata"}]
+    body = {"content": "a", **dict.fromkeys(fields[:count], {"x": 1})}
+    assert len(body) == count + 1
+    message = post("/v1/memories", json.dumps(body).encode()).json()["error"]["message"]
+    assert [name for name in fields if f"{name!r} must be" in message] == fields[:told]
+
+
+@pytest.mark.parametrize(("count", "told"), [(10, 10), (11, 0)])
+def test_more_than_ten_unknown_fields_are_counted_and_not_named(post: Post, count: int, told: int) -> None:
+    message = post("/v1/memories", numbered('{"content":"a",', count, "}")).json()["error"]["message"]
+    assert message.count("is not known here") == told
+    assert ("11 unknown fields" in message) == (told == 0)
 
 
 def _sent(message: object) -> bytes | None:

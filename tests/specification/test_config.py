@@ -1,8 +1,9 @@
-"""Settings, plasticity, prompts and utilities as the specification writes them."""
+"""Settings, plasticity, prompts and utilities as the specification writes them, and differences on purpose."""
 
 from __future__ import annotations
 
 import dataclasses
+import enum
 import hashlib
 import importlib
 from pathlib import Path
@@ -10,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neurogated import MemoryConfig
+from neurogated import EdgeType, GraphStore, MemoryConfig
+from neurogated.errors import AmbiguousEdgeError, InputError, UnknownIdError
 from neurogated.plasticity.plasticity_engine import PlasticityEngine
 from neurogated.prompts.prompt_manager import PromptTemplateManager
-from neurogated.storage.graph_store import GraphStore
 from neurogated.utils.hash_utils import compute_mdhash_id
 from neurogated.utils.vector_utils import cosine_similarity
 
@@ -102,3 +103,55 @@ def test_a_vector_has_a_cosine_with_each_row() -> None:
     assert similarities == pytest.approx([1.0, 0.6, 0.0])
     assert np.argsort(similarities)[::-1].tolist() == [0, 1, 2]
     assert np.argsort(cosine_similarity([1.0, 0.0], []))[::-1][:5].tolist() == []
+
+
+def test_settings_are_replaced_and_not_assigned() -> None:
+    config = MemoryConfig()
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        config.TOP_K_ANCHORS = 10  # type: ignore[misc]
+
+    assert config.replace(TOP_K_ANCHORS=10).TOP_K_ANCHORS == 10
+
+
+def test_nodes_and_weights_are_written_to_the_store_and_not_assigned(graph: GraphStore) -> None:
+    node, edge = graph.get_node("a"), graph.get_edge("b", "c")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        node.base_energy = 0.5  # type: ignore[misc]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        edge.weight = min(1.0, edge.weight + 0.1)  # type: ignore[misc]
+
+    graph.add_edge(dataclasses.replace(edge, weight=min(1.0, edge.weight + 0.1)))
+    graph.add_node(dataclasses.replace(node, base_energy=0.5))
+    assert graph.get_edge("b", "c").weight == pytest.approx(0.6)
+    assert graph.get_node("a").base_energy == 0.5
+
+
+def test_types_of_edges_are_a_registry_and_no_enum() -> None:
+    assert not issubclass(EdgeType, enum.Enum)
+    assert len(EdgeType) > 3
+    assert [kind.name for kind in EdgeType][:3] == ["SEQ", "SIM", "CAUSE"]
+
+
+def test_two_types_between_two_nodes_have_to_be_told_apart(graph: GraphStore) -> None:
+    graph.add_edge("a", "b", EdgeType.SIM, weight=0.6)
+    with pytest.raises(AmbiguousEdgeError):
+        graph.get_edge("a", "b")
+
+    assert graph.get_edge("a", "b", EdgeType.SIM).weight == 0.6
+
+
+def test_a_negative_cosine_is_no_weight(graph: GraphStore) -> None:
+    with pytest.raises(InputError):
+        graph.add_edge("a", "b", EdgeType.SIM, weight=-0.2)
+
+    graph.add_edge("a", "b", EdgeType.SIM, weight=max(0.0, -0.2))
+    assert graph.get_edge("a", "b", EdgeType.SIM).weight == 0.0
+
+
+def test_a_missing_id_is_an_error_and_not_none(graph: GraphStore) -> None:
+    with pytest.raises(UnknownIdError):
+        graph.get_node("ghost")
+    with pytest.raises(UnknownIdError):
+        graph.get_edge("b", "a")
+
+    assert not graph.has_node("ghost")

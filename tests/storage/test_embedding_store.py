@@ -1,16 +1,60 @@
-"""Vectors under keys, and search among few and among many of them."""
+"""Vectors under keys through any course of writes, and search among few and among many of them."""
 
 import logging
+import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from numpy.typing import NDArray
 
+from neurogated.core.view import Rows
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.index.vectors.state import Codes
-from tests.storage.vector_cases import brute_force, clusters, found, small_store
+from neurogated.utils.vector_utils import cosine_similarity
+
+Floats = NDArray[np.float32]
+DIGITS = 12
+
+
+def small_store(exact_below: int = 16) -> EmbeddingStore:
+    """Return a store that makes codes for few vectors."""
+    return EmbeddingStore(exact_below=exact_below, tail=2)
+
+
+def clusters(count: int, dimension: int = 32, seed: int = 0) -> Floats:
+    """Return vectors around centres, twenty for each."""
+    rng = np.random.default_rng(seed)
+    centres = rng.standard_normal((max(1, count // 20), dimension))
+    vectors = centres[rng.integers(len(centres), size=count)] + 0.5 * rng.standard_normal((count, dimension))
+    return vectors.astype(np.float32)
+
+
+def rows(keys: object) -> Rows:
+    return np.array(sorted(keys), dtype=np.int64)  # type: ignore[call-overload]
+
+
+def brute_force(entries: Mapping[int, Floats], query: Floats, k: int) -> list[tuple[float, int]]:
+    """Return the k best as (cosine, key), best first, ties in order of key."""
+    if not entries:
+        return []
+    # The order of a sum changes its last digits.
+    cosines = cosine_similarity(query, np.stack(list(entries.values()))).round(DIGITS).tolist()
+    return sorted(zip(cosines, entries, strict=True), key=lambda pair: (-pair[0], pair[1]))[:k]
+
+
+def found(store: EmbeddingStore, query: Floats, k: int, without: object = ()) -> list[tuple[float, int]]:
+    """Return the results of a search in the form of `brute_force`."""
+    keys, scores = store.search(query, k, rows(without))
+    return sorted(zip(scores.round(DIGITS).tolist(), keys.tolist(), strict=True), key=lambda pair: (-pair[0], pair[1]))[
+        :k
+    ]
 
 
 @pytest.mark.filterwarnings("error")
@@ -90,3 +134,81 @@ def test_codes_tell_vectors_apart_that_are_all_alike_and_propose_no_hidden_or_re
         wanted = {key for _, key in brute_force(entries, query, 10)}
         hits += len(wanted & {key for _, key in found(store, query, 10, hidden)})
     assert hits >= 0.99 * 10 * 40
+
+
+POOL = clusters(400, dimension=8)
+keys = st.sets(st.integers(0, 60), min_size=1, max_size=30)
+seeds = st.integers(0, 300)
+
+
+class VectorsInAnyOrder(RuleBasedStateMachine):
+    """Compares a dictionary with a store that makes codes early."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.entries: dict[int, Floats] = {}
+        self.folders: list[Path] = []
+        self.place = tempfile.TemporaryDirectory()
+
+    @initialize()
+    def begin(self) -> None:
+        self.store = small_store()
+
+    @rule(chosen=keys, seed=seeds)
+    def put(self, chosen: set[int], seed: int) -> None:
+        vectors = POOL[seed : seed + len(chosen)]
+        self.store.put(rows(chosen), vectors)
+        self.entries |= dict(zip(sorted(chosen), vectors, strict=True))
+
+    @rule(chosen=keys)
+    def remove(self, chosen: set[int]) -> None:
+        self.store.remove(rows(chosen))
+        self.entries = {key: vector for key, vector in self.entries.items() if key not in chosen}
+
+    @rule()
+    def wait(self) -> None:
+        self.store.wait()
+
+    @rule(remap=st.booleans())
+    def keep(self, remap: bool) -> None:  # noqa: FBT001 - drawn
+        folder = Path(self.place.name) / str(len(self.folders))
+        folder.mkdir()
+        self.store.freeze().write(folder, self.folders[-1] if self.folders else None)
+        self.folders.append(folder)
+        if remap:
+            self.store.remap(folder)
+        self.kept = dict(self.entries)
+
+    @rule()
+    def load(self) -> None:
+        if self.folders:
+            self.store.close()
+            self.store = EmbeddingStore.load(self.folders[-1], exact_below=16, tail=2)
+            self.entries = dict(self.kept)
+
+    @rule(chosen=keys, seed=seeds, k=st.integers(0, 20))
+    def search(self, chosen: set[int], seed: int, k: int) -> None:
+        seen = {key: vector for key, vector in self.entries.items() if key not in chosen}
+        expected = brute_force(seen, POOL[seed], k)
+        answer = found(self.store, POOL[seed], k, chosen)
+        # Vectors occur twice, so a search may find any of the ties for the last place.
+        assert np.allclose([score for score, _ in answer], [score for score, _ in expected], rtol=0, atol=1e-12)
+        assert all(np.isclose(brute_force({0: seen[key]}, POOL[seed], 1)[0][0], score) for score, key in answer)
+
+    @invariant()
+    def holds_what_was_put(self) -> None:
+        if not hasattr(self, "store"):
+            return
+        assert self.store.size == len(self.entries)
+        for key in range(0, 62, 3):
+            vector, expected = self.store.get(key), self.entries.get(key)
+            assert (vector is None) == (expected is None)
+            assert expected is None or np.array_equal(vector, expected)  # type: ignore[arg-type]
+
+    def teardown(self) -> None:
+        self.store.close()
+        self.place.cleanup()
+
+
+TestVectorsInAnyOrder = VectorsInAnyOrder.TestCase
+TestVectorsInAnyOrder.settings = settings(max_examples=15, stateful_step_count=20, deadline=None)

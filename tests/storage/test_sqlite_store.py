@@ -1,9 +1,11 @@
-"""The durable store beyond the contract: reopening, and refusals of foreign or broken files."""
+"""The durable store beyond the contract: reopening, refusals, limits, and files that only the owner reads."""
 
 import os
+import stat
 import subprocess
 import sys
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -11,11 +13,28 @@ from typing import Any
 import apsw
 import pytest
 
-from neurogated import EdgeType, MemoryEdge, MemoryNode
-from neurogated.core.delta import Access, GraphDelta, NodeChange
-from neurogated.errors import MemoryLockedError
+from neurogated import (
+    Access,
+    Decay,
+    EdgeKey,
+    EdgeType,
+    GraphDelta,
+    MemoryConfig,
+    MemoryEdge,
+    MemoryNode,
+    NeuroGraphMemory,
+    WeightChange,
+)
+from neurogated.config.groups import RuntimeSettings
+from neurogated.core.delta import NodeChange, PendingTask
+from neurogated.core.ports import GraphStorePort
+from neurogated.errors import ConfigError, InputError, MemoryLockedError
+from neurogated.storage.log.neo4j.connection import BoltAddress
+from neurogated.storage.log.postgres.server import PostgresAddress
 from neurogated.storage.log.sqlite import journal
+from neurogated.storage.log.sqlite.connection import fetch
 from neurogated.storage.sqlite_store import SqliteStore
+from neurogated.testing import ManualClock
 
 
 def test_dropping_an_open_memory_is_refused_with_its_place(path: Path) -> None:
@@ -84,3 +103,206 @@ def _steps_of_following(path: Path, count: int, monkeypatch: pytest.MonkeyPatch)
             steps.clear()
             assert len(reader) == count + 1
     return sum(steps)
+
+
+# Only the owner of a memory may read its files, whatever the umask allows
+
+
+def modes(folder: Path) -> dict[str, int]:
+    return {
+        str(one.relative_to(folder)): stat.S_IMODE(one.stat().st_mode) & ~(0o700 if one.is_dir() else 0o600)
+        for one in folder.rglob("*")
+    }
+
+
+@pytest.fixture
+def open_to_all() -> Iterator[None]:
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("open_to_all")
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no modes")
+def test_new_files_and_folders_are_private_and_existing_ones_keep_their_mode(tmp_path: Path) -> None:
+    shared = tmp_path / "shared"
+    shared.mkdir(0o755)
+    for folder in (shared, tmp_path / "new" / "deeper"):
+        config = MemoryConfig(
+            save_dir=str(folder), embedding_name="hash", runtime=RuntimeSettings(checkpoint_changes=1)
+        )
+        with NeuroGraphMemory(config) as memory:
+            memory.add([f"Ana has {count} parrots." for count in range(20)], user_id="ana")
+            memory.facts.add("Ana", "city", "Lyon", user_id="ana")
+            memory.recall("How many parrots has Ana?", user_id="ana")
+            memory.admin.export(folder / "export")
+            memory.admin.export_user("ana", folder / "ana.json")
+            memory.admin.snapshot(folder / "snapshot.graph")
+            assert set(modes(folder).values()) == {0}, modes(folder)
+        assert set(modes(folder).values()) == {0}, modes(folder)
+        assert {"facts.db", "ana.json", "snapshot.graph"} < modes(folder).keys()
+        assert any("checkpoint" in name or "index" in name for name in modes(folder)), modes(folder).keys()
+    assert stat.S_IMODE(shared.stat().st_mode) == 0o755
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+
+
+# A memory grows with its content, not with the number of its recalls
+
+
+NAMES = [f"n{number}" for number in range(12)]
+KEYS = [EdgeKey(one, other, EdgeType.SEQ) for one, other in pairwise(NAMES)]
+
+
+@pytest.fixture
+def store(tmp_path: Path, clock: ManualClock) -> Iterator[SqliteStore]:
+    with SqliteStore.open(tmp_path / "memory.db", clock=clock) as opened:
+        made = [MemoryEdge(*key, 0.9, created_at=clock()) for key in KEYS]
+        nodes = [MemoryNode(name, f"text of {name}", created_at=clock()) for name in NAMES]
+        opened.apply(GraphDelta(nodes=tuple(nodes), edges=tuple(made), at=clock()))
+        yield opened
+
+
+def use(store: SqliteStore, clock: ManualClock, first: int, count: int = 5) -> GraphDelta:
+    keys = [KEYS[place % len(KEYS)] for place in range(first, first + count)]
+    delta = GraphDelta(touch=Access.of(frozenset(NAMES[:3]), frozenset(keys)), reason="touch", at=clock())
+    store.apply(delta)
+    return delta
+
+
+def rows(store: GraphStorePort, statement: str) -> list[tuple[int, ...]]:
+    assert isinstance(store, SqliteStore)
+    return fetch(store.engine.connection, statement)
+
+
+def counted(store: GraphStorePort, *tables: str) -> list[int]:
+    return [rows(store, f"SELECT count(*) FROM {table}")[0][0] for table in tables]  # noqa: S608
+
+
+def test_uses_add_no_rows(store: SqliteStore, clock: ManualClock) -> None:
+    tables = "edges", "edge_weights", "accesses", "deltas", "edge_uses", "daily_uses"
+    for place in range(len(KEYS)):
+        use(store, clock, place)
+    before = counted(store, *tables)
+    for place in range(200):
+        clock.advance(timedelta(minutes=1))
+        use(store, clock, place)
+    assert counted(store, *tables) == before
+    assert [before[0], before[3:]] == [len(KEYS), [2, len(KEYS), 1]]
+
+
+# The limits of a store. It refuses the rest before it commits anything
+
+
+AT = datetime(2026, 1, 1, tzinfo=UTC)
+SEQ = EdgeKey("a", "b", EdgeType.SEQ)
+BASE = GraphDelta(
+    nodes=(MemoryNode("a", "apple", [1, 0]), MemoryNode("b", "pear", [0, 1])), edges=(MemoryEdge(*SEQ, 0.5),), at=AT
+)
+
+
+def nested(depth: int) -> list[Any]:
+    value: list[Any] = []
+    for _ in range(depth - 1):
+        value = [value]
+    return value
+
+
+def changed(value: object) -> MemoryNode:
+    """Return a node whose metadata was changed after its validation."""
+    node = MemoryNode("changed", "changed")
+    node.metadata["value"] = value  # type: ignore[index]
+    return node
+
+
+def assert_opens_as_it_is(store: SqliteStore, path: Path) -> None:
+    told = list(store.all_nodes()), list(store.all_edges()), store.pending()
+    assert store.check() == []
+    store.close()
+    with SqliteStore.open(path) as again:
+        assert (list(again.all_nodes()), list(again.all_edges()), again.pending()) == told
+        assert again.check() == []
+        again.compact()
+
+
+UNFIT: dict[str, Callable[[], GraphDelta]] = {
+    "content that is no text": lambda: GraphDelta(nodes=(MemoryNode("n", None),)),  # type: ignore[arg-type]
+    "a number with too many digits": lambda: GraphDelta(nodes=(MemoryNode("n", "", metadata={"a": 10**5000}),)),
+    "metadata nested deeply": lambda: GraphDelta(nodes=(MemoryNode("n", "", metadata={"a": nested(100)}),)),
+    "metadata nested beyond recursion": lambda: GraphDelta(nodes=(MemoryNode("n", "", metadata={"a": nested(10**5)}),)),
+    "metadata that became NaN": lambda: GraphDelta(nodes=(changed(float("nan")),)),
+    "metadata that became a set": lambda: GraphDelta(nodes=(changed({1}),)),
+    "metadata that became half a character": lambda: GraphDelta(nodes=(changed("\ud800"),)),
+    "metadata that became too deep": lambda: GraphDelta(nodes=(changed(nested(10**5)),)),
+    "a node without a time": lambda: GraphDelta(nodes=(MemoryNode("n", "", last_accessed=None),)),  # type: ignore[arg-type]
+    "an edge without a time": lambda: GraphDelta(edges=(MemoryEdge("b", "a", EdgeType.SEQ, created_at=None),)),  # type: ignore[arg-type]
+    "a time that is text": lambda: GraphDelta(weights=(WeightChange(SEQ, 0.5, "now"),)),  # type: ignore[arg-type]
+    "a delta without a time": lambda: GraphDelta(nodes=(MemoryNode("n", ""),), at=None),  # type: ignore[arg-type]
+    "an embedding of letters": lambda: GraphDelta(nodes=(MemoryNode("n", "", "ab"),)),  # type: ignore[arg-type]
+    "an energy that is no number": lambda: GraphDelta(nodes=(MemoryNode("n", "", base_energy=None),)),  # type: ignore[arg-type]
+    "a weight that is no number": lambda: GraphDelta(weights=(WeightChange(SEQ, None),)),  # type: ignore[arg-type]
+    "a decay that is none": lambda: GraphDelta(operators=(Decay(float("nan"), AT),)),
+    "a task about numbers": lambda: GraphDelta(queued=(PendingTask("cause", (1,)),)),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("make", UNFIT.values(), ids=UNFIT)
+def test_a_delta_that_cannot_be_stored_is_refused_completely(tmp_path: Path, make: Callable[[], GraphDelta]) -> None:
+    store = SqliteStore.open(tmp_path / "memory.db")
+    store.apply(BASE)
+    with pytest.raises(InputError):
+        store.apply(make())
+    assert len(list(store.journal())) == 1
+    assert_opens_as_it_is(store, tmp_path / "memory.db")
+
+
+def test_vectors_of_a_file_have_one_length(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    longer = MemoryNode("n", "", [1, 2, 3])
+    with SqliteStore.open(path) as store:
+        store.apply(BASE)
+        with pytest.raises(InputError):
+            store.in_namespace("other").add_node(longer)
+        store.apply(GraphDelta(removed_nodes=("a", "b")))
+    # The past still has vectors.
+    with SqliteStore.open(path) as store:
+        with pytest.raises(InputError):
+            store.add_node(longer)
+        assert store.check() == []
+        store.compact()
+        store.in_namespace("other").add_node(longer)
+        with pytest.raises(InputError):
+            store.apply(BASE)
+        assert store.check() == []
+
+
+# Names in the addresses of databases: none that a server would cut, since two of them could be one memory
+
+
+LONG = "tenant_" + "x" * 57
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"postgresql://host/database?schema={LONG}",
+        f"postgresql://host/database?schema={'é' * 32}",
+        f"postgresql://host/{LONG}",
+        f"postgresql://{LONG}@host/database",
+    ],
+)
+def test_postgresql_refuses_a_name_that_the_server_would_cut(url: str) -> None:
+    with pytest.raises(ConfigError, match=r"63 bytes of a name.*shorten it"):
+        PostgresAddress(url)
+
+
+@pytest.mark.parametrize("option", ["options=-c%20search_path%3Dother", "search=database"])
+def test_postgresql_refuses_another_name_of_the_schema_and_an_unknown_option(option: str) -> None:
+    with pytest.raises(ConfigError):
+        PostgresAddress(f"postgresql://host/database?{option}")
+
+
+def test_neo4j_refuses_a_database_that_no_server_can_have() -> None:
+    with pytest.raises(ConfigError, match="shorten it"):
+        BoltAddress.of(f"bolt://host/{LONG}", {})
+    # The name of a memory is a value, which no server cuts.
+    assert BoltAddress.of(f"bolt://host/d?memory={LONG}", {}).memory == LONG
