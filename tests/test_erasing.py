@@ -79,6 +79,16 @@ def test_old_texts_are_kept_or_erased_as_is_asked_for(config: MemoryConfig) -> N
     assert _files_with(folder) == []
 
 
+def test_manifests_that_a_server_saved_during_a_deletion_are_erased(config: MemoryConfig) -> None:
+    saved = Path(config.save_dir, "manifests", "a.json")
+    with NeuroGraphMemory(config) as memory:
+        memory.delete(memory.add(f"The code is {WORD}."))
+        saved.parent.mkdir()
+        saved.write_text(WORD, encoding="utf-8")
+        assert memory.admin.compact() == 1
+    assert _files_with(Path(config.save_dir)) == []
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_no_word_of_deleted_texts_is_left_though_others_say_the_same_and_ids_are_used_again(
     config: MemoryConfig, postgres: Postgres, seed: int
