@@ -17,6 +17,7 @@ from neurogated import ANY_USER, EdgeType, GraphDelta, GraphStore, MemoryConfig,
 from neurogated.config.groups import IndexingSettings
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import InputError
+from neurogated.ingestion.analysers import Analysis
 from neurogated.integrations.conversation import Conversation
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.session.compose import build
@@ -189,15 +190,14 @@ def test_an_upsert_of_a_memory_that_another_process_deletes_meanwhile_is_new(
     config = SMALL.replace(storage="sqlite", save_dir=str(tmp_path))
     with NeuroGraphMemory(config) as memory, NeuroGraphMemory(config) as other:
         memory.add("The pump failed.", id="pump", **session)
-        analysis = memory.session.writer._analysis
-        real: Callable[..., Any] = analysis.analysed
+        real: Callable[..., Any] = Analysis.analysed
 
         def analysed(*arguments: Any) -> Any:  # noqa: ANN401
             if other.count():
                 other.delete(["pump"])
             return real(*arguments)
 
-        monkeypatch.setattr(analysis, "analysed", analysed)
+        monkeypatch.setattr(Analysis, "analysed", analysed)
         assert memory.add(text, id="pump", metadata={"a": 1}, **session) == ["pump"]
         assert (memory.get("pump").content, memory.get("pump").metadata) == (text, {"a": 1})
         assert memory.admin.check() == []
