@@ -43,9 +43,8 @@ _WIDTH, _MMAP_THRESHOLD = 100, -3
 
 
 @command("stats")
-def stats(flags: Flags) -> None:
-    with flags.open() as memory:
-        found = memory.admin.stats()
+def stats(flags: Flags, memory: NeuroGraphMemory) -> None:
+    found = memory.admin.stats()
     width = max(map(len, found))
     flags.emit(found, "\n".join(f"{name:<{width}}  {_figure(value)}" for name, value in found.items()))
 
@@ -78,9 +77,8 @@ def settings(flags: Flags, word: str) -> None:
 
 
 @command("users")
-def users(flags: Flags) -> None:
-    with flags.open() as memory:
-        found, zone = memory.admin.people(), memory.config.zone
+def users(flags: Flags, memory: NeuroGraphMemory) -> None:
+    found, zone = memory.admin.people(), memory.config.zone
     lines = [
         f"{name}: {counted(count, 'memories')}, the newest of {local(at, zone):%Y-%m-%d %H:%M}"
         for name, (count, at) in found.items()
@@ -91,11 +89,10 @@ def users(flags: Flags) -> None:
 
 @command("namespaces")
 @click.option("--drop", metavar="NAME", help="remove the graph of this name; this cannot be undone")
-def namespaces(flags: Flags, drop: str | None) -> None:
-    with flags.open() as memory:
-        if drop is not None:
-            memory.admin.drop_namespace(drop)
-        names = memory.admin.namespaces()
+def namespaces(flags: Flags, memory: NeuroGraphMemory, drop: str | None) -> None:
+    if drop is not None:
+        memory.admin.drop_namespace(drop)
+    names = memory.admin.namespaces()
     flags.emit({"namespaces": names}, "\n".join(names))
 
 
@@ -113,17 +110,15 @@ def check(flags: Flags, *, repair: bool) -> int:
 @command("compact")
 @click.option("--history", is_flag=True, help="also erase the texts that memories had before they were updated")
 @click.option("--forget", metavar="PLACE", multiple=True, help="a server or file with copies that is gone")
-def compact(flags: Flags, forget: Sequence[str], *, history: bool) -> None:
-    with flags.open() as memory:
-        erased = memory.admin.compact(history=history, forget=forget)
+def compact(flags: Flags, memory: NeuroGraphMemory, forget: Sequence[str], *, history: bool) -> None:
+    erased = memory.admin.compact(history=history, forget=forget)
     flags.emit({"erased": erased}, counted(erased, "memories erased for good"))
 
 
 @command("snapshot")
 @click.argument("file")
-def snapshot(flags: Flags, file: str) -> None:
-    with flags.open() as memory:
-        memory.admin.snapshot(file)
+def snapshot(flags: Flags, memory: NeuroGraphMemory, file: str) -> None:
+    memory.admin.snapshot(file)
     flags.emit({"file": file}, f"wrote a snapshot of the memory to {file}")
 
 

@@ -1,5 +1,7 @@
 """The flags that commands share, the types of their values, and the class of all commands."""
 
+import contextlib
+import inspect
 import json
 import re
 import sys
@@ -135,7 +137,10 @@ def _parameter(one: Argument) -> click.Parameter:
 
 
 class _Command(click.Command):
-    """A command with the flags of every command. Its function gets `Flags`, and the flags that only it has."""
+    """A command with the flags of every command.
+
+    Its function gets `Flags`, the flags that only it has, and if it takes a `memory`, the one that they name, open.
+    """
 
     def __init__(self, name: str, *, params: list[click.Parameter], door: str, without: str, **options: Any) -> None:  # noqa: ANN401
         self._arguments, self._name = at_door(door), door
@@ -158,8 +163,11 @@ class _Command(click.Command):
     def invoke(self, ctx: click.Context) -> object:
         flags = Flags({name: value for name, value in ctx.params.items() if name in _SHARED})
         own = {name: value for name, value in ctx.params.items() if name not in _SHARED}
-        with logged_to_stderr(ctx.params["log"]):
-            return cast("Callable[..., object]", self.callback)(flags, **own)
+        call = cast("Callable[..., object]", self.callback)
+        with logged_to_stderr(ctx.params["log"]), contextlib.ExitStack() as opened:
+            if "memory" in inspect.signature(call).parameters:
+                own["memory"] = opened.enter_context(flags.open())
+            return call(flags, **own)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         inner = [(name, found.summary) for name, found in COMMANDS.items() if name.startswith(f"{self._name} ")]

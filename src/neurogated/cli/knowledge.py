@@ -54,14 +54,13 @@ def facts(flags: Flags, stated: tuple[str, str, str] | None, *, catch_up: bool, 
 @command("facts parked")
 @all_namespaces
 @click.option("--retry", is_flag=True, help="ask the model about them, and about all else that waits")
-def facts_parked(flags: Flags, *, retry: bool) -> None:
+def facts_parked(flags: Flags, memory: NeuroGraphMemory, *, retry: bool) -> None:
     found, settled = [], 0
-    with flags.open() as memory:
-        for name, graph in flags.graphs_of(memory):
-            settled += graph.learning.resume()[0] if retry else 0
-            reasons = graph.learning.parked()
-            nodes = graph.store.get_nodes(list(reasons), missing_ok=True)
-            found += [{**picked(one, "id content"), "reason": reasons[one.id], "namespace": name} for one in nodes]
+    for name, graph in flags.graphs_of(memory):
+        settled += graph.learning.resume()[0] if retry else 0
+        reasons = graph.learning.parked()
+        nodes = graph.store.get_nodes(list(reasons), missing_ok=True)
+        found += [{**picked(one, "id content"), "reason": reasons[one.id], "namespace": name} for one in nodes]
     lines = [f"parked: {len(found)}"]
     lines += [f"{one['id']}  ({one['reason']})\n    {beginning(one['content'])}" for one in found]
     lines += [f"settled: {settled}"] if retry else []
@@ -69,29 +68,29 @@ def facts_parked(flags: Flags, *, retry: bool) -> None:
 
 
 @command("conflicts")
-def conflicts(flags: Flags, status: Literal["open", "resolved", "all"], limit: int | None) -> None:
+def conflicts(
+    flags: Flags, memory: NeuroGraphMemory, status: Literal["open", "resolved", "all"], limit: int | None
+) -> None:
     owner = flags.reader["user_id"]
-    with flags.open() as memory:
-        found = memory.conflicts.list(None if status == "all" else status, user_id=owner, limit=limit)
-        texts = _texts(memory, (side for one in found for side in one.sides))
-        lines = list[str]()
-        for one in found:
-            lines.append(f"{one.id}  ({one.status}, {one.outcome}, {one.instruction})")
-            lines += [f"    {side}  {texts[side]}".rstrip() for side in one.sides]
-            lines.append(f"    {one.question}")
-        lines.append(f"conflicts: {len(found)}")
-        if not found and owner is None:
-            lines.append("the conflicts of a user are listed only with --user_id NAME")
-        flags.emit({"conflicts": found}, "\n".join(lines))
+    found = memory.conflicts.list(None if status == "all" else status, user_id=owner, limit=limit)
+    texts = _texts(memory, (side for one in found for side in one.sides))
+    lines = list[str]()
+    for one in found:
+        lines.append(f"{one.id}  ({one.status}, {one.outcome}, {one.instruction})")
+        lines += [f"    {side}  {texts[side]}".rstrip() for side in one.sides]
+        lines.append(f"    {one.question}")
+    lines.append(f"conflicts: {len(found)}")
+    if not found and owner is None:
+        lines.append("the conflicts of a user are listed only with --user_id NAME")
+    flags.emit({"conflicts": found}, "\n".join(lines))
 
 
 @command("resolve")
-def resolve(flags: Flags, conflict_id: str, keep: str, because: str | None) -> None:
-    with flags.open() as memory:
-        effects = {effect.keep: effect for effect in memory.conflicts.effects(conflict_id)}
-        resolved = memory.conflicts.resolve(conflict_id, keep, because=because)
-        effect, zone = effects[keep], memory.config.zone
-        texts = _texts(memory, effect.times)
+def resolve(flags: Flags, memory: NeuroGraphMemory, conflict_id: str, keep: str, because: str | None) -> None:
+    effects = {effect.keep: effect for effect in memory.conflicts.effects(conflict_id)}
+    resolved = memory.conflicts.resolve(conflict_id, keep, because=because)
+    effect, zone = effects[keep], memory.config.zone
+    texts = _texts(memory, effect.times)
     loser = "both memories stand" if resolved.loser is None else f"{resolved.loser} is {resolved.outcome}"
     lines = [f"{resolved.id}: {loser}"]
     for name, (before, after) in effect.times.items():
@@ -111,10 +110,9 @@ def _texts(memory: NeuroGraphMemory, node_ids: Iterable[str]) -> Mapping[str, st
 
 
 @command("separate")
-def separate(flags: Flags, node_id: str) -> None:
-    with flags.open() as memory:
-        others = memory.duplicates.of(node_id)
-        was_linked = memory.duplicates.separate(node_id)
+def separate(flags: Flags, memory: NeuroGraphMemory, node_id: str) -> None:
+    others = memory.duplicates.of(node_id)
+    was_linked = memory.duplicates.separate(node_id)
     line = f"separated from {', '.join(others)}" if was_linked else "no other memory says the same; nothing changed"
     flags.emit({"id": node_id, "separated": was_linked, "from": others if was_linked else []}, line)
 
@@ -124,11 +122,10 @@ _CENTURY = click.FloatRange(0, 36_500, min_open=True)
 
 
 @command("tiers")
-def tiers(flags: Flags, top: int) -> None:
-    with flags.open() as memory:
-        found = memory.energy.tiers(**flags.reader)
-        most = found.most_energy[: max(0, top)]
-        texts = {node.id: node.content for node in memory.store.get_nodes([name for name, _ in most], missing_ok=True)}
+def tiers(flags: Flags, memory: NeuroGraphMemory, top: int) -> None:
+    found = memory.energy.tiers(**flags.reader)
+    most = found.most_energy[: max(0, top)]
+    texts = {node.id: node.content for node in memory.store.get_nodes([name for name, _ in most], missing_ok=True)}
     counts = [f"{name:<9}  {count}" for part in (found.counts, found.layers) for name, count in part.items()]
     nothing = [] if any(found.counts.values()) else [NOTHING_FOUND, ""]
     lines = [*counts, "", *nothing, f"{found.energy:.3f}  mean energy"]
@@ -139,18 +136,16 @@ def tiers(flags: Flags, top: int) -> None:
 
 
 @command("manifest")
-def manifest(flags: Flags, token_budget: int) -> None:
-    with flags.open() as memory:
-        text = memory.manifest.text(token_budget=token_budget, **flags.reader)
-        shown = memory.manifest.get(**flags.reader).as_dict()
+def manifest(flags: Flags, memory: NeuroGraphMemory, token_budget: int) -> None:
+    text = memory.manifest.text(token_budget=token_budget, **flags.reader)
+    shown = memory.manifest.get(**flags.reader).as_dict()
     flags.emit(shown, text)
 
 
 @command("energy")
 @click.option("--days", type=_CENTURY, default=180.0, show_default=True, metavar="N", help="past and forecast")
-def energy(flags: Flags, node_id: str, days: float) -> None:
-    with flags.open() as memory:
-        course = memory.energy.course(node_id, steps=_STEPS, step=timedelta(days=days / _STEPS))
+def energy(flags: Flags, memory: NeuroGraphMemory, node_id: str, days: float) -> None:
+    course = memory.energy.course(node_id, steps=_STEPS, step=timedelta(days=days / _STEPS))
     # The forecast follows the present.
     present, zone = course[-1 - _STEPS].at, memory.config.zone
     lines = [
@@ -164,13 +159,12 @@ def energy(flags: Flags, node_id: str, days: float) -> None:
 
 @command("maintain")
 @all_namespaces
-def maintain(flags: Flags, now: datetime | None) -> None:
+def maintain(flags: Flags, memory: NeuroGraphMemory, now: datetime | None) -> None:
     removed = expired = 0
-    with flags.open() as memory:
-        for _, graph in flags.graphs_of(memory):
-            last = graph.store.view().sequence
-            removed += graph.maintenance(now)
-            expired += sum(entry.changes.get("nodes removed", 0) for entry in graph.store.history(last))
+    for _, graph in flags.graphs_of(memory):
+        last = graph.store.view().sequence
+        removed += graph.maintenance(now)
+        expired += sum(entry.changes.get("nodes removed", 0) for entry in graph.store.history(last))
     text = f"{counted(expired, 'expired memories')} removed; idle edges decayed, {removed} of them were removed"
     flags.emit({"expired": expired, "removed": removed}, text)
 
@@ -178,14 +172,13 @@ def maintain(flags: Flags, now: datetime | None) -> None:
 @command("consolidate")
 @all_namespaces
 @click.option("--max_clusters", type=int, metavar="N", help="make at most N memories (default: no limit)")
-def consolidate(flags: Flags, max_clusters: int | None, now: datetime | None) -> None:
+def consolidate(flags: Flags, memory: NeuroGraphMemory, max_clusters: int | None, now: datetime | None) -> None:
     facts = []
-    with flags.open() as memory:
-        settings = memory.config.metabolism
-        for name, graph in flags.graphs_of(memory):
-            made = graph.learning.consolidate(now, user_id=ANY_USER, max_clusters=max_clusters)
-            nodes = graph.store.get_nodes(made, missing_ok=True)
-            facts += [{"id": node.id, "content": node.content, "namespace": name} for node in nodes]
+    settings = memory.config.metabolism
+    for name, graph in flags.graphs_of(memory):
+        made = graph.learning.consolidate(now, user_id=ANY_USER, max_clusters=max_clusters)
+        nodes = graph.store.get_nodes(made, missing_ok=True)
+        facts += [{"id": node.id, "content": node.content, "namespace": name} for node in nodes]
     lines = [f"made: {len(facts)}", *(f"\n{fact['id']}\n{fact['content']}" for fact in facts)]
     if not facts:
         uses = f"were each used {settings.consolidation_uses} times or more; what is made already stays"
@@ -194,10 +187,9 @@ def consolidate(flags: Flags, max_clusters: int | None, now: datetime | None) ->
 
 
 @command("history")
-def history(flags: Flags, last: int) -> None:
-    with flags.open() as memory:
-        flags.note_unknown_user(memory)
-        found = memory.history.list(user_id=flags.owner["user_id"] or ANY_USER, last=last + 1)
+def history(flags: Flags, memory: NeuroGraphMemory, last: int) -> None:
+    flags.note_unknown_user(memory)
+    found = memory.history.list(user_id=flags.owner["user_id"] or ANY_USER, last=last + 1)
     entries = found[len(found) > last :]
     lines = [_history_line(one, memory.config.zone) for one in entries]
     lines += [f"the last {counted(last, 'changes')}; --last N shows more"] if len(found) > last else []
@@ -205,9 +197,8 @@ def history(flags: Flags, last: int) -> None:
 
 
 @command("undo")
-def undo(flags: Flags, to: int | None) -> None:
-    with flags.open() as memory:
-        entry = memory.undo(to, user_id=flags.reader["user_id"])
+def undo(flags: Flags, memory: NeuroGraphMemory, to: int | None) -> None:
+    entry = memory.undo(to, user_id=flags.reader["user_id"])
     if entry is None:
         flags.emit(None, "there is nothing to take back")
     else:

@@ -84,16 +84,15 @@ def _text(text: str | None, file: str | None) -> str:
 
 @command("ask")
 @click.option("--explain", metavar="FILE", help="also write a page that draws why each memory was remembered")
-def ask(flags: Flags, query: str, explain: str | None, **options: Any) -> None:  # noqa: ANN401 - as in `recall`
-    with flags.open() as memory:
-        say_how_it_judges(memory)
-        found = memory.recall(query, **flags.reader, **options)
-        store = memory.store if options["as_of"] is None else memory.store.as_of(options["as_of"])
-        if explain is not None:
-            written = write_page(explained(memory, found, store), explain)
-            # To standard error, so that --json prints only JSON.
-            print(f"explained in {written}; open it in a browser", file=sys.stderr)
-        flags.emit(recall_json(found), recall_text(store, found))
+def ask(flags: Flags, memory: NeuroGraphMemory, query: str, explain: str | None, **options: Any) -> None:  # noqa: ANN401 - as in `recall`
+    say_how_it_judges(memory)
+    found = memory.recall(query, **flags.reader, **options)
+    store = memory.store if options["as_of"] is None else memory.store.as_of(options["as_of"])
+    if explain is not None:
+        written = write_page(explained(memory, found, store), explain)
+        # To standard error, so that --json prints only JSON.
+        print(f"explained in {written}; open it in a browser", file=sys.stderr)
+    flags.emit(recall_json(found), recall_text(store, found))
 
 
 recall = ask
@@ -101,9 +100,8 @@ recall = ask
 
 @command("context")
 @click.option("--explain", is_flag=True, help="also say why each memory is there")
-def context(flags: Flags, query: str, **options: Any) -> None:  # noqa: ANN401 - of `get_context`
-    with flags.open() as memory:
-        found = memory.get_context(query, **flags.reader, **options)
+def context(flags: Flags, memory: NeuroGraphMemory, query: str, **options: Any) -> None:  # noqa: ANN401 - of `get_context`
+    found = memory.get_context(query, **flags.reader, **options)
     shown = picked(found, "text tokens budget excerpts choices notes confidence")
     shown |= {"memories": found.ids, "conflicts": [picked(one, "id question") for one in found.conflicts]}
     lines = [*found.notes] or ["nothing found"]
@@ -114,15 +112,14 @@ def context(flags: Flags, query: str, **options: Any) -> None:  # noqa: ANN401 -
 
 
 @command("list")
-def list_(flags: Flags, limit: int, cursor: str | None) -> None:
-    with flags.open() as memory:
-        page = memory.list(limit=limit, cursor=cursor, **flags.reader)
-        total = memory.count(**flags.reader)
-        same = {node.id: list[str]() for node in page}
-        for name in same:
-            # Another process may have deleted the memory since the page was read.
-            with contextlib.suppress(UnknownIdError):
-                same[name] = list(memory.duplicates.of(name))
+def list_(flags: Flags, memory: NeuroGraphMemory, limit: int, cursor: str | None) -> None:
+    page = memory.list(limit=limit, cursor=cursor, **flags.reader)
+    total = memory.count(**flags.reader)
+    same = {node.id: list[str]() for node in page}
+    for name in same:
+        # Another process may have deleted the memory since the page was read.
+        with contextlib.suppress(UnknownIdError):
+            same[name] = list(memory.duplicates.of(name))
     lines = list[str]()
     for one in page:
         said = dated(one, memory.config.zone) + f"\nthe same as: {', '.join(same[one.id])}" * bool(same[one.id])
@@ -134,10 +131,9 @@ def list_(flags: Flags, limit: int, cursor: str | None) -> None:
 
 
 @command("update")
-def update(flags: Flags, node_id: str, text: str | None, **changes: Any) -> None:  # noqa: ANN401 - title and times
-    with flags.open() as memory:
-        say_how_it_judges(memory)
-        node = memory.update(node_id, text, **changes)
+def update(flags: Flags, memory: NeuroGraphMemory, node_id: str, text: str | None, **changes: Any) -> None:  # noqa: ANN401 - title and times
+    say_how_it_judges(memory)
+    node = memory.update(node_id, text, **changes)
     flags.emit({**picked(node, "id content title metadata"), "found": node.found.to_json()}, node.content)
 
 
@@ -185,10 +181,9 @@ def record(flags: Flags, event: str, used: Sequence[str], more: Sequence[str], *
 
 
 @command("feedback")
-def feedback(flags: Flags, ids: Sequence[str], outcome: float) -> None:
-    with flags.open() as memory:
-        done = memory.feedback(ids, outcome)
-        nodes = memory.store.get_nodes(done.memories, missing_ok=True)
+def feedback(flags: Flags, memory: NeuroGraphMemory, ids: Sequence[str], outcome: float) -> None:
+    done = memory.feedback(ids, outcome)
+    nodes = memory.store.get_nodes(done.memories, missing_ok=True)
     what = f"edges {'strengthened or added' if outcome > 0 else 'weakened'}{', of these memories:' if nodes else ''}"
     lines = [counted(done, what), *(f"    {one.id}  {beginning(one.content)}" for one in nodes)]
     lines += [f"left out, because they are gone: {', '.join(done.gone)}"] if done.gone else []
