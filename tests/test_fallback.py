@@ -1,13 +1,10 @@
 """A memory whose database is away works in a file, which the database takes over when it is back."""
 
 import contextlib
-import socket
-import threading
 import warnings
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -21,49 +18,10 @@ from neurogated.session.fallback import FallbackWarning
 from neurogated.storage.log.neo4j import connection
 from neurogated.storage.registry import open_alone
 from tests.bolt_server import BoltServer
+from tests.gate import Gate
 from tests.postgres_server import Postgres
 
-_SIZE = 1 << 16
 _NOW = utc_now()
-
-
-class Gate:
-    """A port that leads to a server while it is open, and refuses connections while it is shut."""
-
-    def __init__(self, server: int | str) -> None:
-        self._server = server
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            self.port = probe.getsockname()[1]
-        self._sockets: list[socket.socket] = []
-
-    def open(self) -> None:
-        listener = socket.create_server(("127.0.0.1", self.port))
-        self._sockets.append(listener)
-        threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
-
-    def shut(self) -> None:
-        while self._sockets:
-            one = self._sockets.pop()
-            with contextlib.suppress(OSError):
-                one.shutdown(socket.SHUT_RDWR)
-            one.close()
-
-    def _accept(self, listener: socket.socket) -> None:
-        with contextlib.suppress(OSError):
-            while True:
-                client, _ = listener.accept()
-                server = socket.socket(socket.AF_UNIX if isinstance(self._server, str) else socket.AF_INET)
-                server.connect(self._server if isinstance(self._server, str) else ("127.0.0.1", self._server))
-                self._sockets += [client, server]
-                for ends in ((client, server), (server, client)):
-                    threading.Thread(target=self._forward, args=ends, daemon=True).start()
-
-    @staticmethod
-    def _forward(source: socket.socket, target: socket.socket) -> None:
-        with contextlib.suppress(OSError):
-            while sent := source.recv(_SIZE):
-                target.sendall(sent)
-            target.shutdown(socket.SHUT_WR)
 
 
 @pytest.fixture(params=["bolt", "postgresql"])
@@ -75,10 +33,8 @@ def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
         url = bolt.url().replace(f"localhost:{bolt.port}", f"127.0.0.1:{gate.port}")
     else:
         postgres: Postgres = request.getfixturevalue("postgres")
-        parts = urlsplit(postgres.database())
-        gate = Gate(parse_qs(parts.query)["host"][0] + "/.s.PGSQL.5432")
-        options = "sslmode=disable&gssencmode=disable"
-        url = f"postgresql://{parts.username}@127.0.0.1:{gate.port}{parts.path}?{options}"
+        gate = Gate.before(postgres.database())
+        url = gate.url
     # No server that is away comes back by itself here.
     monkeypatch.setattr(connection, "_RETRY_SECONDS", 0.0)
     gate.open()

@@ -14,9 +14,9 @@ from neurogated.integrations.langgraph.store import NeuroStore
 from neurogated.session.compose import build
 from neurogated.session.fallback import FallbackWarning
 from neurogated.testing import ManualClock
+from tests.gate import Gate
 from tests.integrations.langgraph.plain_chat import plain_chat
 from tests.repeating import Repeating
-from tests.test_fallback import Gate
 
 if TYPE_CHECKING:
     from tests.postgres_server import Postgres

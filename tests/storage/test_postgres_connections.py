@@ -6,8 +6,8 @@ import pytest
 
 from neurogated.errors import StorageError
 from neurogated.storage.postgres_store import PostgresStore
+from tests.gate import Gate
 from tests.postgres_server import Postgres
-from tests.storage.cut_connections import Proxy
 from tests.storage.test_postgres_store import names, put
 
 
@@ -18,25 +18,27 @@ def store(url: str) -> Iterator[PostgresStore]:
 
 
 @pytest.fixture
-def proxy(url: str) -> Iterator[Proxy]:
-    with Proxy(url) as one:
-        yield one
+def gate(url: str) -> Iterator[Gate]:
+    found = Gate.before(url)
+    found.open()
+    yield found
+    found.shut()
 
 
-def test_a_write_whose_answer_is_lost_is_found_again(proxy: Proxy) -> None:
-    with PostgresStore.open(proxy.url) as store:
+def test_a_write_whose_answer_is_lost_is_found_again(gate: Gate) -> None:
+    with PostgresStore.open(gate.url) as store:
         put(store, "a")
-        with proxy.cut(b"lost answer", forward=True):
+        with gate.cut(b"lost answer", forward=True):
             assert put(store, "b", reason="lost answer") == 2
         put(store, "c")
         assert names(store) == ["a", "b", "c"]
         assert store.check() == []
 
 
-def test_a_write_that_never_arrives_raises_and_can_be_made_again(proxy: Proxy) -> None:
-    with PostgresStore.open(proxy.url) as store:
+def test_a_write_that_never_arrives_raises_and_can_be_made_again(gate: Gate) -> None:
+    with PostgresStore.open(gate.url) as store:
         put(store, "a")
-        with proxy.cut(b"never arrives", forward=False), pytest.raises(StorageError):
+        with gate.cut(b"never arrives", forward=False), pytest.raises(StorageError):
             put(store, "b", reason="never arrives")
         assert names(store) == ["a"]
         assert put(store, "b") == 2
@@ -44,10 +46,10 @@ def test_a_write_that_never_arrives_raises_and_can_be_made_again(proxy: Proxy) -
 
 
 @pytest.mark.parametrize("forward", [True, False])
-def test_a_transaction_is_made_wholly_or_not_at_all(proxy: Proxy, *, forward: bool) -> None:
-    with PostgresStore.open(proxy.url) as store:
+def test_a_transaction_is_made_wholly_or_not_at_all(gate: Gate, *, forward: bool) -> None:
+    with PostgresStore.open(gate.url) as store:
         other = store.in_namespace("other")
-        with proxy.cut(b"COMMIT", forward=forward):
+        with gate.cut(b"COMMIT", forward=forward):
             try:
                 with store.transaction():
                     put(store, "a"), put(other, "a"), put(store, "b")

@@ -1,4 +1,4 @@
-"""A proxy before a PostgreSQL server that cuts connections."""
+"""A port before a server of databases, which cuts connections and can be shut."""
 
 import contextlib
 import socket
@@ -7,21 +7,45 @@ from collections.abc import Iterator
 from typing import Self
 from urllib.parse import parse_qs, urlsplit
 
+__all__ = ["Gate"]
+
 _SIZE = 1 << 16
 
 
-class Proxy:
-    """Forwards connections to the unix socket of a server until it is told to cut one."""
+class Gate:
+    """Leads to a port or a unix socket while it is open, and refuses connections while it is shut."""
 
-    def __init__(self, url: str) -> None:
-        parts = urlsplit(url)
-        self._server = parse_qs(parts.query)["host"][0] + "/.s.PGSQL.5432"
-        self._listener = socket.create_server(("127.0.0.1", 0))
+    url: str
+
+    def __init__(self, server: int | str) -> None:
+        self._server = server if isinstance(server, str) else ("127.0.0.1", server)
+        self._kind = socket.AF_UNIX if isinstance(server, str) else socket.AF_INET
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            self.port = probe.getsockname()[1]
+        self._sockets: list[socket.socket] = []
         self._sign: bytes | None = None
         self._forward = True
-        port = self._listener.getsockname()[1]
-        self.url = f"postgresql://{parts.username}@127.0.0.1:{port}{parts.path}?sslmode=disable&gssencmode=disable"
-        threading.Thread(target=self._accept, daemon=True).start()
+
+    @classmethod
+    def before(cls, url: str) -> Self:
+        """Return a gate before a PostgreSQL server, with the URL of the database behind it."""
+        parts = urlsplit(url)
+        gate = cls(parse_qs(parts.query)["host"][0] + "/.s.PGSQL.5432")
+        at = f"127.0.0.1:{gate.port}{parts.path}?sslmode=disable&gssencmode=disable"
+        gate.url = f"postgresql://{parts.username}@{at}"
+        return gate
+
+    def open(self) -> None:
+        listener = socket.create_server(("127.0.0.1", self.port))
+        self._sockets.append(listener)
+        threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
+
+    def shut(self) -> None:
+        while self._sockets:
+            one = self._sockets.pop()
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+            one.close()
 
     @contextlib.contextmanager
     def cut(self, sign: bytes, *, forward: bool) -> Iterator[None]:
@@ -30,21 +54,16 @@ class Proxy:
         yield
         assert self._sign is None, "the sign was not sent"
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._listener.close()
-
-    def _accept(self) -> None:
+    def _accept(self, listener: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while True:
-                client, _ = self._listener.accept()
+                client, _ = listener.accept()
                 threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
-        with client, socket.socket(socket.AF_UNIX) as server, contextlib.suppress(OSError):
+        with client, socket.socket(self._kind) as server, contextlib.suppress(OSError):
             server.connect(self._server)
+            self._sockets += [client, server]
             answers = threading.Thread(target=self._answer, args=(server, client), daemon=True)
             answers.start()
             while sent := client.recv(_SIZE):
