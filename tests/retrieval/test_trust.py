@@ -13,17 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as run
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 from neurogated import EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory, NeuroRetriever
-from neurogated.core.judgements import QuestionJudgement, QuestionKind
+from neurogated.core.judgements import QuestionKind
 from neurogated.core.view import best_places
 from neurogated.errors import LLMError
+from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.confidence import EMBEDDER, Evidence, confidence
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.formula import Formula
-from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.retrieval.question_kinds import PromptJudge
+from neurogated.retrieval.kernel_generator import LLMQuestionJudge, UniformKernelSource
 from neurogated.retrieval.ranking import BEST_MARGIN, FULL_TRUST_LEAD, lifted_scores, trust_in_graph
 from neurogated.testing import ManualClock
 from tests.retrieval.compass import Compass
@@ -109,23 +108,28 @@ def test_the_best_come_first_and_equal_ones_in_order_of_id(scores: list[float], 
 # A model that judges questions has a deadline
 
 
-class Fixed:
-    """Gives one judgement when the test allows it."""
+class Slow:
+    """Gives one answer when the test allows it."""
+
+    name = "slow"
 
     def __init__(self) -> None:
         self.may_answer = threading.Event()
 
-    def judge(self, query: str, vector: NDArray[np.float32] | None = None) -> QuestionJudgement:  # noqa: ARG002
+    def infer_json(self, *_: object, **__: object) -> dict[str, Any]:
         self.may_answer.wait(30)
-        return QuestionJudgement(QuestionKind.WHEN, 1.0, "fixed")
+        return {"kind": "when", "strength": "strong", "reason": "fixed"}
+
+    def close(self) -> None:
+        """Nothing is open."""
 
 
 def test_a_model_that_is_late_is_not_waited_for_and_one_in_time_judges() -> None:
-    model = Fixed()
+    model, prompts, config = Slow(), PromptTemplateManager(), MemoryConfig()
     with pytest.raises(LLMError):
-        PromptJudge(model, deadline=0.01).judge("Why?")
+        LLMQuestionJudge(model, prompts, config, deadline=0.01).judge("Why?")
     model.may_answer.set()
-    assert PromptJudge(model, deadline=30).judge("Why?").kind is QuestionKind.WHEN
+    assert LLMQuestionJudge(model, prompts, config, deadline=30).judge("Why?").kind is QuestionKind.WHEN
 
 
 _SAID = [

@@ -34,21 +34,6 @@ def expiry(at: datetime, ttl: timedelta) -> datetime | None:
         return None
 
 
-def with_lifetime(node: MemoryNode, times: Mapping[str, datetime | None]) -> MemoryNode:
-    """Return the node with the given values of `valid_from`, `valid_to` and `expires_at`.
-
-    Raises:
-        InputError: `valid_to` is not after `valid_from`.
-    """
-    if not times:
-        return node
-    node = as_given(node)
-    begin, end = times.get("valid_from", node.valid_from), times.get("valid_to", node.valid_to)
-    if begin is not None and end is not None and end <= begin:
-        raise InputError(f"valid_to, {end}, must lie after valid_from, {begin}")
-    return node.changed(valid_from=begin, valid_to=end, expires_at=times.get("expires_at", node.expires_at))
-
-
 class Changes(TypedDict, total=False):
     """Changes of a memory besides its text. A missing value or None keeps the old value."""
 
@@ -106,9 +91,7 @@ class Revision:
         given, kind = self.changes, self.changes.get("kind")
         if kind is not None and kind != node.kind and FACT in {kind, node.kind}:
             raise InputError(f"memory {node.id!r} cannot turn from {node.kind!r} into {kind!r}; state a new fact")
-        fields: dict[str, Any] = {
-            name: given[name] for name in ("title", "kind", "importance", "timestamp", "tags") if name in given
-        }
+        fields: dict[str, Any] = {name: given[name] for name in _FIELDS if name in given}
         if self.content is not None:
             fields["content"] = self.content
             if kind is None and self.content != node.content:
@@ -118,19 +101,27 @@ class Revision:
         merged = {**node.metadata, **given.get("metadata", {})}
         ended = {name for name, value in given.get("metadata", {}).items() if value is None}
         metadata = {name: value for name, value in merged.items() if name not in ended}
-        lifetime: dict[str, datetime | None] = {
-            name: to_utc(given[name]) for name in ("valid_from", "valid_to") if name in given
-        }
         if "ttl" in given:
-            lifetime["expires_at"] = expiry(at, given["ttl"])
-        return with_lifetime(replace(node, metadata=metadata, **fields), lifetime)
+            fields["expires_at"] = expiry(at, given["ttl"])
+        return replace(as_given(node), metadata=metadata, **fields)
 
 
 SessionKey = tuple[str | None, str]
 """User and name of a session."""
 
 _BLANK = MemoryNode("blank", "")
-_FIELDS = ("kind", "title", "role", "speaker", "importance", "timestamp", "tags")
+_FIELDS = (
+    "kind",
+    "title",
+    "role",
+    "speaker",
+    "importance",
+    "timestamp",
+    "tags",
+    "valid_from",
+    "valid_to",
+    "expires_at",
+)
 
 
 class Draft(NamedTuple):
@@ -139,13 +130,11 @@ class Draft(NamedTuple):
     id: str
     content: str
     metadata: Mapping[str, object]
-    lifetime: Mapping[str, datetime | None]
-    """Given times by the name of the node's field."""
     found: Found
     """Findings from the content, without entities."""
     scope: Scope
     fields: Mapping[str, Any]
-    """Other given fields of the node, by name."""
+    """Other given fields of the node, by name; of a new text also the times that it does not have, which are None."""
     named: bool = False
     """Whether the id names the memory to write, such as an id of the caller. Otherwise a hash or a turn's new id."""
     message: str | None = None
@@ -156,11 +145,8 @@ class Draft(NamedTuple):
     @classmethod
     def of(cls, node: MemoryNode, found: Found) -> Draft:
         """Return the draft that gives a stored node the text, the metadata and all given fields of `node`."""
-        node = as_given(node)
-        lifetime = {name: getattr(node, name) for name in ("valid_from", "valid_to", "expires_at")}
-        fields = {name: getattr(node, name) for name in _FIELDS}
-        found = replace(found, given=None)
-        return cls(node.id, node.content, node.metadata, lifetime, found, node.scope, fields, named=True)
+        fields = {name: getattr(as_given(node), name) for name in _FIELDS}
+        return cls(node.id, node.content, node.metadata, replace(found, given=None), node.scope, fields, named=True)
 
     @property
     def session(self) -> SessionKey | None:
@@ -199,7 +185,7 @@ class Draft(NamedTuple):
     def changes(self, node: MemoryNode) -> bool:
         """Return whether the draft changes the text, metadata, times or other fields of `node`."""
         node = as_given(node)
-        given = {**self.lifetime, **self.fields, "scope": self.scope, "content": self.content}
+        given = {**self.fields, "scope": self.scope, "content": self.content}
         return (
             any(getattr(node, name) != value for name, value in given.items())
             or node.found.outcome != self.found.outcome
@@ -211,13 +197,15 @@ class Draft(NamedTuple):
         if other is None:
             return self
         metadata = self.metadata if self.named else {**other.metadata, **self.metadata}
-        lifetime, fields = {**other.lifetime, **self.lifetime}, {**other.fields, **self.fields}
-        return self._replace(metadata=metadata, lifetime=lifetime, fields=fields)
+        return self._replace(metadata=metadata, fields={**other.fields, **self.fields})
 
     def node(self, stored: MemoryNode | None, at: datetime) -> MemoryNode:
         """Return the node of the draft, without a new vector. A stored node keeps its energy and times of access.
 
         A new node has its importance as energy.
+
+        Raises:
+            InputError: `valid_to` is not after `valid_from`.
         """
         fields = dict(self.fields)
         if stored is None:
@@ -235,7 +223,7 @@ class Draft(NamedTuple):
                 charged_at=at,
                 scope=self.scope,
                 found=self.found,
-                **{"base_energy": fields.get("importance", DEFAULT_IMPORTANCE), **fields, **self.lifetime},
+                **{"base_energy": fields.get("importance", DEFAULT_IMPORTANCE), **fields},
             )
         label = self.found.label or stored.found.label
         offset = (self if "timestamp" in self.fields else stored).found.offset
@@ -248,7 +236,10 @@ class Draft(NamedTuple):
             text["kind"] = kind_of_new_text(stored.kind, in_session=self.session is not None)
         fields = {**text, **fields}
         node = replace(as_given(stored), metadata=self._metadata_over(stored), scope=self.scope, **fields)
-        return with_lifetime(node, self.lifetime)
+        begin, end = node.valid_from, node.valid_to
+        if "valid_to" in fields and begin is not None and end is not None and end <= begin:
+            raise InputError(f"valid_to, {end}, must lie after valid_from, {begin}")
+        return node
 
     def _metadata_over(self, stored: MemoryNode) -> Mapping[str, object]:
         return self.metadata if self.named else {**stored.metadata, **self.metadata}

@@ -128,7 +128,7 @@ class Planner:
             old |= session.stored
             parted += _parted(session)
             for node, position in session.moved():
-                known = drafts.get(node.id) or Draft(node.id, node.content, {}, {}, NOTHING_FOUND, node.scope, {})
+                known = drafts.get(node.id) or Draft(node.id, node.content, {}, NOTHING_FOUND, node.scope, {})
                 drafts[node.id] = known._replace(fields={**known.fields, "position": position})
         retold = [one.id for one in drafts.values() if one.id in old and one.content != old[one.id].content]
         around = [self._surroundings(old[name]) for name in retold if name not in moving]
@@ -306,7 +306,7 @@ class Planner:
             metadata = {**document.metadata, **passage.metadata}
             first = {**passage.aside, **metadata}
             names = _names(passage.text, document.title, passage.speaker, document.scope, document.statement)
-            fields = document.fields_of(passage, zone)
+            fields = {**lifetime, **document.fields_of(passage, zone)}
             chunks = [passage.text] if document.statement else self._chunks(document, passage, names)
             words = count_words([passage.text])[0] if document.in_session and len(chunks) > 1 else None
             whole, arrived = None if words is None else passage.text, now if document.is_stamped(passage) else None
@@ -324,7 +324,7 @@ class Planner:
                     node_id = compute_mdhash_id(f"{document_id}\n{len(drafts)}\n{chunk}", prefix=_CHUNK)
                 found = found_by(times=find_times(chunk), names=names, part=None if words is None else (place, words))
                 own = metadata if place else first
-                drafts.append(Draft(node_id, chunk, own, lifetime, found, document.scope, fields, **about))
+                drafts.append(Draft(node_id, chunk, own, found, document.scope, fields, **about))
         return drafts
 
     def _chunks(self, document: Document, passage: Passage, names: Sequence[str]) -> list[str]:

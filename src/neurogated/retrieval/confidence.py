@@ -92,17 +92,5 @@ def withheld(recall: Recall, least: float, user_id: UserChoice = None) -> Recall
     if recall.confidence >= least or not recall.memories:
         return recall
     note = f"nothing found: the confidence is {recall.confidence:.2f}, but must be at least {least:g}"
-    return replace(
-        recall,
-        memories=(),
-        notes=(*recall.notes, note),
-        relays={},
-        activated={},
-        conflicts=(),
-        states={},
-        facts=(),
-        former=(),
-        profiles=(),
-        later={},
-        derived=frozenset(),
-    )
+    kept = ("query", "kernel", "anchors", "activation", "seconds", "confidence", "trust", "zone")
+    return Recall(memories=(), notes=(*recall.notes, note), **{name: getattr(recall, name) for name in kept})

@@ -14,6 +14,7 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.defaults import default_models
 from neurogated.core.judgements import QuestionJudgement, QuestionKind
 from neurogated.core.kernel import DIMENSIONS, Kernel
+from neurogated.core.outage import answer_within
 from neurogated.core.ports import LanguageModel, QuestionJudge
 from neurogated.core.rendering import TIME
 from neurogated.errors import ConfigError, InputError, LLMError
@@ -140,19 +141,29 @@ class KernelGenerator:
 class LLMQuestionJudge:
     """Asks a language model for the kind of a question and a strength, both as words and never as numbers."""
 
-    def __init__(self, llm: LanguageModel, prompts: PromptTemplateManager, config: MemoryConfig) -> None:
-        self._llm = llm
-        self._prompts = prompts
-        self._config = config
+    def __init__(
+        self, llm: LanguageModel, prompts: PromptTemplateManager, config: MemoryConfig, *, deadline: float
+    ) -> None:
+        """Take the model, its prompts and the settings, and the seconds that it has to answer."""
+        self._llm, self._prompts, self._config, self._deadline = llm, prompts, config, deadline
 
     def judge(self, query: str, vector: NDArray[np.float32] | None = None) -> QuestionJudgement:  # noqa: ARG002 - the port's
         """Return the model's judgement.
 
         Raises:
-            LLMError: the model failed.
+            LLMError: the model failed or missed the deadline. The cache keeps a late answer for the next time.
         """
-        messages = self._prompts.render("kernel_generation", query=query)
-        answer = self._llm.infer_json(messages, self._prompts.schema("kernel_generation"))
+        messages, schema = (
+            self._prompts.render("kernel_generation", query=query),
+            self._prompts.schema("kernel_generation"),
+        )
+        try:
+            answer = answer_within(self._deadline, lambda: self._llm.infer_json(messages, schema), "kernel")
+        except TimeoutError:
+            raise LLMError(
+                f"the language model did not judge the question within {self._deadline:g} seconds; "
+                "choose a faster model, or take 'model' out of retrieval.kernels"
+            ) from None
         return QuestionJudgement(
             QuestionKind(answer["kind"]), self._config.llm.strength(answer["strength"]), str(answer["reason"])
         )

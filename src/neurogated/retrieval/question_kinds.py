@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.judgements import QuestionJudgement, QuestionKind
-from neurogated.core.outage import answer_within
-from neurogated.core.ports import Embedder, QuestionJudge
-from neurogated.errors import InputError, LLMError
+from neurogated.core.ports import Embedder
+from neurogated.errors import InputError
 from neurogated.text.keywords import Language, language_of
 from neurogated.text.strings import table_of
 from neurogated.text.times import MONTHS, WEEKDAYS, any_of
@@ -286,26 +285,3 @@ class OfflineQuestionJudge:
         if vector.shape != fitted.mean.shape:
             raise InputError(f"the vector of a question has shape {vector.shape}, but must have {fitted.mean.shape}")
         return vector
-
-
-class PromptJudge:
-    """Returns the judgement of a model, which has a deadline."""
-
-    def __init__(self, model: QuestionJudge, *, deadline: float) -> None:
-        """Take the judge, and the seconds that it has to answer."""
-        self._model = model
-        self._deadline = deadline
-
-    def judge(self, query: str, vector: NDArray[np.float32] | None = None) -> QuestionJudgement:
-        """Return the judgement.
-
-        Raises:
-            LLMError: the model failed or missed the deadline. The cache keeps a late answer for the next time.
-        """
-        try:
-            return answer_within(self._deadline, lambda: self._model.judge(query, vector), "kernel")
-        except TimeoutError:
-            raise LLMError(
-                f"the language model did not judge the question within {self._deadline:g} seconds; "
-                "choose a faster model, or take 'model' out of retrieval.kernels"
-            ) from None

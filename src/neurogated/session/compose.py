@@ -36,7 +36,7 @@ from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
 from neurogated.llm.structured import StructuredLLM
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.kernel_generator import KernelGenerator, LLMQuestionJudge
-from neurogated.retrieval.question_kinds import OfflineQuestionJudge, PromptJudge
+from neurogated.retrieval.question_kinds import OfflineQuestionJudge
 from neurogated.session import subscribers
 from neurogated.session.fallback import reachable
 from neurogated.session.runtime import Parts, Runtime
@@ -234,7 +234,7 @@ def _models(config: MemoryConfig, embedder: Embedder, llm: BaseLLM | None) -> Mo
     else:
         importance = LLMImportanceJudge(model, prompts, config)
         if config.retrieval.asks_model:
-            judge = PromptJudge(LLMQuestionJudge(model, prompts, config), deadline=_KERNEL_SECONDS)
+            judge = LLMQuestionJudge(model, prompts, config, deadline=_KERNEL_SECONDS)
     chosen = {"equal": None, "offline": rules, "model": importance}[config.metabolism.importance]
     return Models(
         config,
