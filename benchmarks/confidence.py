@@ -31,7 +31,7 @@ from sklearn.metrics import roc_auc_score
 from benchmarks.context import messages
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.retrieval import neuro_retriever
-from neurogated.retrieval.confidence import EMBEDDER, Evidence, confidence, evidence_of
+from neurogated.retrieval.ranking import EMBEDDER, Evidence, confidence, evidence_of
 
 _OWN = Path(__file__).with_name("data") / "never_said_dev.json"
 _BINS = 10

@@ -17,8 +17,7 @@ from benchmarks.synthetic import Synthetic
 from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, MemoryNode, NeuroGraphMemory
 from neurogated.core.clock import utc_now
 from neurogated.core.ports import GraphStorePort
-from neurogated.retrieval.kernel_generator import KernelGenerator
-from neurogated.retrieval.question_kinds import OfflineQuestionJudge
+from neurogated.retrieval.kernel_generator import KernelGenerator, OfflineQuestionJudge
 from neurogated.session.runtime import Parts
 from neurogated.storage.log.sqlite.schema import FORMAT_VERSION
 from neurogated.storage.registry import open_store

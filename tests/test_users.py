@@ -21,7 +21,7 @@ from neurogated import (
     field,
 )
 from neurogated.ingestion.document import Document, Passage
-from neurogated.retrieval.confidence import NOTHING_FOUND
+from neurogated.retrieval.ranking import NOTHING_FOUND
 
 ANA = [
     "Ana moved to Lyon in March because of her work at the museum.",

@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 
 from neurogated import GraphStore, MemoryConfig, NeuroGraphMemory
 from neurogated.embedding.registry import HashEmbedder
-from neurogated.ingestion.importance import Encoder, Remark, chat_features, text_features
+from neurogated.ingestion.analysers import Encoder, Remark, chat_features, text_features
 from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.session.runtime import Parts
 

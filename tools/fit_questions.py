@@ -20,7 +20,7 @@ from sklearn.linear_model import LogisticRegression
 from neurogated import MemoryConfig
 from neurogated.core.judgements import QuestionKind
 from neurogated.core.ports import Embedder
-from neurogated.retrieval.question_kinds import FITTED, FittedKinds, OfflineQuestionJudge, read_question
+from neurogated.retrieval.kernel_generator import FITTED, FittedKinds, OfflineQuestionJudge, read_question
 from neurogated.session.compose import build_text_embedder
 
 FOLDER = Path(__file__).parent

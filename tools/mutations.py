@@ -59,7 +59,7 @@ MUTATIONS: list[tuple[str, str, str, str]] = [
     ("retrieval/dormancy.py", "asleep = law.dormant(view, rows, now)", "asleep = ~law.dormant(view, rows, now)", "retrieval/test_trust.py"),
     ("retrieval/activation.py", "-self.amount[into], self.target", "self.amount[into], self.target", "retrieval/test_spreading_activation.py"),
     ("retrieval/ranking.py", "np.exp2(-age", "np.exp2(age", "retrieval/test_neuro_retriever.py"),
-    ("context/packing.py", "if needed > budget:", "if needed > 2 * budget:", "context/test_get_context.py"),
+    ("context/builder.py", "if needed > budget:", "if needed > 2 * budget:", "context/test_get_context.py"),
     ("llm/wrappers.py", "number >= most", "number > most", "llm/test_structured.py"),
 ]  # fmt: skip
 

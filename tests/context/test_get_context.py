@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from benchmarks.calls import calls_of
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
-from neurogated.context import packing
-from neurogated.context.packing import Candidates, pack
+from neurogated.context import builder
+from neurogated.context.builder import Candidates, pack
 from neurogated.core.found import NOTHING_FOUND, Found
 from neurogated.core.judgements import Verdict
 from neurogated.core.quoting import CLOSING, LATER_LINE, OPENING, framed, plain, quoted, quoted_memories, quoted_memory
@@ -94,7 +94,7 @@ def test_a_memory_longer_than_the_budget_gives_its_best_sentences(memory: NeuroG
 def test_a_contested_memory_brings_the_other_side(
     read_by_model: Mapping[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packing, "REPETITION_COST", 1.0)
+    monkeypatch.setattr(builder, "REPETITION_COST", 1.0)
     sides = ["I live in Leeds.", "I live in York."]
     with NeuroGraphMemory(config_of(read_by_model, storage="memory")) as memory:
         names = [memory.add({"role": "user", "content": text}, user_id="ana", session_id="one") for text in sides]

@@ -32,10 +32,9 @@ from neurogated.core.ports import CausalJudge, EntityFinder
 from neurogated.core.turns import place_of
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.errors import LLMError
-from neurogated.ingestion.analysers import OfflineEntityFinder
+from neurogated.ingestion.analysers import LLMImportanceJudge, OfflineEntityFinder, OfflineImportanceJudge, Remark
 from neurogated.ingestion.causality import OfflineCausalJudge
 from neurogated.ingestion.edge_builder import UserGraphs, sequence_edges, similarity_edges
-from neurogated.ingestion.importance import LLMImportanceJudge, OfflineImportanceJudge, Remark
 from neurogated.ingestion.titles import find_names, find_title
 from neurogated.prompts.prompt_manager import PromptTemplateManager
 from neurogated.retrieval.kernel_generator import UniformKernelSource

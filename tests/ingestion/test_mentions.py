@@ -38,7 +38,7 @@ def limited(term_texts: int, mentions: int) -> Iterator[None]:
     """Let memories have TERM and MENTION edges to so few texts."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("neurogated.session.session.MAX_TERM_TEXTS", term_texts)
-        patch.setattr("neurogated.ingestion.mentions.MAX_MENTIONS", mentions)
+        patch.setattr("neurogated.ingestion.edge_builder.MAX_MENTIONS", mentions)
         yield
 
 

@@ -10,8 +10,7 @@ import pytest
 
 from neurogated import EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
 from neurogated.core.rendering import keyword_text, subjects
-from neurogated.ingestion.edge_builder import UserGraphs
-from neurogated.ingestion.mentions import text_edges
+from neurogated.ingestion.edge_builder import UserGraphs, text_edges
 from neurogated.text.keywords import split_keywords
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -91,7 +90,7 @@ class Bench:
 
     def change(self, nodes: Sequence[MemoryNode], removed: Sequence[str] = ()) -> None:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("neurogated.ingestion.mentions.MAX_MENTIONS", self.limits[1])
+            patch.setattr("neurogated.ingestion.edge_builder.MAX_MENTIONS", self.limits[1])
             changes = text_edges(self.store, nodes, NOW, removed, graphs=UserGraphs(self.store.snapshot()))
         delta = GraphDelta(
             nodes=tuple(nodes),

@@ -97,7 +97,7 @@ def test_a_message_of_many_pieces_is_read_once_for_their_importance(monkeypatch:
         read.append(len(text))
         return plain_sentences(text)
 
-    monkeypatch.setattr("neurogated.ingestion.importance.plain_sentences", counted)
+    monkeypatch.setattr("neurogated.ingestion.analysers.plain_sentences", counted)
     text = homes(MANY * 10)
     with opened() as memory:
         pieces = memory.add({"role": "user", "content": text}, user_id="ana", session_id="s")

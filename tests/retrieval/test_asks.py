@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.retrieval.wording import with_questions
+from neurogated.retrieval.queries import with_questions
 from tests.golden import rows
 
 NOTES = [

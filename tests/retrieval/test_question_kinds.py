@@ -12,7 +12,7 @@ from neurogated import MemoryConfig
 from neurogated.core.judgements import QuestionKind
 from neurogated.core.ports import Embedder
 from neurogated.embedding.registry import HashEmbedder
-from neurogated.retrieval.question_kinds import OfflineQuestionJudge, fitted_kinds, read_question
+from neurogated.retrieval.kernel_generator import OfflineQuestionJudge, fitted_kinds, read_question
 from neurogated.session.compose import build_text_embedder
 from tests.golden import rows
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.retrieval.wording import without_request
+from neurogated.retrieval.queries import without_request
 from tests.golden import rows
 
 NOTES = (

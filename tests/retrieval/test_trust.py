@@ -19,11 +19,18 @@ from neurogated.core.judgements import QuestionKind
 from neurogated.core.view import best_places
 from neurogated.errors import LLMError
 from neurogated.prompts.prompt_manager import PromptTemplateManager
-from neurogated.retrieval.confidence import EMBEDDER, Evidence, confidence
 from neurogated.retrieval.dormancy import Admission
 from neurogated.retrieval.formula import Formula
 from neurogated.retrieval.kernel_generator import LLMQuestionJudge, UniformKernelSource
-from neurogated.retrieval.ranking import BEST_MARGIN, FULL_TRUST_LEAD, lifted_scores, trust_in_graph
+from neurogated.retrieval.ranking import (
+    BEST_MARGIN,
+    EMBEDDER,
+    FULL_TRUST_LEAD,
+    Evidence,
+    confidence,
+    lifted_scores,
+    trust_in_graph,
+)
 from neurogated.testing import ManualClock
 from tests.retrieval.compass import Compass
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import MemoryConfig, NeuroGraphMemory
-from neurogated.retrieval.wording import corrected
+from neurogated.retrieval.queries import corrected
 from neurogated.text.normalise import plain_question
 
 SURGEON, TRAIN = "The surgeon Kowalski operated on Monday.", "The train leaves from Vancouver at nine."

@@ -28,7 +28,7 @@ from neurogated.evaluation.datasets import BUNDLED, dataset_folder, load_dataset
 from neurogated.evaluation.runner import index
 from neurogated.memory import NeuroGraphMemory
 from neurogated.operations import told
-from neurogated.retrieval.question_kinds import read_question
+from neurogated.retrieval.kernel_generator import read_question
 from neurogated.sexpr import OPERATIONS, check, read
 from neurogated.storage.registry import memory_exists
 from neurogated.viewer.page import beginning, dated, recall_text

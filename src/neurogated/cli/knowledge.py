@@ -18,7 +18,7 @@ from neurogated.core.delta import HistoryEntry
 from neurogated.core.scope import ANY_USER
 from neurogated.knowledge.effects import period
 from neurogated.memory import NeuroGraphMemory
-from neurogated.retrieval.confidence import NOTHING_FOUND
+from neurogated.retrieval.ranking import NOTHING_FOUND
 from neurogated.text.times import Zone
 from neurogated.viewer.page import beginning
 

@@ -18,7 +18,7 @@ from neurogated.errors import DatasetError, UnknownIdError
 from neurogated.ingestion.document import Document, passages_of
 from neurogated.ingestion.planner import parts_of
 from neurogated.memory import NeuroGraphMemory
-from neurogated.retrieval.confidence import NOTHING_FOUND
+from neurogated.retrieval.ranking import NOTHING_FOUND
 from neurogated.viewer import explain as explained
 from neurogated.viewer import write_page
 from neurogated.viewer.page import beginning, dated, questions, recall_text

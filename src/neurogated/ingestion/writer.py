@@ -26,7 +26,7 @@ from neurogated.core.model import EdgeKey, MemoryEdge, MemoryNode, same_vector
 from neurogated.core.ports import Embedder, GraphStorePort, Snapshot
 from neurogated.core.view import GraphView
 from neurogated.errors import UnknownIdError
-from neurogated.ingestion.analysers import ALONE, Analysis, EmbeddingAhead, texts_to_embed
+from neurogated.ingestion.analysers import ALONE, Analysis, EmbeddingAhead, Focus, texts_to_embed
 from neurogated.ingestion.chunker import Chunker
 from neurogated.ingestion.document import Document
 from neurogated.ingestion.drafts import Analysed, Batch, DocumentPart, Revision
@@ -37,9 +37,8 @@ from neurogated.ingestion.edge_builder import (
     fitted,
     similarity_edges,
     temporal_edges,
+    text_edges,
 )
-from neurogated.ingestion.importance import Focus
-from neurogated.ingestion.mentions import text_edges
 from neurogated.ingestion.planner import Planner, document_of, parts_of, stored, stored_with
 from neurogated.ingestion.sessions import followers_without
 

@@ -29,7 +29,6 @@ from neurogated.core.sentiment import SentimentScale
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import Rows, best_places
 from neurogated.retrieval.activation import Activation, SpreadingActivation
-from neurogated.retrieval.confidence import confidence, evidence_of, withheld
 from neurogated.retrieval.dimensions import Dimensions
 from neurogated.retrieval.dormancy import Admission, Scored
 from neurogated.retrieval.formula import CANDIDATES, FORMULA, Formula
@@ -39,9 +38,15 @@ from neurogated.retrieval.queries import (
     checked_number,
     checked_queries,
     checked_top,
+    corrected,
+    each_question,
     first_phase,
+    merged,
     plain_query,
+    rare_words,
     started,
+    with_questions,
+    without_request,
     zone_of,
 )
 from neurogated.retrieval.ranking import (
@@ -50,6 +55,8 @@ from neurogated.retrieval.ranking import (
     Ranking,
     Reranker,
     activated_of,
+    confidence,
+    evidence_of,
     lifted_scores,
     memories_of,
     recency_of,
@@ -57,11 +64,11 @@ from neurogated.retrieval.ranking import (
     relevance_of,
     reranked,
     trust_in_graph,
+    withheld,
 )
 from neurogated.retrieval.replaced import in_present_order, may_replace, with_later
 from neurogated.retrieval.similarity import QuestionSimilarity
 from neurogated.retrieval.turns import Samples
-from neurogated.retrieval.wording import corrected, each_question, merged, rare_words, with_questions, without_request
 from neurogated.text.strings import checked_names
 from neurogated.text.time_spans import times_of
 from neurogated.text.times import Zone
@@ -378,7 +385,7 @@ class NeuroRetriever:
         terms = {"start": activation.anchors.at(ranked), "activation": activation.spread.at(ranked)}
         terms["dormant"] = np.concatenate((sleep[active], none))
         parts = terms | {"recency": np.zeros(ranked.size)}
-        return Ranking(likeness.of(ranked), scores, parts, terms)
+        return Ranking(likeness.of(ranked), scores, parts, terms, np.ones(ranked.size))
 
     def _by_score(
         self,
@@ -404,7 +411,7 @@ class NeuroRetriever:
         gains = dimensions.terms(known.rows)
         fit = config.SIMILARITY_WEIGHT * known.similarity + sum(gains.values())
         if not fit.size:
-            return Ranking(known, fit, {}, {})
+            return Ranking(known, fit, {}, {}, fit)
         trust = trust_in_graph(highest(fit, 2), config, self._formula)
         sleep = 0.0 - _DORMANT_COST * admission.lost(known.rows) * np.maximum(0.0, fit)
         base = fit + config.RECENCY_WEIGHT * recency + energy_weight * energy + sleep
@@ -438,7 +445,7 @@ class NeuroRetriever:
         part, summed = (Deferred(partial(_of_places, columns, best)) for columns in (parts, terms))
         ranked, share = known.at(best), trust / subjects
         others = Deferred(partial(activated_of, view, reached, arrived[places], ranked.rows, config.TOP_K_ANCHORS))
-        return Ranking(ranked, score[best], part, summed, trust, share, scales[best], others, following)
+        return Ranking(ranked, score[best], part, summed, scales[best], trust, share, others, following)
 
 
 def _of_places(columns: Mapping[str, Values], places: Sequence[int]) -> dict[str, Values]:

@@ -9,11 +9,28 @@ wrong ones. So trust in the graph grows with the lead of the best match, from `t
 
 The best matches keep their ranks: the best one, and those whose score is lower by at
 most `BEST_MARGIN` times the best score. Activation lifts no other memory above them.
+
+The confidence of a recall is the probability that its memories say what the question asks for.
+
+A search always finds the nearest memories. Whether they answer, four measures tell, which cost no model call:
+
+    cosine      of the best memory, -1–1
+    margin      of that cosine over the mean of the next five
+    lead        of the best similarity over the second
+    coverage    share of the question's keywords in one memory, weighted by how few candidates have them, 0–1
+
+    confidence = 1 / (1 + exp(-(bias + weights · measures)))
+
+`benchmarks/confidence.py` fitted bias and weights by logistic regression to questions whose answers are or are not in a
+memory, as many of either; `docs/measurements/confidence.md` has the curve. Cosines of other embedders have another
+scale, so with them lead and coverage alone count.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cached_property
 from itertools import islice
@@ -23,17 +40,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.columns import distinct
+from neurogated.core.columns import distinct, highest
 from neurogated.core.model import EdgeKey
 from neurogated.core.ports import Snapshot
 from neurogated.core.read_only import ReadOnlyDict
 from neurogated.core.rendering import render
 from neurogated.core.same_as import others_of
-from neurogated.core.trace import PathStep, RecalledMemory, explained
+from neurogated.core.scope import ANY_USER, UserChoice
+from neurogated.core.trace import PathStep, Recall, RecalledMemory, explained
 from neurogated.core.view import GraphView, Rows, best_places
 from neurogated.retrieval.activation import Activation
 from neurogated.retrieval.formula import FORMULA, Formula
 from neurogated.retrieval.similarity import PARTS, Similarities
+from neurogated.text.keywords import split_keywords
 
 Values = NDArray[np.float64]
 _NO_ROWS = np.empty(0, dtype=np.int64)
@@ -131,20 +150,21 @@ class Ranking(NamedTuple):
     """Columns of `RecalledMemory.parts`, without the similarity and its parts."""
     contributions: Mapping[str, Values]
     """Columns of `RecalledMemory.contributions`."""
+    scales: Values
+    """(n,): factors from the spread activation of each memory to its part `activation`."""
     trust: float = 1.0
     """The share of the spread activation that counts."""
     scale: float = 1.0
     """Factor of spread activation: `trust` divided by the number of subjects that the question names."""
-    scales: Values | None = None
-    """(n,): factors from the spread activation of each memory to its part `activation`; None: 1."""
     activated: Mapping[str, float] = ReadOnlyDict()
     """The activation of the strongest nodes that are not ranked, by id."""
     following: Rows = _NO_ROWS
     """The nodes that a longer recall would have next."""
 
 
-class RankedNodes(NamedTuple):
-    """Anchors, activation and ranking of a question, before texts are fetched."""
+@dataclass(eq=False)
+class RankedNodes:
+    """Anchors, activation and ranking of a question; they explain the ranks of the memories, see `Explanation`."""
 
     anchors: tuple[tuple[str, float], ...]
     activation: Activation
@@ -154,6 +174,36 @@ class RankedNodes(NamedTuple):
     """Remarks of `Recall.notes`."""
     confidence: float = 0.0
     """See `Recall.confidence`."""
+
+    @property
+    def view(self) -> GraphView:
+        """The graph."""
+        return self.activation.view
+
+    @cached_property
+    def parts(self) -> list[dict[str, float]]:
+        """The parts of each score."""
+        likeness, parts = self.ranking.likeness, self.ranking.parts
+        return _by_row({"similarity": likeness.similarity, **parts, **{n: getattr(likeness, n) for n in PARTS}})
+
+    @cached_property
+    def contributions(self) -> list[dict[str, float]]:
+        """The terms of each score."""
+        return _by_row(self.ranking.contributions)
+
+    @cached_property
+    def paths(self) -> list[tuple[PathStep, ...]]:
+        """The strongest path to each memory."""
+        return self.activation.paths(self.ranking.likeness.rows, self.ranking.scales)
+
+    def edges_to(self, places: Sequence[int]) -> set[EdgeKey]:
+        """Return the edges on the paths to the memories at some places."""
+        return self.activation.edges_to(self.ranking.likeness.rows[list(places)])
+
+    @cached_property
+    def flows(self) -> list[tuple[PathStep, ...]]:
+        """The flows into each memory."""
+        return self.activation.flows_into(self.ranking.likeness.rows, self.ranking.scales)
 
 
 def memories_of(snapshot: Snapshot, found: Sequence[RankedNodes], least: float) -> list[tuple[RecalledMemory, ...]]:
@@ -166,43 +216,8 @@ def memories_of(snapshot: Snapshot, found: Sequence[RankedNodes], least: float) 
         same, scores = others_of(snapshot.view, one.ranking.likeness.rows), one.ranking.score.tolist()
         places = [place for place, name in enumerate(names) if name in nodes and scores[place] >= least]
         some, kept = [nodes[names[place]] for place in places], [scores[place] for place in places]
-        memories.append(tuple(explained(some, kept, [same[place] for place in places], Explained(one), places)))
+        memories.append(tuple(explained(some, kept, [same[place] for place in places], one, places)))
     return memories
-
-
-class Explained:
-    """Explains the ranks of the memories that a question found; see `core.trace.Explanation`."""
-
-    def __init__(self, found: RankedNodes) -> None:
-        self._ranking, self._activation = found.ranking, found.activation
-        self.view = found.activation.view
-        rows = found.ranking.likeness.rows
-        self._scales = np.ones(rows.size) if found.ranking.scales is None else found.ranking.scales
-
-    @cached_property
-    def parts(self) -> list[dict[str, float]]:
-        """The parts of each score."""
-        likeness, parts = self._ranking.likeness, self._ranking.parts
-        return _by_row({"similarity": likeness.similarity, **parts, **{n: getattr(likeness, n) for n in PARTS}})
-
-    @cached_property
-    def contributions(self) -> list[dict[str, float]]:
-        """The terms of each score."""
-        return _by_row(self._ranking.contributions)
-
-    @cached_property
-    def paths(self) -> list[tuple[PathStep, ...]]:
-        """The strongest path to each memory."""
-        return self._activation.paths(self._ranking.likeness.rows, self._scales)
-
-    def edges_to(self, places: Sequence[int]) -> set[EdgeKey]:
-        """Return the edges on the paths to the memories at some places."""
-        return self._activation.edges_to(self._ranking.likeness.rows[list(places)])
-
-    @cached_property
-    def flows(self) -> list[tuple[PathStep, ...]]:
-        """The flows into each memory."""
-        return self._activation.flows_into(self._ranking.likeness.rows, self._scales)
 
 
 def relays_of(found: RankedNodes, memories: Sequence[RecalledMemory]) -> dict[str, tuple[PathStep, ...]]:
@@ -241,3 +256,70 @@ def _by_row(columns: Mapping[str, Values]) -> list[dict[str, float]]:
     """Return one mapping for each row of the columns."""
     rows = zip(*(column.tolist() for column in columns.values()), strict=True)
     return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+EMBEDDER = "all-MiniLM-L6-v2"
+"""The embedder whose cosines the weights were fitted to."""
+_NEXT = 5
+NOTHING_FOUND = "nothing found; the memories of a user are found only with user_id and exactly that name"
+
+
+class Evidence(NamedTuple):
+    """The measures of a recall's confidence. A measure that does not apply has its mean over the fitted questions."""
+
+    cosine: float
+    margin: float = 0.16
+    """Without a second memory it does not apply."""
+    lead: float = 0.16
+    """Without a second memory it does not apply."""
+    coverage: float = 0.37
+    """Without a keyword in the question it does not apply."""
+
+
+FITTED = -3.56, Evidence(4.56, 1.65, 1.41, 2.36)
+"""Bias and weights of a logistic regression for cosines of `EMBEDDER`."""
+WITHOUT_COSINES = -1.59, Evidence(0.0, 0.0, 2.79, 3.19)
+"""For other embedders."""
+
+
+def evidence_of(snapshot: Snapshot, query: str, known: Similarities) -> Evidence | None:
+    """Return the measures of the memories that a recall may return; None without memories."""
+    if not (size := known.rows.size):
+        return None
+    keywords, cosines = list(dict.fromkeys(split_keywords(query))), highest(known.cosine, 1 + _NEXT)
+    measured = dict[str, float]()
+    if keywords:
+        held = snapshot.has_tags(keywords, known.rows)
+        count = np.add.reduce(held, axis=1)
+        rarity = np.log1p((size - count + 0.5) / (count + 0.5))
+        # The largest share of the keywords that one memory has.
+        measured["coverage"] = float(np.maximum.reduce(rarity @ held) / np.add.reduce(rarity))
+    if size > 1:
+        first, second = highest(known.similarity, 2)
+        measured["margin"] = cosines[0] - sum(cosines[:0:-1]) / (len(cosines) - 1)
+        measured["lead"] = first - second
+    return Evidence(cosines[0], **measured)
+
+
+def confidence(evidence: Evidence | None, embedder: str) -> float:
+    """Return the confidence by these measures, 0–1; 0 without memories.
+
+    Args:
+        evidence: the measures.
+        embedder: name of the embedder that made the vectors.
+    """
+    if evidence is None:
+        return 0.0
+    bias, weights = FITTED if embedder == EMBEDDER else WITHOUT_COSINES
+    return 1.0 / (1.0 + math.exp(-bias - sum(map(float.__mul__, weights, evidence))))
+
+
+def withheld(recall: Recall, least: float, user_id: UserChoice = None) -> Recall:
+    """Return a recall without memories if its confidence is lower than `least`, with a note if it has no anchors."""
+    if not recall.anchors and user_id is not ANY_USER:
+        return replace(recall, notes=(*recall.notes, NOTHING_FOUND))
+    if recall.confidence >= least or not recall.memories:
+        return recall
+    note = f"nothing found: the confidence is {recall.confidence:.2f}, but must be at least {least:g}"
+    kept = ("query", "kernel", "anchors", "activation", "seconds", "confidence", "trust", "zone")
+    return Recall(memories=(), notes=(*recall.notes, note), **{name: getattr(recall, name) for name in kept})

@@ -27,16 +27,14 @@ from neurogated.embedding.cache import CachedEmbedder
 from neurogated.embedding.cross_encoder import CrossEncoder
 from neurogated.embedding.registry import build_embedder
 from neurogated.errors import ConfigError
-from neurogated.ingestion.analysers import OfflineEntityFinder
+from neurogated.ingestion.analysers import Encoder, LLMImportanceJudge, OfflineEntityFinder, OfflineImportanceJudge
 from neurogated.ingestion.causality import OfflineCausalJudge
-from neurogated.ingestion.importance import Encoder, LLMImportanceJudge, OfflineImportanceJudge
 from neurogated.knowledge.judging import CrossEncoderJudge, ModelJudge, TextJudge
 from neurogated.llm.base import AUTO, OFF, BaseLLM
 from neurogated.llm.factory import get_llm, llm_is_configured, with_limits
 from neurogated.llm.structured import StructuredLLM
 from neurogated.prompts.prompt_manager import PromptTemplateManager
-from neurogated.retrieval.kernel_generator import KernelGenerator, LLMQuestionJudge
-from neurogated.retrieval.question_kinds import OfflineQuestionJudge
+from neurogated.retrieval.kernel_generator import KernelGenerator, LLMQuestionJudge, OfflineQuestionJudge
 from neurogated.session import subscribers
 from neurogated.session.fallback import reachable
 from neurogated.session.runtime import Parts, Runtime

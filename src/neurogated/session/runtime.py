@@ -26,9 +26,8 @@ from neurogated.core.contexts import SupportsReading, outside_work, reading, wor
 from neurogated.core.forking import bind_to_process
 from neurogated.core.ports import CausalJudge, Embedder, EntityFinder, GraphStorePort, KernelSource, LanguageModel
 from neurogated.errors import InputError, MemoryLockedError, MissingExtraError, NeurogatedError
-from neurogated.ingestion.analysers import OfflineEntityFinder
+from neurogated.ingestion.analysers import Encoder, OfflineEntityFinder
 from neurogated.ingestion.causality import OfflineCausalJudge
-from neurogated.ingestion.importance import Encoder
 from neurogated.knowledge.judging import TextJudge
 from neurogated.plasticity.access_log import AccessLog
 from neurogated.plasticity.energy import EnergyController

@@ -25,7 +25,7 @@ from neurogated.core.projections import remove_manifests
 from neurogated.core.scope import ANY_USER, UserChoice
 from neurogated.errors import ConfigError, InputError
 from neurogated.ingestion.analysers import Analysis
-from neurogated.ingestion.mentions import MAX_TERM_TEXTS
+from neurogated.ingestion.edge_builder import MAX_TERM_TEXTS
 from neurogated.ingestion.writer import Writer
 from neurogated.knowledge.backlog import Backlog, Enquiry
 from neurogated.knowledge.checker import CLAIMS, ConflictChecker

@@ -24,7 +24,7 @@ from neurogated.errors import InputError, NeurogatedError, StorageError, Unknown
 from neurogated.integrations.arguments import advice, annotation
 from neurogated.memory import NeuroGraphMemory
 from neurogated.operations import OPERATIONS, REQUIRED, Argument, renamings, told
-from neurogated.retrieval.confidence import NOTHING_FOUND
+from neurogated.retrieval.ranking import NOTHING_FOUND
 from neurogated.text.strings import composed
 
 with needs_extra("mcp"):
