@@ -3,7 +3,7 @@
 import logging
 import tempfile
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 from numpy.typing import NDArray
 
 from neurogated.core.view import Rows
+from neurogated.storage.index.vectors import embedding_store
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
 from neurogated.storage.index.vectors.state import Codes
 from neurogated.utils.vector_utils import cosine_similarity
@@ -23,9 +24,17 @@ Floats = NDArray[np.float32]
 DIGITS = 12
 
 
-def small_store(exact_below: int = 16) -> EmbeddingStore:
-    """Return a store that makes codes for few vectors."""
-    return EmbeddingStore(exact_below=exact_below, tail=2)
+def approximate_above(patch: pytest.MonkeyPatch, count: int) -> None:
+    """Let stores make codes for more than so few vectors."""
+    patch.setattr(embedding_store, "EXACT_BELOW", count)
+    patch.setattr(embedding_store, "_TAIL", 2)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        approximate_above(patch, 16)
+        yield
 
 
 def clusters(count: int, dimension: int = 32, seed: int = 0) -> Floats:
@@ -73,8 +82,8 @@ def test_an_error_in_the_background_is_told_and_the_search_goes_on(
     def fail(*_: object) -> None:
         raise MemoryError("no room")
 
-    vectors = clusters(300)
-    store = small_store(exact_below=10)
+    vectors, store = clusters(300), EmbeddingStore()
+    approximate_above(monkeypatch, 10)
     with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
         patch.setattr(Codes, "trained", fail)
         store.put(np.arange(100), vectors[:100])
@@ -108,7 +117,8 @@ def _while_training(monkeypatch: pytest.MonkeyPatch, store: EmbeddingStore, coun
 
 
 def test_writes_are_taken_while_the_index_is_made_and_none_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    store, vectors, later = small_store(exact_below=10), clusters(200), clusters(100, seed=9)
+    store, vectors, later = EmbeddingStore(), clusters(200), clusters(100, seed=9)
+    approximate_above(monkeypatch, 10)
     go_on = _while_training(monkeypatch, store, 200)
     store.put(np.arange(150, 250), later)
     store.remove(np.arange(50))
@@ -122,9 +132,11 @@ def test_writes_are_taken_while_the_index_is_made_and_none_is_lost(monkeypatch: 
 
 
 @pytest.mark.parametrize("dimension", [6, 65, 300])
-def test_codes_tell_vectors_apart_that_are_all_alike_and_propose_no_hidden_or_removed_one(dimension: int) -> None:
-    vectors = clusters(4_000, dimension) + 3
-    store = small_store(exact_below=900)
+def test_codes_tell_vectors_apart_that_are_all_alike_and_propose_no_hidden_or_removed_one(
+    dimension: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vectors, store = clusters(4_000, dimension) + 3, EmbeddingStore()
+    approximate_above(monkeypatch, 900)
     store.put(np.arange(4_000), vectors)
     store.wait()
     hidden, hits = range(0, 4_000, 12), 0
@@ -152,7 +164,7 @@ class VectorsInAnyOrder(RuleBasedStateMachine):
 
     @initialize()
     def begin(self) -> None:
-        self.store = small_store()
+        self.store = EmbeddingStore()
 
     @rule(chosen=keys, seed=seeds)
     def put(self, chosen: set[int], seed: int) -> None:
@@ -173,7 +185,7 @@ class VectorsInAnyOrder(RuleBasedStateMachine):
     def keep(self, remap: bool) -> None:  # noqa: FBT001 - drawn
         folder = Path(self.place.name) / str(len(self.folders))
         folder.mkdir()
-        self.store.freeze().write(folder, self.folders[-1] if self.folders else None)
+        self.store.isolated().write(folder, self.folders[-1] if self.folders else None)
         self.folders.append(folder)
         if remap:
             self.store.remap(folder)
@@ -183,7 +195,7 @@ class VectorsInAnyOrder(RuleBasedStateMachine):
     def load(self) -> None:
         if self.folders:
             self.store.close()
-            self.store = EmbeddingStore.load(self.folders[-1], exact_below=16, tail=2)
+            self.store = EmbeddingStore.load(self.folders[-1])
             self.entries = dict(self.kept)
 
     @rule(chosen=keys, seed=seeds, k=st.integers(0, 20))

@@ -20,6 +20,7 @@ EVERYTHING = 10**6
 def way(request: pytest.FixtureRequest) -> Iterator[None]:
     """Search every index first by the method for few texts, then by that for many."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("neurogated.storage.index.text.posting_table.MEMTABLE_TEXTS", 400)
         if request.param == "the best are looked for":
             patch.setattr("neurogated.storage.index.text.keyword_search._FEW_PAIRS", -1)
         yield
@@ -61,7 +62,7 @@ def random_texts(count: int, seed: int = 0) -> dict[int, str]:
 
 def test_pruning_loses_nothing_among_many_texts() -> None:
     texts = random_texts(3000, seed=3)
-    store = LexicalStore(400)
+    store = LexicalStore()
     for start in range(0, 3000, 300):
         put(store, {key: texts[key] for key in range(start, start + 300)})
     without = np.arange(0, 3000, 5)
@@ -77,7 +78,7 @@ def test_pruning_loses_nothing_among_many_texts() -> None:
 @pytest.mark.parametrize("share", [2, 40])
 def test_a_search_among_some_texts_is_as_in_an_index_of_these_alone(share: int) -> None:
     texts = random_texts(600, seed=4)
-    store = LexicalStore(100)
+    store = LexicalStore()
     put(store, texts)
     store.remove(np.arange(0, 600, 3 * share))
     chosen = {key: text for key, text in texts.items() if key % share == 0 and key % (3 * share)}

@@ -4,6 +4,7 @@ import json
 import shutil
 import tempfile
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -24,6 +25,14 @@ from neurogated.text.keywords import search_terms
 WORDS = ["heron", "stone", "river", "lyon", "北京大学", "猫", "1970", "the"]
 CONTENTS = st.lists(st.sampled_from(WORDS), max_size=12).map(" ".join)
 EVERYTHING = np.arange(40)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def tiny() -> Iterator[None]:
+    """Merge segments often."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(posting_table, "MEMTABLE_TEXTS", 3)
+        yield
 
 
 def node(content: str) -> MemoryNode:
@@ -72,12 +81,12 @@ def assert_holds(index: LexicalStore, contents: dict[int, str], queries: list[st
 
 
 class TextsAsTheirModel(RuleBasedStateMachine):
-    """Puts, removals, and files written, loaded and mapped. A tiny memtable makes segments merge often."""
+    """Puts, removals, and files written, loaded and mapped."""
 
     def __init__(self) -> None:
         super().__init__()
         self.folder = Path(tempfile.mkdtemp())
-        self.index, self.contents = LexicalStore(2), dict[int, str]()
+        self.index, self.contents = LexicalStore(), dict[int, str]()
         self.kept: list[tuple[Path, dict[int, str]]] = []
 
     def teardown(self) -> None:
@@ -100,7 +109,7 @@ class TextsAsTheirModel(RuleBasedStateMachine):
 
     @rule(between=st.dictionaries(st.integers(0, 30), CONTENTS, max_size=8), adopted=st.booleans())
     def freeze(self, between: dict[int, str], adopted: bool) -> None:  # noqa: FBT001 - drawn
-        frozen, state = self.index.freeze(), dict(self.contents)
+        frozen, state = self.index.isolated(), dict(self.contents)
         # Changes between the freeze and the write are in the next state only.
         self.put(between)
         folder = Path(tempfile.mkdtemp(dir=self.folder))
@@ -131,9 +140,9 @@ def some(count: int) -> dict[int, str]:
 
 
 def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
-    index, contents = LexicalStore(4), some(30)
+    index, contents = LexicalStore(), some(30)
     put(index, contents)
-    index.freeze().write(tmp_path, None)
+    index.isolated().write(tmp_path, None)
     words, state = (json.loads((tmp_path / name).read_text()) for name in ("words.json", "state.json"))
     others = {"words.json": json.dumps(words[:-1]), "state.json": json.dumps({**state, "format": state["format"] + 1})}
     for file in sorted(tmp_path.iterdir()):
@@ -151,7 +160,7 @@ def test_files_that_do_not_fit_are_refused(tmp_path: Path) -> None:
 
 def test_a_long_merge_goes_on_beside_questions_and_writes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(posting_table, "_SHORT_MERGE", 0)
-    index, contents = LexicalStore(3), some(39)
+    index, contents = LexicalStore(), some(39)
     answers: list[set[int]] = []
 
     def ask() -> None:
@@ -180,7 +189,7 @@ def test_a_merge_without_memory_leaves_everything_as_it_was_and_later_ones_go_on
     def full(*_: object) -> None:
         raise MemoryError
 
-    index, contents = LexicalStore(3), some(39)
+    index, contents = LexicalStore(), some(39)
     with monkeypatch.context() as patch:
         patch.setattr(ForwardIndex, "joined", full)
         put(index, contents)

@@ -74,12 +74,12 @@ def test_every_read_bears_a_compaction_just_before_records_are_read(
 
 def test_a_search_finds_a_node_whose_vector_is_being_replaced(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     halfway, searched = threading.Event(), threading.Event()
-    put_vectors, search_batch = rows.put_vectors, EmbeddingStore.search_batch
+    vectors_of, search_batch = rows.vectors_of, EmbeddingStore.search_batch
 
-    def pausing(*arguments: Any) -> None:  # noqa: ANN401
+    def pausing(*arguments: Any) -> Any:  # noqa: ANN401
         halfway.set()
         assert searched.wait(PATIENCE)
-        put_vectors(*arguments)
+        return vectors_of(*arguments)
 
     with SqliteStore.open(path, config=SELDOM) as writer, SqliteStore.open(path, read_only=True) as reader:
         view = reader.view()
@@ -95,7 +95,7 @@ def test_a_search_finds_a_node_whose_vector_is_being_replaced(path: Path, monkey
                 searched.set()
 
         with monkeypatch.context() as patch:
-            patch.setattr(file_follower, "put_vectors", pausing)
+            patch.setattr(file_follower, "vectors_of", pausing)
             patch.setattr(EmbeddingStore, "search_batch", beside)
             found = nearest(reader, _vector(0), 3, view)
             following.join(PATIENCE)

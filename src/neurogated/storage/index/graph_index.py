@@ -228,8 +228,8 @@ class GraphIndex:
 
     def freeze(self, read: ReadTexts) -> Write:
         """Return what writes the present index, without the validity, while this one changes; see `texts`."""
-        view, vectors = self.topology.view(), self.vectors.freeze()
-        texts = self.texts(view, read).freeze()
+        view, vectors = self.topology.view(), self.vectors.isolated()
+        texts = self.texts(view, read).isolated()
 
         def write(folder: Path, previous: Path | None) -> None:
             for name in (_TOPOLOGY, _VECTORS, _TEXTS):
@@ -393,12 +393,9 @@ class GraphIndex:
         given = [(row, node.embedding) for row, node in nodes if node.embedding is not None]
         if not nodes and not plan.removed_nodes.size:
             return
-        with self.vectors.changing() as change:
-            if without or plan.removed_nodes.size:
-                change.remove(np.concatenate((plan.removed_nodes, np.array(without, dtype=np.int64))))
-            if given:
-                rows, vectors = zip(*given, strict=True)
-                change.put(np.array(rows, dtype=np.int64), np.array(vectors, dtype=np.float32))
+        rows = np.array([row for row, _ in given], dtype=np.int64)
+        vectors = np.array([vector for _, vector in given], dtype=np.float32)
+        self.vectors.change(np.concatenate((plan.removed_nodes, np.array(without, dtype=np.int64))), [(rows, vectors)])
 
 
 def _put_texts(index: LexicalStore, rows: Rows, read: ReadTexts) -> None:

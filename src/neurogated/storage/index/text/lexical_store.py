@@ -21,7 +21,7 @@ from neurogated.storage.index.text.keyword_search import (
     search,
     statistics_of,
 )
-from neurogated.storage.index.text.posting_table import MEMTABLE_TEXTS, UNKNOWN, PostingTable, TableView, Vocabulary
+from neurogated.storage.index.text.posting_table import UNKNOWN, PostingTable, TableView
 from neurogated.storage.index.text.segment import Places, spread
 from neurogated.text.keywords import search_terms
 
@@ -131,14 +131,10 @@ class LexicalStore(PostingTable):
     A term is a tag, or a keyword or part of `search_terms`. Tags and parts contain a blank, keywords never do. Tags do
     not count in scores. The distribution of texts over segments affects speed but never results: scores are computed
     in double precision from the counts of terms. Methods are thread-safe.
-
-    Args:
-        memtable_texts: up to this many of the newest texts are merged at once.
-        vocabulary: the numbers of terms; a new one if omitted.
     """
 
-    def __init__(self, memtable_texts: int = MEMTABLE_TEXTS, vocabulary: Vocabulary | None = None) -> None:
-        super().__init__(memtable_texts, vocabulary)
+    def __init__(self) -> None:
+        super().__init__()
         # Of the last queries: the query, its `among`, the change counter then, and its weights.
         self._asked: tuple[tuple[str, Rows | None, TableView, QueryWeights], ...] = ()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 from pathlib import Path
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from neurogated.core.columns import distinct
 from neurogated.core.files import write_text
 from neurogated.core.view import Rows
-from neurogated.storage.files import link_arrays, load_arrays, save_arrays
+from neurogated.storage.files import link_arrays, load_array, save_array
 from neurogated.storage.index.graph.topology import Column
 from neurogated.storage.index.text.segment import ForwardIndex, Places, TextSegment
 from neurogated.utils.background import JOB_FAILURES, started
@@ -26,29 +26,19 @@ UNKNOWN = -1
 
 
 class Vocabulary:
-    """Numbers of words, assigned in order of arrival and never reassigned.
+    """Numbers of words, assigned in order of arrival and never reassigned. Tables with common texts share it."""
 
-    The first words may be those of a base. Words that the base gets later are unknown here, so their numbers are free
-    for own words.
-    """
-
-    def __init__(self, words: Iterable[str] = (), base: Vocabulary | None = None) -> None:
-        """Start with the present words of `base`, and with distinct further words."""
-        self._base = base
-        self._covered = 0 if base is None else len(base)
-        self._new = list(words)
-        self._numbers = dict(zip(self._new, range(self._covered, len(self)), strict=True))
+    def __init__(self, words: Iterable[str] = ()) -> None:
+        """Start with distinct words."""
+        self._words = list(words)
+        self._numbers = dict(zip(self._words, range(len(self)), strict=True))
 
     def __len__(self) -> int:
-        return self._covered + len(self._new)
+        return len(self._words)
 
     def numbers(self, words: Sequence[str]) -> list[int]:
         """Return the number of each word, or `UNKNOWN`."""
-        numbers = list(map(self._numbers.get, words, repeat(UNKNOWN)))
-        for place, number in enumerate([] if self._base is None else self._base.numbers(words)):
-            if UNKNOWN < number < self._covered:
-                numbers[place] = number
-        return numbers
+        return list(map(self._numbers.get, words, repeat(UNKNOWN)))
 
     def add(self, words: Iterable[str]) -> dict[str, int]:
         """Return the number of each word; assign numbers to new words."""
@@ -57,78 +47,25 @@ class Vocabulary:
         following = len(self)
         for word in [word for word, number in numbers.items() if number == UNKNOWN]:
             # In this order no interrupt can give one number to two words.
-            self._new.append(word)
+            self._words.append(word)
             self._numbers[word] = numbers[word] = following
             following += 1
         return numbers
 
     def words(self, numbers: Rows) -> list[str]:
-        """Return the words of `numbers`, which are ascending."""
-        first = int(numbers.searchsorted(self._covered))
-        old = self._base.words(numbers[:first]) if self._base is not None else []
-        return old + [self._new[number - self._covered] for number in numbers[first:].tolist()]
+        """Return the words of some numbers."""
+        return [self._words[number] for number in numbers.tolist()]
 
-    def all(self) -> list[str]:
-        """Return all words in the order of their numbers."""
-        old = self._base.all()[: self._covered] if self._base is not None else []
-        return old + self._new
+    def first(self, count: int) -> list[str]:
+        """Return the words of the first numbers."""
+        return self._words[:count]
 
 
 _FORMAT = 11
 _STATE = "state.json"
-_COUNTERS = "counters"
+_COLUMNS = "counters.owners.npy", "counters.frequencies.npy"
 _WORDS = "words.json"
-
-
-@dataclass(frozen=True, slots=True)
-class TableSnapshot:
-    """An immutable state of a table."""
-
-    segments: tuple[TextSegment, ...]
-    owners: NDArray[np.int32]
-    """For each key the serial number of the segment that owns its text, or `NOWHERE`."""
-    frequencies: NDArray[np.int32]
-    """For each word the number of texts that hold it."""
-    vocabulary: Vocabulary
-    """It may get more words meanwhile."""
-    texts: int
-    spoken: int
-    """Number of texts with words that are no tags."""
-    total: int
-    """Number of words of all texts, with repetitions."""
-    last_serial: int
-
-    def write(self, folder: Path, previous: Path | None) -> None:
-        """Write files into the empty `folder`, with links to unchanged segments in `previous`; raises OSError."""
-        for part in self.segments:
-            if previous is None or not link_arrays(previous, folder, part.name):
-                part.save(folder)
-        save_arrays(folder, _COUNTERS, self)
-        write_text(folder / _WORDS, json.dumps(self.vocabulary.all()[: self.frequencies.size]))
-        state = {
-            "format": _FORMAT,
-            "segments": [{"name": s.name, "serial": s.serial, "mean": s.mean} for s in self.segments],
-            "numbers": {name: getattr(self, name) for name in ("texts", "spoken", "total", "last_serial")},
-        }
-        write_text(folder / _STATE, json.dumps(state))
-
-    @classmethod
-    def read(cls, folder: Path) -> Self:
-        """Memory-map the files of a state; raises OSError, or ValueError for another format."""
-        state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
-        try:
-            listed = {_FORMAT: state["segments"]}[state["format"]]
-            segments = tuple(TextSegment.load(folder, **found) for found in listed)
-            words = json.loads((folder / _WORDS).read_text(encoding="utf-8"))
-            counters = {name: values.copy() for name, values in load_arrays(folder, _COUNTERS, cls).items()}
-            found = cls(segments=segments, vocabulary=Vocabulary(words), **counters, **state["numbers"])
-        except (KeyError, TypeError, EOFError) as error:
-            raise ValueError(f"{folder} holds no keyword index of format {_FORMAT}; rebuild the index") from error
-        if found.frequencies.size != len(words):
-            raise ValueError(f"the files in {folder} belong to different states; rebuild the index")
-        return found
-
-
+_NUMBERS = "texts", "spoken", "total", "last_serial"
 NOWHERE = -1
 """The owner of a key without a text."""
 MEMTABLE_TEXTS = 512
@@ -172,23 +109,24 @@ class PostingTable:
 
     Each change adds a segment. Merges keep each segment much longer than the next; long merges run in a thread.
     Replaced and removed texts stay in their segments as tombstones until a merge. Readers take the lock only briefly.
-
-    Args:
-        memtable_texts: up to this many of the newest texts are merged at once.
-        vocabulary: the numbers of words, shared with no other table; a new one if omitted.
     """
 
-    def __init__(self, memtable_texts: int = MEMTABLE_TEXTS, vocabulary: Vocabulary | None = None) -> None:
+    def __init__(self) -> None:
         self.lock = RLock()
-        self.vocabulary = Vocabulary() if vocabulary is None else vocabulary
-        self.texts = self.spoken = self.total = 0
-        self._memtable_texts = memtable_texts
-        self._last_serial = 0
+        self.vocabulary = Vocabulary()
+        self.texts = 0
+        self.spoken = 0
+        """Number of texts with words that are no tags."""
+        self.total = 0
+        """Number of words of all texts, with repetitions."""
+        self.last_serial = 0
         # Replaced as a whole, so that an interrupt leaves either the old or the new segments.
         self._segments: tuple[TextSegment, ...] = ()
         # How many segments belong to another table, too, and are not merged.
         self._shared = 0
+        # For each key the serial number of the segment that owns its text, or `NOWHERE`.
         self._owners = _Places(np.int32)
+        # For each word the number of texts that hold it.
         self._frequencies = _Places(np.int32)
         self._view: TableView | None = None
         self.changes = 0
@@ -297,45 +235,73 @@ class PostingTable:
     def isolated(self) -> Self:
         """Return a table with the same texts, isolated from later changes. It shares the segments.
 
-        It also shares the lock, which guards the vocabulary. Its new words stay unknown to this table, whose files
-        would otherwise list words that it does not count.
+        It also shares the vocabulary, and so the lock.
         """
         with self.lock:
-            table = type(self)(self._memtable_texts, Vocabulary(base=self.vocabulary))
+            columns = self._owners.values.copy(), self._frequencies.values.copy()
+            numbers = {name: getattr(self, name) for name in _NUMBERS}
+            table = self._of(self.vocabulary, self._segments, columns, numbers, shared=len(self._segments))
             table.lock = self.lock
-            table.restore(self.freeze(), shared=len(self._segments))
             return table
+
+    @classmethod
+    def _of(
+        cls,
+        vocabulary: Vocabulary,
+        segments: tuple[TextSegment, ...],
+        columns: Iterable[NDArray[np.int32]],
+        numbers: Mapping[str, int],
+        shared: int = 0,
+    ) -> Self:
+        table = cls()
+        table.vocabulary, table._segments, table._shared = vocabulary, segments, shared
+        table._owners, table._frequencies = map(_Places.of, columns)
+        table.texts, table.spoken, table.total, table.last_serial = (numbers[name] for name in _NUMBERS)
+        return table
 
     def wait(self) -> None:
         """Wait until no merge is running."""
         while (merging := self._merging) is not None:
             merging.join()
 
-    def freeze(self) -> TableSnapshot:
-        """Return the present state, to be written while the table changes."""
-        with self.lock:
-            owners, frequencies = self._owners.values.copy(), self._frequencies.values.copy()
-            numbers = self.texts, self.spoken, self.total, self._last_serial
-            return TableSnapshot(self._segments, owners, frequencies, self.vocabulary, *numbers)
+    def write(self, folder: Path, previous: Path | None) -> None:
+        """Write files into the empty `folder`, with links to unchanged segments in `previous`; raises OSError.
+
+        The table must not change meanwhile; see `isolated`.
+        """
+        for part in self._segments:
+            if previous is None or not link_arrays(previous, folder, part.name):
+                part.save(folder)
+        for name, column in zip(_COLUMNS, (self._owners, self._frequencies), strict=True):
+            save_array(folder / name, column.values)
+        write_text(folder / _WORDS, json.dumps(self.vocabulary.first(len(self._frequencies))))
+        state = {
+            "format": _FORMAT,
+            "segments": [{"name": s.name, "serial": s.serial, "mean": s.mean} for s in self._segments],
+            "numbers": {name: getattr(self, name) for name in _NUMBERS},
+        }
+        write_text(folder / _STATE, json.dumps(state))
 
     @classmethod
     def load(cls, folder: Path) -> Self:
-        """Return a table over the files of a written state; raises OSError or ValueError."""
-        state = TableSnapshot.read(folder)
-        table = cls(vocabulary=state.vocabulary)
-        table.restore(state)
+        """Return a table over the mapped files of a written one; raises OSError, or ValueError for another format."""
+        state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
+        try:
+            listed = {_FORMAT: state["segments"]}[state["format"]]
+            segments = tuple(TextSegment.load(folder, **found) for found in listed)
+            vocabulary = Vocabulary(json.loads((folder / _WORDS).read_text(encoding="utf-8")))
+            table = cls._of(
+                vocabulary, segments, (load_array(folder / name).copy() for name in _COLUMNS), state["numbers"]
+            )
+        except (KeyError, TypeError, EOFError) as error:
+            raise ValueError(f"{folder} holds no keyword index of format {_FORMAT}; rebuild the index") from error
+        if len(table.frequencies) != len(vocabulary):
+            raise ValueError(f"the files in {folder} belong to different states; rebuild the index")
         return table
-
-    def restore(self, state: TableSnapshot, shared: int = 0) -> None:
-        """Fill this empty table with a state, whose columns it takes over; another table has `shared` segments, too."""
-        self.texts, self.spoken, self.total = state.texts, state.spoken, state.total
-        self._last_serial, self._segments, self._shared = state.last_serial, state.segments, shared
-        self._owners, self._frequencies = _Places.of(state.owners), _Places.of(state.frequencies)
 
     def remap(self, folder: Path) -> None:
         """Use the files of a written state of this table instead of memory; raises OSError or ValueError."""
-        state = TableSnapshot.read(folder)
-        mapped = {segment.name: segment for segment in state.segments}
+        mapped = {segment.name: segment for segment in self.load(folder).view().segments}
         with self.lock:
             self._segments = tuple(mapped.get(segment.name, segment) for segment in self._segments)
             self._view = None
@@ -354,13 +320,13 @@ class PostingTable:
     # Segments
 
     def _new_serial(self) -> int:
-        self._last_serial += 1
-        return self._last_serial
+        self.last_serial += 1
+        return self.last_serial
 
     def _tidy(self) -> None:
         """Merge segments that are too many for their lengths, or that hold too many tombstones."""
         run = self._segments
-        is_sparse = sum(map(len, run)) > 2 * self.texts + self._memtable_texts
+        is_sparse = sum(map(len, run)) > 2 * self.texts + MEMTABLE_TEXTS
         if self._merging is not None or self._shared or not is_sparse:
             # The segments of a running merge, and the longer ones before them, are not merged again now.
             free = 1 + max((place for place, s in enumerate(run) if s.serial == self._last_merging), default=-1)
@@ -381,7 +347,7 @@ class PostingTable:
         """Return the position of the first segment to merge with all that follow; the last position for no merge."""
         first = max(len(lengths) - 1, 0)
         length = sum(lengths[first:])
-        while first and lengths[first - 1] < max(_RATIO * length, self._memtable_texts - length + 1):
+        while first and lengths[first - 1] < max(_RATIO * length, MEMTABLE_TEXTS - length + 1):
             first -= 1
             length += lengths[first]
         return first

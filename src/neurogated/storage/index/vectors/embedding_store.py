@@ -7,10 +7,9 @@ import json
 import logging
 import math
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,7 @@ from neurogated.core.view import Rows
 from neurogated.errors import InputError
 from neurogated.storage.files import linked, save_array
 from neurogated.storage.index.vectors.matrix import Floats, KeptBlock, VectorMatrix
-from neurogated.storage.index.vectors.state import Codes, IndexingJob, SearchOptions, Slots, VectorChange, VectorState
+from neurogated.storage.index.vectors.state import Codes, IndexingJob, Slots, VectorState
 from neurogated.utils.background import BackgroundWorker
 from neurogated.utils.vector_utils import exact_cosines
 
@@ -31,42 +30,34 @@ _KEYS = "keys.npy"
 _ALIVE = "alive.npy"
 
 
-class VectorSnapshot(NamedTuple):
-    """One state of an index, to be written while the index changes."""
+def write_vectors(state: VectorState | None, folder: Path, previous: Path | None) -> None:
+    """Write a state, None before the first vector, into the empty `folder`; raises OSError.
 
-    state: VectorState | None
-    """None for an index that never held a vector."""
+    Unchanged files are links to those in `previous`.
+    """
+    if state is None:
+        write_text(folder / _ABOUT, json.dumps(None))
+        return
 
-    def write(self, folder: Path, previous: Path | None) -> None:
-        """Write files into `folder`, which is empty; unchanged files are links to those in `previous`.
+    def keep(name: str, write: Callable[[Path], None]) -> None:
+        if previous is None or not linked(previous / name, folder / name):
+            write(folder / name)
 
-        Raises:
-            OSError: a file cannot be written.
-        """
-        state = self.state
-        if state is None:
-            write_text(folder / _ABOUT, json.dumps(None))
-            return
-
-        def keep(name: str, write: Callable[[Path], None]) -> None:
-            if previous is None or not linked(previous / name, folder / name):
-                write(folder / name)
-
-        save_array(folder / _KEYS, state.slots.columns.keys[: state.slots.size])
-        save_array(folder / _ALIVE, state.slots.alive)
-        matrix, blocks, begin = state.matrix, state.matrix.files(), 0
-        for name, count in blocks:
-            keep(name, functools.partial(matrix.write, begin=begin, end=begin + count))
-            begin += count
-        if (codes := state.codes) is not None:
-            keep(codes.name, codes.write)
-        about = {
-            "dimension": matrix.dimension,
-            "epoch": state.epoch,
-            "blocks": blocks,
-            "two_bits": None if codes is None else (codes.name, codes.trained_on, codes.end),
-        }
-        write_text(folder / _ABOUT, json.dumps(about, indent=1))
+    save_array(folder / _KEYS, state.slots.columns.keys[: state.slots.size])
+    save_array(folder / _ALIVE, state.slots.alive)
+    matrix, blocks, begin = state.matrix, state.matrix.files(), 0
+    for name, count in blocks:
+        keep(name, functools.partial(matrix.write, begin=begin, end=begin + count))
+        begin += count
+    if (codes := state.codes) is not None:
+        keep(codes.name, codes.write)
+    about = {
+        "dimension": matrix.dimension,
+        "epoch": state.epoch,
+        "blocks": blocks,
+        "two_bits": None if codes is None else (codes.name, codes.trained_on, codes.end),
+    }
+    write_text(folder / _ABOUT, json.dumps(about, indent=1))
 
 
 def load_vectors(folder: Path) -> VectorState | None:
@@ -115,9 +106,7 @@ _SCATTERED = 16
 _FEW = 4
 
 
-def nearest(
-    state: VectorState, queries: Floats, k: int, options: SearchOptions, *, without: Rows, among: Rows | None = None
-) -> list[Found]:
+def nearest(state: VectorState, queries: Floats, k: int, *, without: Rows, among: Rows | None = None) -> list[Found]:
     """Return keys and cosines of at least the `k` most similar vectors to each query (q, dimension), best first.
 
     The result includes all vectors found that tie with the k-th. With `among`, it has only vectors of these keys.
@@ -146,7 +135,7 @@ def nearest(
     found: list[Found] = []
     for begin in range(0, len(queries), at_once):
         chunk = queries[begin : begin + at_once]
-        if state.codes is None or count <= options.exact_below:
+        if state.codes is None or count <= EXACT_BELOW:
             found += _exact(state, chunk, k, eligible, count)
         else:
             found += [_approximate(state, query, k, eligible) for query in chunk]
@@ -240,23 +229,23 @@ def _units(queries: Floats) -> Floats:
 
 _log = logging.getLogger(__name__)
 EXACT_BELOW = 8000  # up to this many vectors, a search compares all; ADR 52 has the figures
-_TAIL = 2000
+_TAIL = 2000  # at most this many of the newest vectors are left without codes
+# When the vectors are this many times as many as when their mean was computed, it is computed again.
+_GROWTH = 4
 _NOTHING = np.empty(0, dtype=np.int64)
 
 
 class EmbeddingStore:
     """Vectors under integer keys, searched by cosine; the first vector fixes the dimension.
 
-    Up to `exact_below` vectors the search is exact. With more, a background thread makes short codes of the vectors.
+    Up to `EXACT_BELOW` vectors the search is exact. With more, a background thread makes short codes of the vectors.
     Vectors without a code are searched exactly, so a search finds a vector as soon as `put` returns.
     Cosines are always exact.
 
     Any number of threads may read while one writes: each search sees the vectors as they were when it began.
     """
 
-    def __init__(self, *, exact_below: int = EXACT_BELOW, tail: int = _TAIL) -> None:
-        """Create an empty index, from which at most `tail` of the newest vectors are left without codes."""
-        self._options = SearchOptions(exact_below, tail)
+    def __init__(self) -> None:
         # Each change replaces the state; readers take it once and need no lock.
         self._state: VectorState | None = None
         self._writing = threading.Lock()
@@ -264,14 +253,14 @@ class EmbeddingStore:
         self._failed_at = 0
 
     @classmethod
-    def load(cls, folder: Path, *, exact_below: int = EXACT_BELOW, tail: int = _TAIL) -> Self:
+    def load(cls, folder: Path) -> Self:
         """Memory-map the index in `folder`; it does not verify the contents of the files.
 
         Raises:
             OSError: a file is missing or cannot be read.
             ValueError: the files have another format.
         """
-        index = cls(exact_below=exact_below, tail=tail)
+        index = cls()
         index._state = load_vectors(folder)
         index._worker.wake()
         return index
@@ -305,36 +294,36 @@ class EmbeddingStore:
 
     def put(self, keys: Rows, vectors: NDArray[np.float32]) -> None:
         """Upsert vectors (n, dimension) by their distinct keys (n,), 0 or larger."""
-        with self.changing() as change:
-            change.put(keys, vectors)
+        self.change(_NOTHING, [(keys, vectors)])
 
     def remove(self, keys: Rows) -> None:
         """Remove the vectors of `keys`; keys without a vector are skipped."""
-        with self.changing() as change:
-            change.remove(keys)
+        self.change(keys)
 
-    @contextmanager
-    def changing(self) -> Iterator[VectorChange]:
-        """Yield a change to fill; it applies atomically when the block ends."""
+    def change(self, removed: Rows, put: Iterable[tuple[Rows, NDArray[np.float32]]] = ()) -> None:
+        """Remove the vectors of some keys, and upsert batches of others, all at once; see `put` and `remove`."""
         with self._writing:
-            change = VectorChange(self._state)
-            yield change
-            if change.state is not self._state and change.state is not None:
-                gone, living = change.state.slots.size - change.state.slots.living, change.state.slots.living
-                # Most slots hold replaced or removed vectors.
-                is_sparse = gone > max(living, self._options.tail)
-                self._state = change.state.rewritten() if is_sparse else change.state
+            state = self._state
+            if state is not None and removed.size:
+                state = state.removed(removed)
+            for keys, vectors in put:
+                if keys.size:
+                    state = (state or VectorState.empty(vectors.shape[1])).added(keys, vectors)
+            if state is not None and state is not self._state:
+                # Most slots may hold replaced or removed vectors.
+                is_sparse = state.slots.size - state.slots.living > max(state.slots.living, _TAIL)
+                self._state = state.rewritten() if is_sparse else state
         self._worker.wake()
 
     def isolated(self) -> EmbeddingStore:
         """Return a read-only index of the same vectors, isolated from later changes."""
-        isolated = EmbeddingStore(**self._options._asdict())
+        isolated = EmbeddingStore()
         isolated._state = self._state
         return isolated
 
     def forked(self) -> EmbeddingStore:
         """Return an index of the same vectors that changes by itself; no other thread may change this one meanwhile."""
-        fork = EmbeddingStore(**self._options._asdict())
+        fork = EmbeddingStore()
         fork._state = None if self._state is None else self._state.forked()
         return fork
 
@@ -395,7 +384,7 @@ class EmbeddingStore:
         if state is None or k < 1 or not len(queries):
             return [(np.empty(0, dtype=np.int64), np.empty(0)) for _ in queries]
         vectors = np.array([self._checked_query(query) for query in queries])
-        return nearest(state, vectors, k, self._options, without=without, among=among)
+        return nearest(state, vectors, k, without=without, among=among)
 
     def similarities(self, query: Vector, keys: Rows, missing: float = 0.0) -> NDArray[np.float64]:
         """Return the cosine of `query` with the vector of each key as in `search`; `missing` without a vector."""
@@ -404,9 +393,9 @@ class EmbeddingStore:
             return np.full(keys.size, missing)
         return cosines(state, self._checked_query(query), keys, missing)
 
-    def freeze(self) -> VectorSnapshot:
-        """Return the present state, to be written while this index changes."""
-        return VectorSnapshot(self._state)
+    def write(self, folder: Path, previous: Path | None) -> None:
+        """Write the present state; see `write_vectors`."""
+        write_vectors(self._state, folder, previous)
 
     def remap(self, folder: Path) -> None:
         """Memory-map the files of a frozen state of this index and release the memory of those vectors.
@@ -437,9 +426,12 @@ class EmbeddingStore:
         """Return the next job of the background worker; None if the index is up to date."""
         state = self._state
         # After a failure, retry only when the number of slots has doubled.
-        if state is None or state.slots.size < 2 * self._failed_at:
+        if state is None or state.slots.size < 2 * self._failed_at or state.slots.living <= EXACT_BELOW:
             return None
-        return state.next_job(self._options)
+        size, codes = state.slots.size, state.codes
+        if codes is None or state.slots.living >= _GROWTH * codes.trained_on:
+            return IndexingJob(state._replace(codes=None))
+        return IndexingJob(state) if size - codes.end > max(_TAIL, size // 100) else None
 
     def finish_job(self, result: tuple[str, Codes]) -> None:
         """Use an approximate index that the background worker built."""

@@ -70,10 +70,6 @@ class Slots(NamedTuple):
         earlier = np.full(keys.size, _NONE, dtype=np.int32)
         return cls(keys.size, living.size, alive, _Columns(keys, earlier, latest))
 
-    def forked(self) -> Slots:
-        """Return the same state with arrays of its own."""
-        return self._replace(columns=deepcopy(self.columns))
-
     def of(self, keys: Rows) -> Rows:
         """Return the slot of each key, -1 for a key without a vector."""
         slots = self._last(keys)
@@ -256,15 +252,6 @@ def load_faiss() -> Any:  # noqa: ANN401 - its type hints are incomplete and par
 _SAMPLE = 4096
 # How many vectors go to the index in one batch; some MB.
 _AT_ONCE = 16_384
-# When the vectors are this many times as many as when their mean was computed, it is computed again.
-_GROWTH = 4
-
-
-class SearchOptions(NamedTuple):
-    """How vectors are searched; see `EmbeddingStore`."""
-
-    exact_below: int
-    tail: int
 
 
 class VectorState(NamedTuple):
@@ -301,52 +288,19 @@ class VectorState(NamedTuple):
 
     def forked(self) -> VectorState:
         """Return the same state for a writer of its own; this must be the newest one."""
-        return VectorState(self.slots.forked(), self.matrix.sealed(), self.codes, uuid4().hex)
+        slots = self.slots._replace(columns=deepcopy(self.slots.columns))
+        return VectorState(slots, self.matrix.sealed(), self.codes, uuid4().hex)
 
     def with_kept(self, kept: VectorState) -> VectorState:
         """Return the same state, using the mapped files of `kept`, an earlier state, for the vectors they hold."""
         is_kept = self.codes is not None and kept.codes is not None and self.codes.name == kept.codes.name
         return self._replace(matrix=self.matrix.with_kept(kept.matrix), codes=kept.codes if is_kept else self.codes)
 
-    def next_job(self, options: SearchOptions) -> IndexingJob | None:
-        """Return the job that brings the approximate index up to date; None if it is."""
-        living = self.slots.living
-        if living <= options.exact_below:
-            return None
-        if self.codes is None or living >= _GROWTH * self.codes.trained_on:
-            return IndexingJob(self._replace(codes=None), options)
-        if self.slots.size - self.codes.end > max(options.tail, self.slots.size // 100):
-            return IndexingJob(self, options)
-        return None
-
-
-class VectorChange:
-    """A change of vectors, built step by step.
-
-    Attributes:
-        state: the vectors after the steps so far; None before the first vector.
-    """
-
-    def __init__(self, state: VectorState | None) -> None:
-        self.state = state
-
-    def put(self, keys: Rows, vectors: Floats) -> None:
-        """Upsert vectors (n, dimension) by their distinct keys (n,)."""
-        if keys.size:
-            state = self.state or VectorState.empty(vectors.shape[1])
-            self.state = state.added(keys, vectors)
-
-    def remove(self, keys: Rows) -> None:
-        """Remove the vectors of `keys`; keys without a vector are skipped."""
-        if self.state is not None and keys.size:
-            self.state = self.state.removed(keys)
-
 
 class IndexingJob(NamedTuple):
     """Brings the approximate index of a state up to date."""
 
     state: VectorState
-    options: SearchOptions
 
     def __call__(self, stop: Callable[[], bool]) -> tuple[str, Codes]:
         """Return the epoch and the index; raises Stopped."""

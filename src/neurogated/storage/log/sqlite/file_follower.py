@@ -40,9 +40,9 @@ from neurogated.storage.log.sqlite.rows import (
     GraphLoader,
     SqliteRecords,
     last_of_each,
-    put_vectors,
     rows_of,
     since_index,
+    vectors_of,
 )
 from neurogated.utils.background import while_alive
 
@@ -171,11 +171,11 @@ class GraphFollower(GraphLoader):
             "WHERE n.namespace = :namespace AND v.since > :since AND v.until IS NULL ORDER BY v.node"
         )
         values = {"namespace": self.namespace, "since": since}
-        # One atomic change for concurrent searches: a replaced vector has also ended.
-        with closing(self.connection.execute(statement, values)) as found, index.vectors.changing() as change:
-            change.remove(self._ended(index, "vectors", since))
-            while chunk := list(islice(found, _VECTORS_AT_ONCE)):
-                put_vectors(change, index.node_keys.values, chunk)
+        keys = index.node_keys.values
+        with closing(self.connection.execute(statement, values)) as found:
+            batches = iter(lambda: list(islice(found, _VECTORS_AT_ONCE)), [])
+            # One atomic change for concurrent searches: a replaced vector has also ended.
+            index.vectors.change(self._ended(index, "vectors", since), (vectors_of(keys, one) for one in batches))
 
     def _ended(self, index: GraphIndex, table: str, since: int) -> Rows:
         if not since:

@@ -26,8 +26,6 @@ from neurogated.errors import CorruptMemoryError, InputError
 from neurogated.storage.index.graph.topology import Fading, Topology
 from neurogated.storage.index.graph.validity import Validity, micros_or_none
 from neurogated.storage.index.graph_index import RECORD_FIELDS, EdgeRecord, NodeRecord, RecordsErasedError
-from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
-from neurogated.storage.index.vectors.state import VectorChange
 from neurogated.storage.log.sqlite.connection import fetch, fetch_columns
 from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.text.strings import checked_text
@@ -343,19 +341,17 @@ class GraphLoader:
         topology.set(np.searchsorted(edge_keys, keys[known]), last_activated=moments[known])
 
 
-def put_vectors(index: EmbeddingStore | VectorChange, node_keys: Keys, vectors: list[tuple[int, bytes]]) -> None:
-    """Put vectors of the file's nodes into an index under their rows in `node_keys`.
+def vectors_of(node_keys: Keys, vectors: list[tuple[int, bytes]]) -> tuple[Keys, NDArray[np.float32]]:
+    """Return the rows in `node_keys` of the file's nodes, and their vectors (n, dimension).
 
     Raises:
         CorruptMemoryError: they differ in length.
     """
-    if not vectors:
-        return
-    keys, blobs = zip(*vectors, strict=True)
-    if len({len(blob) for blob in blobs}) > 1:
+    if len({len(blob) for _, blob in vectors}) > 1:
         raise CorruptMemoryError("the memory holds vectors of different lengths; restore it from a snapshot")
-    matrix = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(blobs), -1)
-    index.put(rows_of(np.array(keys, dtype=np.int64), node_keys), matrix.astype(np.float32, copy=False))
+    matrix = np.frombuffer(b"".join([blob for _, blob in vectors]), dtype="<f4").reshape(max(len(vectors), 1), -1)
+    keys = np.array([key for key, _ in vectors], dtype=np.int64)
+    return rows_of(keys, node_keys), matrix.astype(np.float32, copy=False)
 
 
 def rows_of(keys: Keys, known: Keys) -> Keys:

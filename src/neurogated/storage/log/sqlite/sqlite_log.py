@@ -40,7 +40,7 @@ from neurogated.storage.log.sqlite.rows import (
     GraphLoader,
     Keys,
     SqliteRecords,
-    put_vectors,
+    vectors_of,
 )
 
 _log = logging.getLogger(__name__)
@@ -351,8 +351,8 @@ class PastFollower(Follower):
             self._load_nodes(loader, index, present.view, keys)
             edge_keys = self._load_edges(loader, index, present, keys)
             index.vectors = present.form.vectors.forked()
-            index.vectors.remove(self._changed_since("vectors", keys))
-            put_vectors(index.vectors, keys, loader.query(_ENDED_VECTORS))
+            ended = vectors_of(keys, loader.query(_ENDED_VECTORS))
+            index.vectors.change(self._changed_since("vectors", keys), [ended])
             index.node_keys, index.edge_keys = Column.of(keys), Column.of(edge_keys)
             index.fork_texts, index.embedder = self._texts, present.embedder
             nodes = index.topology.view().live_nodes()
