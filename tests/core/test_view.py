@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hypothesis.strategies as st
 import numpy as np
+import pytest
 from hypothesis import given
 
 from neurogated import EdgeType, GraphDelta, GraphStore, MemoryEdge, MemoryNode
@@ -11,6 +12,7 @@ from neurogated.core.derivation import are_original, derived_from, is_derived, s
 from neurogated.core.filters import Filter
 from neurogated.core.same_as import are_echoes, echoed_rows
 from neurogated.retrieval.similarity import shares_of_sources
+from neurogated.storage.index.graph import topology
 from neurogated.storage.index.graph.topology import PatchedColumn
 
 # Columns and views return the written values in every layout
@@ -24,18 +26,18 @@ from neurogated.storage.index.graph.topology import PatchedColumn
 def test_a_patched_column_equals_a_list_and_its_snapshots_never_change(
     start: list[int], changes: list[tuple[int, int]], fold_at: int
 ) -> None:
-    column = PatchedColumn(np.int64, fold_at)
+    column, expected, snapshots = PatchedColumn(np.int64), list(start), []
     column.extend(start)
-    expected = list(start)
-    snapshots = []
-    for row, value in changes:
-        snapshots.append((column.snapshot(), list(expected)))
-        if row < len(expected):
-            column.set([row], [value])
-            expected[row] = value
-        else:
-            column.extend([value])
-            expected.append(value)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(topology, "OVERLAY_EDGES", fold_at)
+        for row, value in changes:
+            snapshots.append((column.snapshot(), list(expected)))
+            if row < len(expected):
+                column.set([row], [value])
+                expected[row] = value
+            else:
+                column.extend([value])
+                expected.append(value)
     snapshots.append((column.snapshot(), list(expected)))
     for snapshot, values in snapshots:
         assert snapshot.all().tolist() == values

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 Rows = NDArray[np.int64]
 """(n,) int64 row numbers."""
@@ -100,14 +100,13 @@ class PatchedValues:
         values[self.rows] = self.patches
         return values
 
-    def patched(self, rows: Rows, value: object) -> PatchedValues:
-        """Return the column with `value` at `rows`. The copy shares the base."""
-        kept = ~np.isin(self.rows, rows)
-        changed = np.unique(rows)
-        all_rows = np.concatenate((self.rows[kept], changed))
-        patches = np.concatenate((self.patches[kept], np.full(changed.size, value, dtype=self.base.dtype)))
-        order = np.argsort(all_rows)
-        return PatchedValues(self.base, all_rows[order], patches[order])
+    def patched(self, rows: Rows, values: ArrayLike) -> PatchedValues:
+        """Return the column with other values at distinct rows, one each or one for all. The copy shares the base."""
+        kept, new = ~contained(np.sort(rows), self.rows), np.asarray(values, dtype=self.base.dtype)
+        every = np.concatenate((self.rows[kept], rows))
+        order = every.argsort()
+        patches = np.concatenate((self.patches[kept], new if new.ndim else new.repeat(rows.size)))
+        return PatchedValues(self.base, every[order], patches[order])
 
 
 def highest(values: NDArray[np.floating], count: int) -> list[float]:

@@ -180,10 +180,10 @@ class GraphView:
         """Return the view without some nodes, all their edges, and some other edges."""
         if not nodes.size and not edges.size:
             return self
-        hidden_edges = np.concatenate((edges, self.arcs(nodes, both_ways=True).edge))
+        hidden_edges = distinct(np.concatenate((edges, self.arcs(nodes, both_ways=True).edge)))
         return replace(
             self,
-            alive=self.alive.patched(nodes, value=False),
+            alive=self.alive.patched(nodes, values=False),
             weight=self.weight.patched(hidden_edges, np.nan),
             hidden=np.union1d(self.hidden, nodes),
         )

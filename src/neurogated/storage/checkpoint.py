@@ -1,4 +1,4 @@
-"""Checkpoints: the index of a graph on disk, and the background jobs that write it."""
+"""Checkpoints: the index of a graph on disk, the background jobs that write it, and what follows a log from there."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import shutil
 import threading
 import time
 import zlib
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
@@ -26,8 +26,9 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.files import make_folder, write_text
 from neurogated.errors import MemoryLockedError, StorageError
 from neurogated.storage.files import ProcessLock, Write, load_array, save_array
+from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph.topology import Column
-from neurogated.storage.index.graph_index import Follower, GraphIndex
+from neurogated.storage.index.graph_index import GraphIndex, Records
 from neurogated.utils.background import JOB_FAILURES, started
 
 _log = logging.getLogger(__name__)
@@ -386,26 +387,65 @@ class Checkpointer(Generic[S]):
             self.graph_lock.release()
 
 
-class CheckpointingFollower(Follower):
-    """A follower that writes checkpoints in the background."""
+class Follower(ABC):
+    """Builds the index of one store and applies new log entries to it. Callers hold the lock of the engine."""
 
-    checkpointer: Checkpointer[Any]
+    checkpointer: Checkpointer[Any] | None = None
+    """Writes checkpoints in the background; an index without them is never unloaded."""
+    shares = True
+    """Whether other threads may read the last published state while one thread holds the lock."""
+    borrows = False
+    """Whether the index refers to another index, so that every read first catches up and then runs under the lock."""
 
     @abstractmethod
-    def start(self, index: GraphIndex) -> None:
+    def load(self) -> GraphIndex | None:
+        """Return an index of the whole log; None if the graph was dropped."""
+
+    @abstractmethod
+    def is_behind(self, index: GraphIndex) -> bool:
+        """Return whether the log may hold deltas that the index lacks; must be quick."""
+
+    @abstractmethod
+    def follow(self, index: GraphIndex) -> bool:
+        """Apply new deltas to the index; return False if the index must be reloaded."""
+
+    @abstractmethod
+    def records(self, index: GraphIndex) -> Records:
+        """Return the records of the index: the fields that its columns do not hold."""
+
+    # For followers that write checkpoints or read records from disk
+
+    def steady(self) -> AbstractContextManager[object]:
+        """Prevent other processes from erasing records within the block."""
+        return nullcontext()
+
+    def unchanged_since(self) -> float:
+        """Return the time, by `time.monotonic`, since which no other process has written to the log."""
+        return 0.0
+
+    def is_end(self, sequence: int) -> bool:  # noqa: ARG002 - for followers that may ask without the lock
+        """Return whether the log ends with this delta; the caller may lack the lock."""
+        return False
+
+    def note(self, plan: Plan, index: GraphIndex) -> None:  # noqa: B027 - only followers with checkpoints need it
+        """Record that a plan changed the index."""
+
+    def start(self, index: GraphIndex) -> None:  # noqa: B027 - only followers with checkpoints need it
         """Start a checkpoint if one is due, because the graph is to be closed or unloaded."""
 
     def may_unload(self, index: GraphIndex) -> bool:
-        """Return whether neither a checkpoint nor a search uses the index."""
+        """Return whether the index may be unloaded now, since neither a checkpoint nor a search uses it."""
         self.start(index)
-        return not (self.checkpointer.busy or index.vectors.busy)
+        return self.checkpointer is not None and not (self.checkpointer.busy or index.vectors.busy)
 
     def wait(self, index: GraphIndex) -> None:
-        """Wait for the checkpoint; start one if it is due."""
-        index.vectors.wait()
-        self.start(index)
-        self.checkpointer.wait()
+        """Wait until the checkpoint of the index is written, if one is due; the caller must not hold the lock."""
+        if self.checkpointer is not None:
+            index.vectors.wait()
+            self.start(index)
+            self.checkpointer.wait()
 
     def cancel(self) -> None:
-        """Cancel the running checkpoint."""
-        self.checkpointer.cancel()
+        """Cancel a checkpoint in progress."""
+        if self.checkpointer is not None:
+            self.checkpointer.cancel()

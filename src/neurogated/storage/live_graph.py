@@ -24,8 +24,9 @@ from neurogated.errors import (
     MemoryLockedError,
     NeurogatedError,
 )
+from neurogated.storage.checkpoint import Follower
 from neurogated.storage.index.graph.resolve import as_stored, make_plan, refuse_reserved
-from neurogated.storage.index.graph_index import Follower, GraphIndex, RecordsErasedError, mismatch
+from neurogated.storage.index.graph_index import GraphIndex, RecordsErasedError, mismatch
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.log.log import Blocks, Engine, ReplayFollower, TransactionBlock, wanted

@@ -22,7 +22,7 @@ from neurogated.core.found import Said
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector, checked_count
 from neurogated.core.ports import Snapshot
 from neurogated.core.rendering import OWN
-from neurogated.core.view import GraphView, Rows
+from neurogated.core.view import GraphView, Rows, best_places
 from neurogated.errors import InputError
 from neurogated.slots.table import SlotValues
 from neurogated.storage.index.graph.validity import RowOutcomes
@@ -230,7 +230,8 @@ class GraphSnapshot(Snapshot):
             if np.logical_and.reduce(known):
                 if not self._is_same:
                     found = [(view.rows(present.names(keys)), scores) for keys, scores in found]
-                return [_cut(each, k, view.ids) for each in found]
+                best = [(best_places(view, *each, k), *each) for each in found]
+                return [(rows[places], scores[places]) for places, rows, scores in best]
             left_out = np.union1d(left_out, keys[~known])
 
     def _filtered(self, filters: Filter) -> GraphView:
@@ -261,18 +262,3 @@ class GraphSnapshot(Snapshot):
             # A search among all nodes is quicker than one among rows.
             return view
         return view.restricted_to(rows)
-
-
-def _cut(found: Found, k: int, ids: Sequence[str]) -> Found:
-    """Return the first `k` results, best first, ties in order of id."""
-    rows, scores = found
-    tied = (scores[1:] == scores[:-1]).nonzero()[0]
-    if tied.size:
-        places = np.union1d(tied, tied + 1)
-        names = [ids[row] for row in rows[places].tolist()]
-        in_order = [
-            place for _, _, place in sorted(zip((-scores[places]).tolist(), names, places.tolist(), strict=True))
-        ]
-        rows = rows.copy()
-        rows[places] = rows[in_order]
-    return rows[:k], scores[:k]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import suppress
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -16,7 +15,6 @@ from typing import Any, Protocol, Self, TypeVar
 import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.clock import to_micros
 from neurogated.core.conflicts import CONFLICT, Conflict
 from neurogated.core.delta import GraphDelta, PendingTask
 from neurogated.core.facts import FACTS, Outcome, outcome_of, times_of
@@ -161,9 +159,6 @@ def portions(rows: Rows) -> Iterator[Rows]:
 
 
 _OF_OUTCOMES = frozenset({CONFLICT, *FACTS})
-# How many texts are read in one batch while the keyword index is built.
-_INDEX_CHUNK = 1000
-
 
 ReadTexts = Callable[[Rows], Sequence[Described]]
 """Returns the texts at rows of a view."""
@@ -342,7 +337,7 @@ class GraphIndex:
             self.validity.remove(plan.removed_nodes, plan.removed_edges)
         for row, node in zip(plan.node_rows.tolist(), plan.delta.nodes, strict=True):
             times = node.valid_from, node.valid_to, node.expires_at
-            self.validity.put_node(row, *[None if moment is None else to_micros(moment) for moment in times])
+            self.validity.put_node(row, *map(micros_or_none, times))
         if outcomes is not NO_CHANGES:
             self.validity.settle(outcomes)
         for row, edge in zip(plan.edge_rows.tolist(), plan.delta.edges, strict=True):
@@ -399,9 +394,8 @@ class GraphIndex:
 
 
 def _put_texts(index: LexicalStore, rows: Rows, read: ReadTexts) -> None:
-    for begin in range(0, rows.size, _INDEX_CHUNK):
-        chunk = rows[begin : begin + _INDEX_CHUNK]
-        put_texts(index, chunk, read(chunk))
+    for some in portions(rows):
+        put_texts(index, some, read(some))
 
 
 def mismatch(known: str, known_dimension: int | None, name: str, dimension: int | None) -> EmbedderMismatchError:
@@ -412,55 +406,3 @@ def mismatch(known: str, known_dimension: int | None, name: str, dimension: int 
         f"or move the memory to the second with `neurogated migrate --embedding_name {name}` and the --save_dir or "
         "--storage of the memory"
     )
-
-
-class Follower(ABC):
-    """Builds the index of one store and applies new log entries to it. Callers hold the lock of the engine."""
-
-    shares = True
-    """Whether other threads may read the last published state while one thread holds the lock."""
-    borrows = False
-    """Whether the index refers to another index, so that every read first catches up and then runs under the lock."""
-
-    @abstractmethod
-    def load(self) -> GraphIndex | None:
-        """Return an index of the whole log; None if the graph was dropped."""
-
-    @abstractmethod
-    def is_behind(self, index: GraphIndex) -> bool:
-        """Return whether the log may hold deltas that the index lacks; must be quick."""
-
-    @abstractmethod
-    def follow(self, index: GraphIndex) -> bool:
-        """Apply new deltas to the index; return False if the index must be reloaded."""
-
-    @abstractmethod
-    def records(self, index: GraphIndex) -> Records:
-        """Return the records of the index: the fields that its columns do not hold."""
-
-    # For followers that write checkpoints or read records from disk
-
-    def steady(self) -> AbstractContextManager[object]:
-        """Prevent other processes from erasing records within the block."""
-        return nullcontext()
-
-    def unchanged_since(self) -> float:
-        """Return the time, by `time.monotonic`, since which no other process has written to the log."""
-        return 0.0
-
-    def is_end(self, sequence: int) -> bool:  # noqa: ARG002 - for followers that may ask without the lock
-        """Return whether the log ends with this delta; the caller may lack the lock."""
-        return False
-
-    def note(self, plan: Plan, index: GraphIndex) -> None:  # noqa: B027 - only followers with checkpoints need it
-        """Record that a plan changed the index."""
-
-    def may_unload(self, index: GraphIndex) -> bool:  # noqa: ARG002 - for subclasses
-        """Return whether the index may be unloaded now; after False, the caller asks again later."""
-        return False
-
-    def wait(self, index: GraphIndex) -> None:  # noqa: B027 - only followers with checkpoints need it
-        """Wait until the checkpoint of the index is written; the caller must not hold the lock."""
-
-    def cancel(self) -> None:  # noqa: B027 - only followers with checkpoints need it
-        """Cancel a checkpoint in progress."""

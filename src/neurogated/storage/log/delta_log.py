@@ -25,7 +25,7 @@ from neurogated.core.delta import LATEST, Decay, GraphDelta, HistoryEntry, Journ
 from neurogated.core.model import MemoryNode, Vector, as_vector
 from neurogated.core.view import GraphView
 from neurogated.errors import CorruptMemoryError, FormatVersionError, InputError, StorageError
-from neurogated.storage.checkpoint import Checkpointer, CheckpointingFollower
+from neurogated.storage.checkpoint import Checkpointer
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.index.graph_state import GraphState
@@ -150,8 +150,10 @@ def line_of(delta: GraphDelta) -> Line:
     return delta.reason, delta.changes, [one.to_json() for one in delta.operators]
 
 
-class CheckpointedFollower(ReplayFollower, CheckpointingFollower):
+class CheckpointedFollower(ReplayFollower):
     """Replays the checkpoint of a graph and the deltas after it; others may compact or drop the graph at any time."""
+
+    checkpointer: Checkpointer[tuple[Position, GraphState]]
 
     def __init__(self, log: DeltaLog, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> None:
         super().__init__(log.engine, log.name, log, config)

@@ -20,8 +20,9 @@ from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.contexts import work_began
 from neurogated.core.delta import LATEST, GraphDelta, HistoryEntry, JournalEntry
 from neurogated.errors import InputError
+from neurogated.storage.checkpoint import Follower
 from neurogated.storage.index.graph.resolve import Plan, make_plan, without_terms
-from neurogated.storage.index.graph_index import Follower, GraphIndex, MemoryRecords, Records
+from neurogated.storage.index.graph_index import GraphIndex, MemoryRecords, Records
 from neurogated.storage.index.graph_state import GraphState
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from neurogated.core.clock import to_micros
-from neurogated.core.columns import NODE_COLUMNS, TYPE_CODE, Adjacency, Layer, PatchedValues, contained
+from neurogated.core.columns import NODE_COLUMNS, TYPE_CODE, Adjacency, Layer, PatchedValues
 from neurogated.core.delta import Decay
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.files import write_text
@@ -23,6 +23,8 @@ from neurogated.core.scope import Scope, ScopeRows
 from neurogated.core.view import Computed, GraphView, Rows
 from neurogated.storage.files import load_array, save_array
 from neurogated.storage.index.graph.resolve import Plan
+
+_NOTHING = np.empty(0, dtype=np.int64)
 
 
 class Column:
@@ -68,53 +70,32 @@ class PatchedColumn(Column):
     A snapshot shares the base and copies only the patches, so it is cheap and isolated from later changes.
     """
 
-    def __init__(self, dtype: DTypeLike, fold_at: int) -> None:
+    def __init__(self, dtype: DTypeLike) -> None:
         super().__init__(dtype)
-        self._rows = np.empty(0, dtype=np.int64)
-        self._patches = np.empty(0, dtype=dtype)
-        self._fold_at = fold_at
-        self._snapshot: PatchedValues | None = None
+        self.replace(self.values)
 
-    @classmethod
-    def of(cls, values: NDArray[Any], fold_at: int = 0) -> Self:
-        """Return a column that starts with `values`, without a copy; they must not change afterwards."""
-        column = cls(values.dtype, fold_at)
-        column.replace(values)
-        return column
-
-    def set(self, rows: Iterable[int] | Rows, values: ArrayLike) -> None:
+    def set(self, rows: Sequence[int] | Rows, values: ArrayLike) -> None:
         """Change the values at `rows`, which are distinct; `values` has one for each row or one for all."""
         changed = np.asarray(rows, dtype=np.int64)
-        if not changed.size:
-            return
-        new = np.asarray(values, dtype=self._buffer.dtype)
-        new = new if new.ndim else new.repeat(changed.size)
-        kept = ~contained(np.sort(changed), self._rows)
-        every = np.concatenate((self._rows[kept], changed))
-        order = every.argsort()
-        self._rows, self._patches = every[order], np.concatenate((self._patches[kept], new))[order]
-        self._snapshot = None
-        if every.size > self._fold_at:
-            self.replace(self.snapshot().all())
+        if changed.size:
+            self._snapshot = self.snapshot().patched(changed, values)
+            if self._snapshot.rows.size > OVERLAY_EDGES:
+                self.replace(self._snapshot.all())
 
     def replace(self, values: NDArray[Any]) -> None:
         """Replace the whole column by `values`, which must not change afterwards."""
-        self._buffer, self.size, self._snapshot = values, values.size, None
-        self._rows, self._patches = self._rows[:0], self._patches[:0]
-
-    def take(self, rows: Rows) -> NDArray[Any]:
-        """Return the present values at `rows`."""
-        return self.snapshot().take(rows)
+        self._buffer, self.size = values, values.size
+        self._snapshot = PatchedValues(values, _NOTHING, values[:0])
 
     def snapshot(self) -> PatchedValues:
         """Return the present column."""
-        if self._snapshot is None or self._snapshot.base.size < self.size:
-            self._snapshot = PatchedValues(self._buffer[: self.size], self._rows, self._patches)
+        if self._snapshot.base.size < self.size:
+            self._snapshot = PatchedValues(self._buffer[: self.size], self._snapshot.rows, self._snapshot.patches)
         return self._snapshot
 
 
 OVERLAY_EDGES = 4096
-"""Changed edges that are collected before the adjacency is rebuilt."""
+"""Changed edges that are collected before the adjacency is rebuilt, and patches before a column is."""
 _COLUMNS: Mapping[str, DTypeLike] = {
     "alive": np.bool_,
     **NODE_COLUMNS,
@@ -128,7 +109,6 @@ _MOMENTS = ("energy_at", "charged_at", "last_accessed")
 _FIELDS_OF = attrgetter(*NODE_COLUMNS)
 _IDS = "ids.json"
 _GRAPH = "graph.json"
-_NOTHING = np.empty(0, dtype=np.int64)
 
 
 def write_topology(view: GraphView, folder: Path) -> None:
@@ -192,15 +172,12 @@ def _adjacency(leaving: NDArray[Any], reached: NDArray[Any], edges: Rows, nodes:
 class Topology:
     """Rows, columns and layers of one graph. `commit` takes a plan that `resolve` validated, and cannot fail."""
 
-    def __init__(self, overlay_edges: int | None = None) -> None:
-        """Make an empty one that collects so many changed edges before it rebuilds the adjacency."""
-        overlay_edges = OVERLAY_EDGES if overlay_edges is None else overlay_edges
+    def __init__(self) -> None:
         self.sequence = 0
         self._computed: Computed | None = None
-        self._overlay_edges = overlay_edges
         self._ids: list[str] = []
         self._rows_by_id: dict[str, int] = {}
-        self._columns = {name: PatchedColumn(dtype, overlay_edges) for name, dtype in _COLUMNS.items()}
+        self._columns = {name: PatchedColumn(dtype) for name, dtype in _COLUMNS.items()}
         self._alive, self._weight = self._columns["alive"], self._columns["weight"]
         # Kind 0 is the default of rows that never held a node.
         self._kinds = [DEFAULT_KIND]
@@ -305,7 +282,7 @@ class Topology:
         if delta.node_changes:
             self.change_nodes(plan)
         if delta.touch:
-            uses = self._columns["uses"].take(plan.touched_nodes) + plan.touched_counts
+            uses = self._columns["uses"].snapshot().take(plan.touched_nodes) + plan.touched_counts
             self.set(plan.touched_nodes, last_accessed=at, uses=np.minimum(uses, MOST_COUNTED))
             self.set(plan.charged_nodes, charge=plan.charges, charged_at=plan.charge_times)
             self.set(plan.touched_edges, last_activated=plan.touched_times)
@@ -332,7 +309,7 @@ class Topology:
             return
         values = {name: np.asarray(columns[name], dtype=dtype) for name, dtype in NODE_COLUMNS.items()}
         entered = ~old
-        entered[old] = self._columns["scope"].take(rows[old]) != values["scope"][old]
+        entered[old] = self._columns["scope"].snapshot().take(rows[old]) != values["scope"][old]
         self._scopes.moved |= bool(entered[old].any())
         self._scopes.add(values["scope"][entered], rows[entered])
         self._alive.set(rows[old], values=True)
@@ -426,7 +403,7 @@ class Topology:
         if end == sealed:
             return tuple(self._layers)
         tail = self._layer(sealed, end)
-        if end - sealed < self._overlay_edges:
+        if end - sealed < OVERLAY_EDGES:
             return (*self._layers, tail)
         self._layers.append(tail.made())
         # Merge neighbouring layers of similar size, so that each edge is sorted only about log2(edges) times.

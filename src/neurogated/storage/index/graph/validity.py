@@ -241,7 +241,7 @@ _FIRST, _NEVER = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 
 
 class _Spans:
-    """Half-open valid times of rows, in microseconds since 1970. Rows that were always valid take no space."""
+    """Half-open valid times of rows, in microseconds since 1970. Rows that never had a bound take no space."""
 
     def __init__(self) -> None:
         self._places: dict[int, int] = {}
@@ -259,9 +259,7 @@ class _Spans:
 
     def put(self, row: int, begin: int | None, end: int | None) -> None:
         """Set the span of `row`; None means unbounded on that side."""
-        if begin is None and end is None:
-            if row in self._places:
-                self._forget(row)
+        if begin is None and end is None and row not in self._places:
             return
         place = self._places.setdefault(row, len(self._places))
         if place == len(self._spans):
@@ -271,7 +269,7 @@ class _Spans:
     def remove(self, rows: Rows) -> None:
         """Remove rows."""
         for row in rows.tolist() if self._places else ():
-            self._forget(row)
+            self.put(row, None, None)
 
     def outside(self, moment: int) -> Rows:
         """Return the rows that are not valid at `moment`, ascending."""
@@ -283,12 +281,6 @@ class _Spans:
         """Return the first end after `moment`; the largest number if there is none."""
         ends = self._spans[: len(self._places), 2]
         return int(ends[ends > moment].min(initial=_NEVER))
-
-    def _forget(self, row: int) -> None:
-        if (place := self._places.pop(row, None)) is not None and place < len(self._places):
-            # The last span takes the free place.
-            self._spans[place] = self._spans[len(self._places)]
-            self._places[int(self._spans[place, 0])] = place
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,8 @@ from neurogated.core.view import Rows
 from neurogated.storage.checkpoint import (
     INDEX_FOLDER,
     Checkpointer,
-    CheckpointingFollower,
     Checkpoints,
+    Follower,
     IndexSnapshot,
     StateReplacedError,
 )
@@ -196,8 +196,10 @@ def _last(keys: Column) -> int:
 _log = logging.getLogger(__name__)
 
 
-class FileFollower(CheckpointingFollower):
+class FileFollower(Follower):
     """Fills the index of one graph from its file, and writes checkpoints beside the file."""
+
+    checkpointer: Checkpointer[IndexSnapshot]
 
     def __init__(
         self,

@@ -179,7 +179,7 @@ def _erase_past_edges(connection: apsw.Connection) -> None:
     connection.execute("CREATE TEMP TABLE present (edge INTEGER PRIMARY KEY, weight REAL, last_activated INTEGER)")
     types = register_types(connection)
     for namespace in namespace_names(connection):
-        loader, topology = GraphLoader(connection, namespace, types, NOW), Topology(overlay_edges=0)
+        loader, topology = GraphLoader(connection, namespace, types, NOW), Topology()
         (nodes,) = loader.columns("SELECT node FROM nodes WHERE namespace = :namespace ORDER BY node", np.int64)
         edges = loader.load_weights(topology, nodes)
         view = topology.view()

@@ -20,10 +20,10 @@ from neurogated.core.columns import NODE_COLUMNS
 from neurogated.core.delta import HistoryEntry, JournalEntry
 from neurogated.core.view import GraphView, Rows
 from neurogated.errors import InputError, MemoryLockedError
-from neurogated.storage.checkpoint import Checkpoints
+from neurogated.storage.checkpoint import Checkpoints, Follower
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph.topology import Column, Topology
-from neurogated.storage.index.graph_index import Follower, GraphIndex, ReadTexts, put_texts
+from neurogated.storage.index.graph_index import GraphIndex, ReadTexts, put_texts
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.log.log import Engine, Log, Position
