@@ -199,7 +199,7 @@ def test_a_merge_without_memory_leaves_everything_as_it_was_and_later_ones_go_on
     contents.update(dict.fromkeys(range(10, 20), "stone heron"))
     assert "segments failed" in caplog.text
     assert_holds(index, contents, ["heron stone"])
-    unmerged = len(index.view().segments)
+    unmerged = len(index.view.segments)
     put(index, {20: contents[20]})
     index.wait()
-    assert len(index.view().segments) < unmerged
+    assert len(index.view.segments) < unmerged

@@ -139,7 +139,7 @@ class LexicalStore(PostingTable):
         self._asked: tuple[tuple[str, Rows | None, TableView, QueryWeights], ...] = ()
 
     def __len__(self) -> int:
-        return self.texts
+        return self.view.texts
 
     def put(self, keys: Rows, texts: Sequence[str], tags: Sequence[Collection[str]] = ()) -> None:
         """Upsert texts by their keys.
@@ -173,12 +173,13 @@ class LexicalStore(PostingTable):
         if among is not None:
             shown = np.setdiff1d(among, hidden) if hidden.size else among
             return best(FoundTexts(shown, self.scores(query, shown, among)), k)
-        return self.read(lambda view: search(view, self._weights(view, query), k, hidden))
+        view = self.view
+        return search(view, self._weights(view, query), k, hidden)
 
     def scores(self, query: str, keys: Rows, among: Rows | None = None) -> NDArray[np.float64]:
         """Return the score of each key as in `search`; 0 for a missing text or one that shares no keyword."""
-        each = among is not None
-        return self.read(lambda view: scores(view, self._weights(view, query, among), keys, each=each))
+        view = self.view
+        return scores(view, self._weights(view, query, among), keys, each=among is not None)
 
     def terms_of(self, key: int, at_most: int | None = None) -> dict[str, int]:
         """Return the terms of a text with their counts, 0 for a tag; an empty dict for a missing text.
@@ -196,8 +197,8 @@ class LexicalStore(PostingTable):
         if not numbers or UNKNOWN in numbers:
             return _NOTHING
         if among is not None and among.size <= _LATEST:
-            return among[self.read(lambda view: holding(view, numbers, among)).all(axis=0)][:limit]
-        found = self.read(lambda view: keys_with(view, numbers))
+            return among[holding(self.view, numbers, among).all(axis=0)][:limit]
+        found = keys_with(self.view, numbers)
         return (found if among is None else found[contained(among, found)])[:limit]
 
     def rare_keys_with(self, limits: Mapping[str, int], among: Rows | None = None) -> dict[str, Rows]:
@@ -207,23 +208,17 @@ class LexicalStore(PostingTable):
         """
         if not limits:
             return {}
-        terms = list(limits)
-        with self.lock:
-            numbers = np.array(self.vocabulary.numbers(terms), dtype=np.int64)
+        terms, view = list(limits), self.view
+        numbers = np.array(self.vocabulary.numbers(terms), dtype=np.int64)
+        most, frequencies = np.fromiter(limits.values(), np.int64, len(terms)), view.frequencies_of(numbers)
         if among is not None:
-            most = list(limits.values())
-            total = int(self.frequencies_of(numbers).sum())
-            pairs = self.read(lambda view: pairs_among(view, numbers, among, np.array(most), total))
-            held = zip(terms, most, _grouped(*pairs, numbers.size), strict=True)
+            pairs = pairs_among(view, numbers, among, most, int(frequencies.sum()))
+            held = zip(terms, most.tolist(), _grouped(*pairs, numbers.size), strict=True)
             return {term: keys for term, limit, keys in held if keys.size <= limit}
-        with self.lock:
-            frequencies = self.frequencies_of(numbers)
-            # Under the lock, so that the counts match the view.
-            view = self.view()
-            (rare,) = (frequencies <= np.fromiter(limits.values(), np.int64, len(terms))).nonzero()
-            asked = rare[frequencies[rare] > 0]
-            found = dict(zip(asked.tolist(), _grouped(*_posted(view, numbers[asked]), asked.size), strict=True))
-            return {terms[place]: found.get(place, _NOTHING) for place in rare.tolist()}
+        (rare,) = (frequencies <= most).nonzero()
+        asked = rare[frequencies[rare] > 0]
+        found = dict(zip(asked.tolist(), _grouped(*_posted(view, numbers[asked]), asked.size), strict=True))
+        return {terms[place]: found.get(place, _NOTHING) for place in rare.tolist()}
 
     def sharing(self, keys: Rows, among: Rows, most: int) -> tuple[Rows, Rows, NDArray[np.float64]]:
         """Return for each of some keys the others among which a keyword joins it that at most `most` of these hold.
@@ -237,16 +232,14 @@ class LexicalStore(PostingTable):
             Three arrays: places in `keys`, other keys, and the sums of 1 / n of the common keywords, at most 1, by
             place and then by key.
         """
-        return self.read(lambda view: self._sharing(view, keys, among, most))
-
-    def _sharing(self, view: TableView, keys: Rows, among: Rows, most: int) -> tuple[Rows, Rows, NDArray[np.float64]]:
+        view = self.view
         found = [(here, *part.texts.entries(places), part) for part, here, places in view.located(keys)]
         owner = np.concatenate([_NOTHING, *(here.repeat(sizes) for here, _, sizes, _ in found)])
         words = np.concatenate([_NOTHING, *(part.texts.words[entries] for _, entries, _, part in found)])
-        frequencies = self.frequencies
+        frequencies = view.frequencies
         times = frequencies[words]
         # Where all texts count, their frequency says at once whether a word is rare.
-        (shared,) = ((times > 1) & (times <= most) if among.size == self.texts else times > 1).nonzero()
+        (shared,) = ((times > 1) & (times <= most) if among.size == view.texts else times > 1).nonzero()
         owner, words = owner[shared], words[shared]
         numbers = distinct(words)
         terms, held = pairs_among(view, numbers, among, np.full(numbers.size, most), int(frequencies[numbers].sum()))
@@ -271,51 +264,40 @@ class LexicalStore(PostingTable):
 
     def existing(self, terms: Iterable[str], without: Rows = _NOTHING, among: Rows | None = None) -> frozenset[str]:
         """Return those of `terms` that a text holds whose key is in `among` and not in `without`."""
-        asked = list(terms)
-        with self.lock:
-            numbers = self.vocabulary.numbers(asked)
-            # Most of the queried terms are usually unknown.
-            known = {term: number for term, number in zip(asked, numbers, strict=True) if number != UNKNOWN}
-            if not known:
-                return frozenset()
-            frequencies = self.frequencies_of(np.array(list(known.values()), dtype=np.int64)).tolist()
+        asked, view = list(terms), self.view
+        numbers = self.vocabulary.numbers(asked)
+        # Most of the queried terms are usually unknown.
+        known = {term: number for term, number in zip(asked, numbers, strict=True) if number != UNKNOWN}
+        if not known:
+            return frozenset()
+        frequencies = view.frequencies_of(np.array(list(known.values()), dtype=np.int64)).tolist()
         if among is not None:
             shown = np.setdiff1d(among, without) if without.size else among
             held = [term for term, count in zip(known, frequencies, strict=True) if count]
-            words = [known[term] for term in held]
-
-            def are_held(view: TableView) -> list[bool]:
-                found = [False] * len(words)
-                for part, _, places in view.located(shown) if words else ():
-                    for term, holders in part.postings_of(words):
-                        few, many = (places, holders) if places.size < holders.size else (holders, places)
-                        found[term] = found[term] or bool(contained(many, few).any())
-                return found
-
-            return frozenset(compress(held, self.read(are_held)))
+            words, found = [known[term] for term in held], [False] * len(held)
+            for part, _, places in view.located(shown) if words else ():
+                for term, holders in part.postings_of(words):
+                    few, many = (places, holders) if places.size < holders.size else (holders, places)
+                    found[term] = found[term] or bool(contained(many, few).any())
+            return frozenset(compress(held, found))
         # A term that more texts hold than `without` has keys needs no lookup.
         return frozenset(
             term
             for term, count in zip(known, frequencies, strict=True)
-            if count > without.size or (count and not np.isin(self.keys_with([term]), without).all())
+            if count > without.size or (count and not np.isin(keys_with(view, [known[term]]), without).all())
         )
 
     def having(self, terms: Collection[str], keys: Rows) -> NDArray[np.bool_]:
         """Return (terms, keys) bool: whether the text of each key holds each of `terms`."""
         numbers = self.vocabulary.numbers(list(terms))
-        return self.read(lambda view: holding(view, numbers, keys))
+        return holding(self.view, numbers, keys)
 
     def marks(self, terms: Sequence[str], keys: Rows) -> NDArray[np.uint8]:
         """Return the bits of those of up to eight terms that the text of each key holds; the first is the lowest."""
-        numbers = self.vocabulary.numbers(terms)
-
-        def marked(view: TableView) -> NDArray[np.uint8]:
-            found = np.zeros(keys.size, dtype=np.uint8)
-            for part, here, places in view.located(keys):
-                found[here] = part.marks(numbers)[places]
-            return found
-
-        return self.read(marked)
+        numbers, found = self.vocabulary.numbers(terms), np.zeros(keys.size, dtype=np.uint8)
+        for part, here, places in self.view.located(keys):
+            found[here] = part.marks(numbers)[places]
+        return found
 
     def _weights(self, view: TableView, query: str, among: Rows | None = None) -> QueryWeights:
         """Return the weights of a query among the texts of some keys, or of all, cached for repeated calls."""
@@ -323,10 +305,8 @@ class LexicalStore(PostingTable):
             if asked == query and searched is among and read is view:
                 return weights
         keywords = list(dict.fromkeys(search_terms(query)))
-        with self.lock:
-            numbers = self.vocabulary.numbers(keywords)
-            words = np.array(sorted({*numbers} - {UNKNOWN}), dtype=np.int64)
-            known = Statistics(self.spoken, self.total, self.frequencies_of(words))
+        words = np.array(sorted({*self.vocabulary.numbers(keywords)} - {UNKNOWN}), dtype=np.int64)
+        known = Statistics(view.spoken, view.total, view.frequencies_of(words))
         weights = QueryWeights(words, known if among is None else statistics_of(view, words, among))
         self._asked = ((query, among, view, weights), *self._asked[: _QUERIES - 1])
         return weights

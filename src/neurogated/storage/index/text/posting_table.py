@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import chain, repeat
 from pathlib import Path
 from threading import RLock, Thread
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from neurogated.core.columns import distinct
 from neurogated.core.files import write_text
 from neurogated.core.view import Rows
-from neurogated.storage.files import link_arrays, load_array, save_array
-from neurogated.storage.index.graph.topology import Column
+from neurogated.storage.files import link_arrays, load_arrays, save_arrays
 from neurogated.storage.index.text.segment import ForwardIndex, Places, TextSegment
 from neurogated.utils.background import JOB_FAILURES, started
 
@@ -63,9 +62,9 @@ class Vocabulary:
 
 _FORMAT = 11
 _STATE = "state.json"
-_COLUMNS = "counters.owners.npy", "counters.frequencies.npy"
+_COUNTERS = "counters"
 _WORDS = "words.json"
-_NUMBERS = "texts", "spoken", "total", "last_serial"
+_NUMBERS = "texts", "spoken", "total"
 NOWHERE = -1
 """The owner of a key without a text."""
 MEMTABLE_TEXTS = 512
@@ -78,17 +77,23 @@ _SHORT_MERGE = 4096
 _MOST_SEGMENTS = 12
 
 _logger = logging.getLogger(__name__)
-_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
 class TableView:
-    """A table at one moment, which readers use without its lock."""
+    """A table at one moment; it never changes."""
 
-    segments: tuple[TextSegment, ...]
+    segments: tuple[TextSegment, ...] = ()
     """The oldest and longest first."""
-    owners: NDArray[np.int32]
+    owners: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
     """For each key the serial number of the segment that owns its text, or `NOWHERE`."""
+    frequencies: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, dtype=np.int32))
+    """For each word the number of texts that hold it."""
+    texts: int = 0
+    spoken: int = 0
+    """Number of texts with words that are no tags."""
+    total: int = 0
+    """Number of words of all texts, with repetitions."""
 
     def living(self, part: TextSegment, places: Places) -> Places:
         """Return those of the places in a segment whose texts are live."""
@@ -103,33 +108,55 @@ class TableView:
             if here.size:
                 yield part, here, part.texts.keys.searchsorted(keys[here])
 
+    def frequencies_of(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return how many texts hold each word; 0 for an unknown number."""
+        return _get(self.frequencies, words, 0).astype(np.int64)
+
+    def without(self, keys: Rows) -> TableView:
+        """Return the table without the texts of `keys`; keys without a text are skipped."""
+        keys = keys[_get(self.owners, keys, NOWHERE) != NOWHERE]
+        if not keys.size:
+            return self
+        keys, view = distinct(keys), self
+        for part, _, places in self.located(keys):
+            view = view.counted(part.texts.take(places), -1)
+        owners = self.owners.copy()
+        owners[keys] = NOWHERE
+        return replace(view, owners=owners)
+
+    def counted(self, texts: ForwardIndex, sign: int, words: int = 0, **changes: Any) -> TableView:  # noqa: ANN401
+        """Return the table with the counts of more texts, or less by `sign`, and other changes.
+
+        `words` is how many words there are.
+        """
+        frequencies, lengths = _extended(self.frequencies, words, 0), texts.lengths()
+        np.add.at(frequencies, texts.words, sign)
+        return replace(
+            self,
+            frequencies=frequencies,
+            texts=self.texts + sign * lengths.size,
+            spoken=self.spoken + sign * int(np.count_nonzero(lengths)),
+            total=self.total + sign * int(np.add.reduce(lengths)),
+            **changes,
+        )
+
 
 class PostingTable:
     """Texts under integer keys; each text is a set of words with their counts.
 
     Each change adds a segment. Merges keep each segment much longer than the next; long merges run in a thread.
-    Replaced and removed texts stay in their segments as tombstones until a merge. Readers take the lock only briefly.
+    Replaced and removed texts stay in their segments as tombstones until a merge. Each change replaces the view as a
+    whole, so readers take it without a lock, and an interrupt leaves either the old or the new one.
     """
 
     def __init__(self) -> None:
+        # Serialises the changes.
         self.lock = RLock()
         self.vocabulary = Vocabulary()
-        self.texts = 0
-        self.spoken = 0
-        """Number of texts with words that are no tags."""
-        self.total = 0
-        """Number of words of all texts, with repetitions."""
+        self.view = TableView()
         self.last_serial = 0
-        # Replaced as a whole, so that an interrupt leaves either the old or the new segments.
-        self._segments: tuple[TextSegment, ...] = ()
         # How many segments belong to another table, too, and are not merged.
         self._shared = 0
-        # For each key the serial number of the segment that owns its text, or `NOWHERE`.
-        self._owners = _Places(np.int32)
-        # For each word the number of texts that hold it.
-        self._frequencies = _Places(np.int32)
-        self._view: TableView | None = None
-        self.changes = 0
         self._merging: Thread | None = None
         self._last_merging = NOWHERE
 
@@ -144,22 +171,17 @@ class PostingTable:
         if not keys.size:
             return
         with self.lock:
-            texts = self._numbered(keys, words, counts)
-            self._drop(keys)
-            self._owners.reach(int(np.maximum.reduce(keys)) + 1, NOWHERE)
-            self._frequencies.reach(len(self.vocabulary), 0)
-            run, old = self._memtable(keys.size), self._segments
-            whole = ForwardIndex.joined([*self._living(self.view(), run), texts]) if run else texts
+            texts, view = self._numbered(keys, words, counts), self.view.without(keys)
+            run = self._memtable(keys.size)
+            whole = ForwardIndex.joined([*self._living(view, run), texts]) if run else texts
             segment = TextSegment.of(whole, self._new_serial())
-            # As in `_merge`, old and new segments coexist while the owners change.
-            self._segments = (*old, segment)
-            self._owners.values[segment.texts.keys] = segment.serial
-            self._segments = (*old[: len(old) - len(run)], segment)
-            self._count(texts, 1)
-            self._changed()
-            if len(self._segments) > 1:
+            owners = _extended(view.owners, int(np.maximum.reduce(keys)) + 1, NOWHERE)
+            owners[segment.texts.keys] = segment.serial
+            segments = (*view.segments[: len(view.segments) - len(run)], segment)
+            self.view = view.counted(texts, 1, len(self.vocabulary), segments=segments, owners=owners)
+            if len(segments) > 1:
                 self._tidy()
-        if len(self._segments) > _MOST_SEGMENTS + self._shared:
+        if len(self.view.segments) > _MOST_SEGMENTS + self._shared:
             self.wait()
 
     def _numbered(self, keys: Rows, words: Sequence[Collection[str]], counts: NDArray[Any]) -> ForwardIndex:
@@ -175,28 +197,9 @@ class PostingTable:
     def remove(self, keys: Rows) -> None:
         """Remove the texts of `keys`; keys without a text are skipped."""
         with self.lock:
-            if self._drop(keys):
+            view, self.view = self.view, self.view.without(keys)
+            if view is not self.view:
                 self._tidy()
-
-    def _drop(self, keys: Rows) -> bool:
-        keys = keys[_get(self._owners.values, keys, NOWHERE) != NOWHERE]
-        if not keys.size:
-            return False
-        keys = distinct(keys)
-        for part, here, places in self.view().located(keys):
-            self._count(part.texts.take(places), -1)
-            self._owners.values[keys[here]] = NOWHERE
-        self._changed()
-        return True
-
-    def frequencies_of(self, words: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many texts hold each word; 0 for an unknown number."""
-        return _get(self._frequencies.values, words, 0).astype(np.int64)
-
-    @property
-    def frequencies(self) -> NDArray[np.int32]:
-        """How many texts hold each word."""
-        return self._frequencies.values
 
     def words_of(self, keys: Rows, at_most: int | None = None) -> list[dict[str, int]]:
         """Return for each key the words of its text with their counts, in the order of the words' numbers.
@@ -204,59 +207,31 @@ class PostingTable:
         With `at_most`, words that more texts hold are omitted. A key without a text has no words.
         """
         found: list[dict[str, int]] = [{} for _ in range(keys.size)]
-        with self.lock:
-            for part, here, places in self.view().located(keys):
-                entries, sizes = part.texts.entries(places)
-                words, owners = part.texts.words[entries].astype(np.int64), here.repeat(sizes)
-                if at_most is not None:
-                    few = (self.frequencies_of(words) <= at_most).nonzero()[0]
-                    words, entries, owners = words[few], entries[few], owners[few]
-                distinct, which = np.unique(words, return_inverse=True)
-                names, counts = self.vocabulary.words(distinct), part.texts.counts[entries].tolist()
-                for owner, place, count in zip(owners.tolist(), which.tolist(), counts, strict=True):
-                    found[owner][names[place]] = count
+        view = self.view
+        for part, here, places in view.located(keys):
+            entries, sizes = part.texts.entries(places)
+            words, owners = part.texts.words[entries].astype(np.int64), here.repeat(sizes)
+            if at_most is not None:
+                few = (view.frequencies_of(words) <= at_most).nonzero()[0]
+                words, entries, owners = words[few], entries[few], owners[few]
+            distinct, which = np.unique(words, return_inverse=True)
+            names, counts = self.vocabulary.words(distinct), part.texts.counts[entries].tolist()
+            for owner, place, count in zip(owners.tolist(), which.tolist(), counts, strict=True):
+                found[owner][names[place]] = count
         return found
 
-    def view(self) -> TableView:
-        """Return the present table; the view is valid until the next change."""
-        with self.lock:
-            if self._view is None:
-                self._view = TableView(self._segments, self._owners.values)
-            return self._view
-
-    def read(self, question: Callable[[TableView], _Answer]) -> _Answer:
-        """Return the answer to a read-only question; ask again if the table changed meanwhile."""
-        # In this order, a change that has begun meanwhile is seen below, where the lock waits for its end.
-        changes, view = self.changes, self._view
-        answer = question(self.view() if view is None else view)
-        with self.lock:
-            return answer if changes == self.changes else question(self.view())
-
     def isolated(self) -> Self:
-        """Return a table with the same texts, isolated from later changes. It shares the segments.
-
-        It also shares the vocabulary, and so the lock.
-        """
+        """Return a table with the same texts, isolated from later changes; it shares segments and vocabulary."""
         with self.lock:
-            columns = self._owners.values.copy(), self._frequencies.values.copy()
-            numbers = {name: getattr(self, name) for name in _NUMBERS}
-            table = self._of(self.vocabulary, self._segments, columns, numbers, shared=len(self._segments))
+            table = self._of(self.vocabulary, self.view, self.last_serial, shared=len(self.view.segments))
+            # It guards the vocabulary.
             table.lock = self.lock
             return table
 
     @classmethod
-    def _of(
-        cls,
-        vocabulary: Vocabulary,
-        segments: tuple[TextSegment, ...],
-        columns: Iterable[NDArray[np.int32]],
-        numbers: Mapping[str, int],
-        shared: int = 0,
-    ) -> Self:
+    def _of(cls, vocabulary: Vocabulary, view: TableView, last_serial: int, shared: int = 0) -> Self:
         table = cls()
-        table.vocabulary, table._segments, table._shared = vocabulary, segments, shared
-        table._owners, table._frequencies = map(_Places.of, columns)
-        table.texts, table.spoken, table.total, table.last_serial = (numbers[name] for name in _NUMBERS)
+        table.vocabulary, table.view, table.last_serial, table._shared = vocabulary, view, last_serial, shared
         return table
 
     def wait(self) -> None:
@@ -269,16 +244,16 @@ class PostingTable:
 
         The table must not change meanwhile; see `isolated`.
         """
-        for part in self._segments:
+        view = self.view
+        for part in view.segments:
             if previous is None or not link_arrays(previous, folder, part.name):
                 part.save(folder)
-        for name, column in zip(_COLUMNS, (self._owners, self._frequencies), strict=True):
-            save_array(folder / name, column.values)
-        write_text(folder / _WORDS, json.dumps(self.vocabulary.first(len(self._frequencies))))
+        save_arrays(folder, _COUNTERS, view)
+        write_text(folder / _WORDS, json.dumps(self.vocabulary.first(view.frequencies.size)))
         state = {
             "format": _FORMAT,
-            "segments": [{"name": s.name, "serial": s.serial, "mean": s.mean} for s in self._segments],
-            "numbers": {name: getattr(self, name) for name in _NUMBERS},
+            "segments": [{"name": s.name, "serial": s.serial, "mean": s.mean} for s in view.segments],
+            "numbers": {name: getattr(view, name) for name in _NUMBERS} | {"last_serial": self.last_serial},
         }
         write_text(folder / _STATE, json.dumps(state))
 
@@ -287,35 +262,24 @@ class PostingTable:
         """Return a table over the mapped files of a written one; raises OSError, or ValueError for another format."""
         state = json.loads((folder / _STATE).read_text(encoding="utf-8"))
         try:
-            listed = {_FORMAT: state["segments"]}[state["format"]]
+            listed, numbers = {_FORMAT: state["segments"]}[state["format"]], state["numbers"]
             segments = tuple(TextSegment.load(folder, **found) for found in listed)
             vocabulary = Vocabulary(json.loads((folder / _WORDS).read_text(encoding="utf-8")))
-            table = cls._of(
-                vocabulary, segments, (load_array(folder / name).copy() for name in _COLUMNS), state["numbers"]
-            )
+            counters = load_arrays(folder, _COUNTERS, TableView)
+            view = TableView(segments, **counters, **{name: numbers[name] for name in _NUMBERS})
+            last_serial = numbers["last_serial"]
         except (KeyError, TypeError, EOFError) as error:
             raise ValueError(f"{folder} holds no keyword index of format {_FORMAT}; rebuild the index") from error
-        if len(table.frequencies) != len(vocabulary):
+        if view.frequencies.size != len(vocabulary):
             raise ValueError(f"the files in {folder} belong to different states; rebuild the index")
-        return table
+        return cls._of(vocabulary, view, last_serial)
 
     def remap(self, folder: Path) -> None:
         """Use the files of a written state of this table instead of memory; raises OSError or ValueError."""
-        mapped = {segment.name: segment for segment in self.load(folder).view().segments}
+        mapped = {segment.name: segment for segment in self.load(folder).view.segments}
         with self.lock:
-            self._segments = tuple(mapped.get(segment.name, segment) for segment in self._segments)
-            self._view = None
-
-    def _count(self, texts: ForwardIndex, sign: int) -> None:
-        np.add.at(self._frequencies.values, texts.words, sign)
-        lengths = texts.lengths()
-        self.total += sign * int(np.add.reduce(lengths))
-        self.texts += sign * lengths.size
-        self.spoken += sign * int(np.count_nonzero(lengths))
-
-    def _changed(self) -> None:
-        self._view = None
-        self.changes += 1
+            segments = tuple(mapped.get(segment.name, segment) for segment in self.view.segments)
+            self.view = replace(self.view, segments=segments)
 
     # Segments
 
@@ -325,8 +289,8 @@ class PostingTable:
 
     def _tidy(self) -> None:
         """Merge segments that are too many for their lengths, or that hold too many tombstones."""
-        run = self._segments
-        is_sparse = sum(map(len, run)) > 2 * self.texts + MEMTABLE_TEXTS
+        run = self.view.segments
+        is_sparse = sum(map(len, run)) > 2 * self.view.texts + MEMTABLE_TEXTS
         if self._merging is not None or self._shared or not is_sparse:
             # The segments of a running merge, and the longer ones before them, are not merged again now.
             free = 1 + max((place for place, s in enumerate(run) if s.serial == self._last_merging), default=-1)
@@ -354,10 +318,10 @@ class PostingTable:
 
     def _memtable(self, added: int) -> Sequence[TextSegment]:
         """Return the last segments, to be merged at once with a new one of so many texts."""
-        lengths = [*map(len, self._segments), added]
+        lengths = [*map(len, self.view.segments), added]
         first = self._first_to_merge(lengths)
         is_long = self._merging is not None or self._shared or sum(lengths[first:]) > _SHORT_MERGE
-        return () if is_long else self._segments[first:]
+        return () if is_long else self.view.segments[first:]
 
     @staticmethod
     def _living(view: TableView, run: Sequence[TextSegment]) -> list[ForwardIndex]:
@@ -377,28 +341,22 @@ class PostingTable:
 
     def _merge(self, run: Sequence[TextSegment]) -> None:
         with self.lock:
-            view, serial = self.view(), self._new_serial()
+            view, serial = self.view, self._new_serial()
         merged = TextSegment.of(ForwardIndex.joined(self._living(view, run)), serial)
         keys = merged.texts.keys
         old = [part.serial for part in run]
         with self.lock:
-            segments = self._segments
+            segments, owners = self.view.segments, self.view.owners.copy()
             at = 1 + max(place for place, part in enumerate(segments) if part.serial in old)
-            # Old and new segments coexist while the owners change, so an interrupt neither loses nor doubles a text.
-            self._segments = (*segments[:at], merged, *segments[at:])
-            owners = self._owners.values
             owners[keys[np.isin(owners[keys], old)]] = serial
-            self._segments = tuple(part for part in self._segments if part.serial not in old and len(part))
-            self._changed()
+            every = (*segments[:at], merged, *segments[at:])
+            left = tuple(part for part in every if part.serial not in old and len(part))
+            self.view = replace(self.view, segments=left, owners=owners)
 
 
-class _Places(Column):
-    """A column with mutable values."""
-
-    def reach(self, size: int, filling: int) -> None:
-        """Extend the column to at least `size` values."""
-        if (missing := size - self.size) > 0:
-            self.extend(np.array(filling).repeat(missing))
+def _extended(values: NDArray[np.int32], size: int, filling: int) -> NDArray[np.int32]:
+    """Return a copy of at least so many values."""
+    return np.concatenate((values, np.array([filling], dtype=np.int32).repeat(max(size - values.size, 0))))
 
 
 def _get(values: NDArray[Any], places: Rows, missing: int) -> NDArray[Any]:

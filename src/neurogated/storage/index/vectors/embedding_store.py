@@ -43,7 +43,7 @@ def write_vectors(state: VectorState | None, folder: Path, previous: Path | None
         if previous is None or not linked(previous / name, folder / name):
             write(folder / name)
 
-    save_array(folder / _KEYS, state.slots.columns.keys[: state.slots.size])
+    save_array(folder / _KEYS, state.slots.keys[: state.slots.size])
     save_array(folder / _ALIVE, state.slots.alive)
     matrix, blocks, begin = state.matrix, state.matrix.files(), 0
     for name, count in blocks:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import os
 from collections.abc import Callable, Iterable, Iterator
-from copy import deepcopy
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -28,18 +25,6 @@ _LEAST_ROTATED = 256
 Flags = NDArray[np.bool_]
 
 
-@dataclass(slots=True)
-class _Columns:
-    """The arrays that all states share. A writer only appends entries, or replaces an array by a longer copy."""
-
-    # For each slot: its key.
-    keys: NDArray[np.int32]
-    # For each slot: the previous slot of its key.
-    earlier: NDArray[np.int32]
-    # For each key: its newest slot in any state.
-    latest: NDArray[np.int32]
-
-
 class Slots(NamedTuple):
     """One state of the slots of vectors.
 
@@ -53,13 +38,10 @@ class Slots(NamedTuple):
     """Number of slots with a live vector."""
     alive: Flags
     """Whether the vector of each slot is live."""
-    columns: _Columns
-
-    @classmethod
-    def empty(cls) -> Slots:
-        """Return the state without slots."""
-        nothing = (np.empty(0, dtype=np.int32) for _ in dataclasses.fields(_Columns))
-        return cls(0, 0, np.empty(0, dtype=np.bool_), _Columns(*nothing))
+    keys: NDArray[np.int32]
+    """The key of each slot. Later states share the array, and only append to it."""
+    latest: NDArray[np.int32]
+    """The live slot of each key."""
 
     @classmethod
     def of_columns(cls, keys: NDArray[np.int32], alive: Flags) -> Slots:
@@ -67,50 +49,35 @@ class Slots(NamedTuple):
         living = np.flatnonzero(alive)
         latest = np.full(int(keys.max(initial=_NONE)) + 1, _NONE, dtype=np.int32)
         latest[keys[living]] = living
-        earlier = np.full(keys.size, _NONE, dtype=np.int32)
-        return cls(keys.size, living.size, alive, _Columns(keys, earlier, latest))
+        return cls(keys.size, living.size, alive, keys, latest)
 
     def of(self, keys: Rows) -> Rows:
         """Return the slot of each key, -1 for a key without a vector."""
-        slots = self._last(keys)
-        if self.living == self.size:
-            return slots
-        slots[~self.alive[slots]] = _NONE
-        return slots
-
-    def _last(self, keys: Rows) -> Rows:
-        """Return the newest slot of each key in this state, live or not."""
-        latest = self.columns.latest
-        if np.maximum.reduce(keys, initial=_NONE) < latest.size:
-            slots = latest[keys].astype(np.int64)
-        else:
-            slots = np.full(keys.size, _NONE, dtype=np.int64)
-            known = keys < latest.size
-            slots[known] = latest[keys[known]]
-        while np.count_nonzero(later := slots >= self.size):
-            slots[later] = self.columns.earlier[slots[later]]
+        if np.maximum.reduce(keys, initial=_NONE) < self.latest.size:
+            return self.latest[keys].astype(np.int64)
+        slots = np.full(keys.size, _NONE, dtype=np.int64)
+        known = keys < self.latest.size
+        slots[known] = self.latest[keys[known]]
         return slots
 
     def keys_of(self, slots: Rows) -> Rows:
         """Return the key of each slot."""
-        return self.columns.keys[slots].astype(np.int64)
+        return self.keys[slots].astype(np.int64)
 
     def added(self, keys: Rows) -> Slots:
         """Return the state with a new slot for each key; the keys' previous slots are no longer live."""
-        columns, size = self.columns, self.size + keys.size
-        before = self._last(keys)
-        columns.keys = _grown(columns.keys, size)
-        columns.earlier = _grown(columns.earlier, size)
-        columns.latest = _grown(columns.latest, int(np.maximum.reduce(keys)) + 1)
-        columns.keys[self.size : size] = keys
-        columns.earlier[self.size : size] = before
-        # Last, after the arrays have grown: from now on readers of older states may see the new slots.
-        columns.latest[keys] = np.arange(self.size, size)
+        size, before, held = self.size + keys.size, self.of(keys), self.keys
+        if size > held.size:
+            held = np.empty(max(size, 2 * held.size), dtype=np.int32)
+            held[: self.size] = self.keys[: self.size]
+        held[self.size : size] = keys
+        beyond = max(int(np.maximum.reduce(keys)) + 1 - self.latest.size, 0)
+        latest = np.concatenate((self.latest, np.array([_NONE], dtype=np.int32).repeat(beyond)))
+        latest[keys] = np.arange(self.size, size)
         alive = np.concatenate((self.alive, np.array([True]).repeat(keys.size)))
         dying = before[before != _NONE]
-        dying = dying[self.alive[dying]]
         alive[dying] = False
-        return Slots(size, self.living + keys.size - dying.size, alive, columns)
+        return Slots(size, self.living + keys.size - dying.size, alive, held, latest)
 
     def removed(self, keys: Rows) -> Slots:
         """Return the state in which the vectors of `keys` are not live."""
@@ -118,18 +85,12 @@ class Slots(NamedTuple):
         slots = slots[slots != _NONE]
         if not slots.size:
             return self
-        alive = self.alive.copy()
-        alive[slots] = False
-        return Slots(self.size, self.living - slots.size, alive, self.columns)
+        alive, latest = self.alive.copy(), self.latest.copy()
+        alive[slots], latest[self.keys[slots]] = False, _NONE
+        return self._replace(living=self.living - slots.size, alive=alive, latest=latest)
 
 
-def _grown(array: NDArray[np.int32], size: int) -> NDArray[np.int32]:
-    """Return `array`, or a copy of at least twice its length with the same beginning."""
-    if size <= array.size:
-        return array
-    grown = np.full(max(size, 2 * array.size), _NONE, dtype=np.int32)
-    grown[: array.size] = array
-    return grown
+_NO_SLOTS = Slots.of_columns(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.bool_))
 
 
 Source = Iterable[tuple[Rows, Floats]]
@@ -267,7 +228,7 @@ class VectorState(NamedTuple):
     @classmethod
     def empty(cls, dimension: int) -> VectorState:
         """Return the state without vectors."""
-        return cls(Slots.empty(), VectorMatrix(dimension), None, uuid4().hex)
+        return cls(_NO_SLOTS, VectorMatrix(dimension), None, uuid4().hex)
 
     def added(self, keys: Rows, vectors: Floats) -> VectorState:
         """Return the state with vectors under distinct `keys`."""
@@ -281,14 +242,14 @@ class VectorState(NamedTuple):
     def rewritten(self) -> VectorState:
         """Return the state with the live vectors only, compacted into new slots; its index is to be rebuilt."""
         living = np.flatnonzero(self.slots.alive)
-        slots = Slots.empty()
+        slots = _NO_SLOTS
         if living.size:
             slots = slots.added(self.slots.keys_of(living))
         return VectorState(slots, self.matrix.gathered(living), None, uuid4().hex)
 
     def forked(self) -> VectorState:
         """Return the same state for a writer of its own; this must be the newest one."""
-        slots = self.slots._replace(columns=deepcopy(self.slots.columns))
+        slots = self.slots._replace(keys=self.slots.keys.copy())
         return VectorState(slots, self.matrix.sealed(), self.codes, uuid4().hex)
 
     def with_kept(self, kept: VectorState) -> VectorState:
