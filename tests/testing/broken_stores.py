@@ -15,9 +15,9 @@ from neurogated import GraphDelta, GraphStore, GraphView, MemoryNode
 from neurogated.core.clock import Clock
 from neurogated.core.model import Vector
 from neurogated.core.ports import GraphStorePort
-from neurogated.core.view import Rows
+from neurogated.core.view import Hits, Rows
 from neurogated.errors import NeurogatedError
-from neurogated.storage.snapshot import Found, GraphSnapshot
+from neurogated.storage.snapshot import GraphSnapshot
 
 
 class Sound(GraphStore):
@@ -77,7 +77,7 @@ class HalfSeen(Sound):
 
 
 class _LastTieFirstSearches(GraphSnapshot):
-    def nearest(self, queries: Sequence[Vector], k: int) -> list[Found]:
+    def nearest(self, queries: Sequence[Vector], k: int) -> list[Hits]:
         ((rows, scores),) = super().nearest(queries, 10**6)
         names = self.view.names(rows)
         by_name = sorted(range(rows.size), key=names.__getitem__, reverse=True)
@@ -90,7 +90,7 @@ class LastTieFirst(Sound):
 
 
 class _ApproximateSearches(GraphSnapshot):
-    def nearest(self, queries: Sequence[Vector], k: int) -> list[Found]:
+    def nearest(self, queries: Sequence[Vector], k: int) -> list[Hits]:
         nodes = self.nodes(self.view.live_nodes())
         newest = self.view.known_rows([node.id for node in nodes if node.embedding is not None][7:][-1:])
         ((rows, scores),) = super().nearest(queries, k + 1)
@@ -148,7 +148,7 @@ class FindsTheExpired(Sound):
 
 
 class _KeepsOldWordsSearches(GraphSnapshot):
-    def keyword_search(self, query: str, k: int) -> Found:
+    def keyword_search(self, query: str, k: int) -> Hits:
         rows, scores = super().keyword_search(query, k)
         put = (node for entry in self._graph.log.entries() for node in entry.delta.nodes)
         old = self.view.known_rows([node.id for node in put if query and query in node.content])
@@ -181,7 +181,7 @@ class ShowsEveryUser(Sound):
 
 
 class _WeighsEverybodysWordsSearches(GraphSnapshot):
-    def keyword_search(self, query: str, k: int) -> Found:
+    def keyword_search(self, query: str, k: int) -> Hits:
         everybody = GraphSnapshot(self._graph, self._state, replace(self.view, among=None), self._now)
         rows, scores = everybody.keyword_search(query, self.view.node_count)
         kept = self.view.admitted(rows)

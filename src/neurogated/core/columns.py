@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 Rows = NDArray[np.int64]
 """(n,) int64 row numbers."""
+Hits = tuple[Rows, NDArray[np.float64]]
+"""The rows or keys that a search found and their scores, both (n,), best first."""
 TYPE_CODE = np.int16
 """Numbers of edge types and node kinds; `EdgeType` and `register_kind` refuse more than fit."""
 NODE_COLUMNS: Mapping[str, type[np.generic]] = {

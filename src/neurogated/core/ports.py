@@ -16,7 +16,7 @@ from neurogated.core.found import Said
 from neurogated.core.judgements import CausalJudgement, QuestionJudgement
 from neurogated.core.kernel import Kernel
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector
-from neurogated.core.view import GraphView, Rows
+from neurogated.core.view import GraphView, Hits, Rows
 
 if TYPE_CHECKING:
     from neurogated.core.conflicts import Conflict, Validity
@@ -130,7 +130,7 @@ class Snapshot(Protocol):
     def restricted(self, filters: Filter | None, without: Collection[str] = ()) -> Snapshot:
         """Return the snapshot whose searches find only what a filter admits, and without the nodes `without`."""
 
-    def nearest(self, queries: Sequence[Vector], k: int) -> list[tuple[Rows, NDArray[np.float64]]]:
+    def nearest(self, queries: Sequence[Vector], k: int) -> list[Hits]:
         """Return for each query the rows of the `k` nearest neighbours and their cosines, best first, ties by id.
 
         Up to a thousand vectors are all compared; with more the search may be approximate.
@@ -142,7 +142,7 @@ class Snapshot(Protocol):
     def mean_vector(self, rows: Rows) -> NDArray[np.float32]:
         """Return the mean of the vectors of nodes, each of length 1; empty if none has one."""
 
-    def keyword_search(self, query: str, k: int) -> tuple[Rows, NDArray[np.float64]]:
+    def keyword_search(self, query: str, k: int) -> Hits:
         """Return the rows of the `k` best nodes by keywords and their scores > 0, best first, ties by id."""
 
     def keyword_scores(self, query: str, rows: Rows) -> NDArray[np.float64]:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from neurogated.core.columns import Layer, PatchedValues, Rows, contained, distinct, partitioned
+from neurogated.core.columns import Hits, Layer, PatchedValues, Rows, contained, distinct, partitioned
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.extras import import_extra
 from neurogated.core.model import EdgeKey
@@ -23,7 +23,7 @@ from neurogated.core.read_only import filled
 from neurogated.core.scope import Scope, ScopeFilter, ScopeRows
 from neurogated.errors import UnknownIdError
 
-__all__ = ["Arcs", "Computed", "GraphView", "Links", "Rows", "best_places"]
+__all__ = ["Arcs", "Computed", "GraphView", "Hits", "Links", "Rows", "best_places"]
 
 _MANY_SCOPES, _MOST_PAIRS = 1_000, 1_000
 """Beyond this many scopes, scanning the column of all nodes is quicker."""

@@ -22,7 +22,7 @@ from neurogated.core.found import Said
 from neurogated.core.model import MemoryEdge, MemoryNode, Vector, checked_count
 from neurogated.core.ports import Snapshot
 from neurogated.core.rendering import OWN
-from neurogated.core.view import GraphView, Rows, best_places
+from neurogated.core.view import GraphView, Hits, Rows, best_places
 from neurogated.errors import InputError
 from neurogated.slots.table import SlotValues
 from neurogated.storage.index.graph.validity import RowOutcomes
@@ -34,9 +34,6 @@ from neurogated.storage.live_graph import LiveGraph
 _TIMES = {"energy_at", "last_accessed", "created_at", "timestamp", "expires_at", "valid_from", "valid_to"}
 _ORDERED = {"id", "base_energy", "importance", "uses", "position"} | _TIMES
 _NO_ROWS = np.empty(0, dtype=np.int64)
-
-Found = tuple[Rows, NDArray[np.float64]]
-"""The rows or keys that a search found and their scores, both (n,), best first."""
 
 
 class GraphSnapshot(Snapshot):
@@ -65,7 +62,7 @@ class GraphSnapshot(Snapshot):
         view = self.view if filters is None else self._filtered(filters)
         return self._of(view.without(hidden, _NO_ROWS))
 
-    def nearest(self, queries: Sequence[Vector], k: int) -> list[Found]:
+    def nearest(self, queries: Sequence[Vector], k: int) -> list[Hits]:
         vectors, among = self._state.form.vectors, self._among
         return self._searched(lambda left_out: vectors.search_batch(queries, k, left_out, among), k)
 
@@ -75,7 +72,7 @@ class GraphSnapshot(Snapshot):
     def mean_vector(self, rows: Rows) -> NDArray[np.float32]:
         return self._state.form.vectors.mean(self._there(rows))
 
-    def keyword_search(self, query: str, k: int) -> Found:
+    def keyword_search(self, query: str, k: int) -> Hits:
         texts, among = self._texts, self._among
         return self._searched(lambda left_out: [texts.search(query, k, left_out, among)], k)[0]
 
@@ -218,7 +215,7 @@ class GraphSnapshot(Snapshot):
         rows = rows[rows < view.node_count]
         return rows[view.alive.take(rows).astype(np.bool_)]
 
-    def _searched(self, search: Callable[[Rows], list[Found]], k: int) -> list[Found]:
+    def _searched(self, search: Callable[[Rows], list[Hits]], k: int) -> list[Hits]:
         """Return the `k` best results of `search` as rows of the view; `search` takes the keys to leave out."""
         view, present, left_out = self.view, self._state.view, self._left_out()
         while True:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.columns import contained, partitioned
-from neurogated.core.view import Rows
+from neurogated.core.view import Hits, Rows
 from neurogated.storage.index.text.posting_table import TableView
 from neurogated.storage.index.text.segment import SATURATION, Places, TextSegment, length_norm
 
@@ -190,13 +190,6 @@ _LEAST_SCORE = float(np.nextafter(0, 1))
 _FEW_SHARE = 8
 
 
-class FoundTexts(NamedTuple):
-    """Texts found by a search."""
-
-    keys: Rows
-    scores: NDArray[np.float64]
-
-
 def statistics_of(view: TableView, words: Rows, keys: Rows) -> Statistics:
     """Return the statistics of the texts of some keys."""
     texts, total, frequencies = 0, 0, np.zeros(words.size, dtype=np.int64)
@@ -221,13 +214,13 @@ def _are_few(part: TextSegment, places: Places) -> bool:
     return places.size * _FEW_SHARE < len(part)
 
 
-def search(view: TableView, weights: QueryWeights, k: int, without: Rows) -> FoundTexts:
+def search(view: TableView, weights: QueryWeights, k: int, without: Rows) -> Hits:
     """Return the `k` best texts with their scores, and all ties, best first, ties in order of key."""
-    found = FoundTexts(np.empty(0, dtype=np.int64), np.empty(0))
+    keys, found = np.empty(0, dtype=np.int64), np.empty(0)
     # The longest segment comes first: its k-th best score is a pruning threshold for the others.
     for part in view.segments if k > 0 and weights.words.size else ():
         eligible = partial(_eligible, view, part, without)
-        least = max(kth_best(found.scores, k), _LEAST_SCORE)
+        least = max(kth_best(found, k), _LEAST_SCORE)
         of_all = weights.scores_of_all(part)
         if of_all is None:
             query = _Search(part, weights, k, least, eligible)
@@ -239,9 +232,8 @@ def search(view: TableView, weights: QueryWeights, k: int, without: Rows) -> Fou
                 # Ineligible texts may have taken places among the `k` best; search again without that bound.
                 places = eligible((of_all >= least).nonzero()[0])
             of_places = of_all[places]
-        keys = np.concatenate((found.keys, part.texts.keys[places]))
-        found = FoundTexts(keys, np.concatenate((found.scores, of_places)))
-    return best(found, k)
+        keys, found = np.concatenate((keys, part.texts.keys[places])), np.concatenate((found, of_places))
+    return best(keys, found, k)
 
 
 def _eligible(view: TableView, part: TextSegment, without: Rows, places: Places) -> Places:
@@ -260,9 +252,9 @@ def scores(view: TableView, weights: QueryWeights, keys: Rows, *, each: bool = F
     return scores
 
 
-def best(found: FoundTexts, k: int) -> FoundTexts:
+def best(keys: Rows, scores: NDArray[np.float64], k: int) -> Hits:
     """Return the `k` best texts that share a keyword, and all ties, best first, equal scores in order of key."""
-    least = max(kth_best(found.scores, k), _LEAST_SCORE) if k > 0 else np.inf
-    (good,) = (found.scores >= least).nonzero()
-    order = good[np.lexsort((found.keys[good], -found.scores[good]))]
-    return FoundTexts(found.keys[order], found.scores[order])
+    least = max(kth_best(scores, k), _LEAST_SCORE) if k > 0 else np.inf
+    (good,) = (scores >= least).nonzero()
+    order = good[np.lexsort((keys[good], -scores[good]))]
+    return keys[order], scores[order]

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neurogated.core.columns import contained, distinct, firsts
-from neurogated.core.view import Rows
+from neurogated.core.view import Hits, Rows
 from neurogated.storage.index.text.keyword_search import (
-    FoundTexts,
     QueryWeights,
     Statistics,
     best,
@@ -155,9 +154,7 @@ class LexicalStore(PostingTable):
         flat = np.array([count for counts in terms for count in counts.values()], dtype=np.int64)
         self.put_words(keys, terms, flat)
 
-    def search(
-        self, query: str, k: int, without: Rows = _NOTHING, among: Rows | None = None
-    ) -> tuple[Rows, NDArray[np.float64]]:
+    def search(self, query: str, k: int, without: Rows = _NOTHING, among: Rows | None = None) -> Hits:
         """Return keys and scores of the `k` best texts, best first, ties in order of key.
 
         Only texts that share a keyword with the query are results. Each distinct keyword of the query counts once. The
@@ -172,7 +169,7 @@ class LexicalStore(PostingTable):
         hidden = np.unique(without) if without.size else without
         if among is not None:
             shown = np.setdiff1d(among, hidden) if hidden.size else among
-            return best(FoundTexts(shown, self.scores(query, shown, among)), k)
+            return best(shown, self.scores(query, shown, among), k)
         view = self.view
         return search(view, self._weights(view, query), k, hidden)
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from neurogated.core.columns import partitioned
 from neurogated.core.files import write_text
 from neurogated.core.model import Vector, as_vector
-from neurogated.core.view import Rows
+from neurogated.core.view import Hits, Rows
 from neurogated.errors import InputError
 from neurogated.storage.files import linked, save_array
 from neurogated.storage.index.vectors.matrix import Floats, KeptBlock, VectorMatrix
@@ -86,9 +86,6 @@ def load_vectors(folder: Path) -> VectorState | None:
     return VectorState(slots, matrix, codes, epoch)
 
 
-Found = tuple[Rows, NDArray[np.float64]]
-"""Keys and cosines, best first."""
-
 # Bound on the rounding error of a single-precision cosine of some thousand dimensions.
 _ROUNDING_ERROR = 1e-5
 # Codes propose this many vectors, and five for each wanted one. These suffice if the k-th best is this many standard
@@ -106,7 +103,7 @@ _SCATTERED = 16
 _FEW = 4
 
 
-def nearest(state: VectorState, queries: Floats, k: int, *, without: Rows, among: Rows | None = None) -> list[Found]:
+def nearest(state: VectorState, queries: Floats, k: int, *, without: Rows, among: Rows | None = None) -> list[Hits]:
     """Return keys and cosines of at least the `k` most similar vectors to each query (q, dimension), best first.
 
     The result includes all vectors found that tie with the k-th. With `among`, it has only vectors of these keys.
@@ -132,7 +129,7 @@ def nearest(state: VectorState, queries: Floats, k: int, *, without: Rows, among
     if k < 1:
         return [(np.empty(0, dtype=np.int64), np.empty(0))] * len(queries)
     at_once = max(1, _SEARCHED_AT_ONCE // slots.size)
-    found: list[Found] = []
+    found: list[Hits] = []
     for begin in range(0, len(queries), at_once):
         chunk = queries[begin : begin + at_once]
         if state.codes is None or count <= EXACT_BELOW:
@@ -161,7 +158,7 @@ def _exact_cosines(state: VectorState, query: Floats, slots: Rows) -> NDArray[np
     return np.concatenate(scores)
 
 
-def _exact(state: VectorState, queries: Floats, k: int, eligible: NDArray[np.bool_], count: int) -> list[Found]:
+def _exact(state: VectorState, queries: Floats, k: int, eligible: NDArray[np.bool_], count: int) -> list[Hits]:
     size = state.slots.size
     if 2 * count < size:
         return _best_of(state, queries, k, eligible.nonzero()[0])
@@ -171,7 +168,7 @@ def _exact(state: VectorState, queries: Floats, k: int, eligible: NDArray[np.boo
     return [_best(state, query, k, _promising(row, k).nonzero()[0]) for query, row in zip(queries, scores, strict=True)]
 
 
-def _approximate(state: VectorState, query: Floats, k: int, eligible: NDArray[np.bool_]) -> Found:
+def _approximate(state: VectorState, query: Floats, k: int, eligible: NDArray[np.bool_]) -> Hits:
     """Return the `k` best and all ties that were found, by as many proposals as their errors demand."""
     codes, size, unit = state.codes, state.slots.size, _units(query[None])
     assert codes is not None  # noqa: S101 - the caller checked it
@@ -195,7 +192,7 @@ def _approximate(state: VectorState, query: Floats, k: int, eligible: NDArray[np
     return _exact(state, query[None], k, eligible, int(np.count_nonzero(eligible)))[0]
 
 
-def _best_of(state: VectorState, queries: Floats, k: int, slots: Rows) -> list[Found]:
+def _best_of(state: VectorState, queries: Floats, k: int, slots: Rows) -> list[Hits]:
     """Return for each query the `k` best of `slots` and all ties; `slots` has at least `k`."""
     if slots.size <= _FEW * k:
         return [_best(state, query, k, slots) for query in queries]
@@ -209,7 +206,7 @@ def _promising(rough: Floats, k: int) -> NDArray[np.bool_]:
     return promising
 
 
-def _best(state: VectorState, query: Floats, k: int, slots: Rows) -> Found:
+def _best(state: VectorState, query: Floats, k: int, slots: Rows) -> Hits:
     """Return the `k` best of `slots` by exact cosine, and all ties."""
     scores = _exact_cosines(state, query, slots)
     order = (-scores).argsort(kind="stable")
@@ -363,7 +360,7 @@ class EmbeddingStore:
             return False
         return np.array_equal(as_vector(vector), state.matrix.vectors(np.array([slot])).rows[0])
 
-    def search(self, query: Vector, k: int, without: Rows = _NOTHING, among: Rows | None = None) -> Found:
+    def search(self, query: Vector, k: int, without: Rows = _NOTHING, among: Rows | None = None) -> Hits:
         """Return keys and cosines of at least the `k` most similar vectors, best first.
 
         The result includes all vectors found that tie with the k-th, so that the caller can break the tie.
@@ -378,7 +375,7 @@ class EmbeddingStore:
 
     def search_batch(
         self, queries: Sequence[Vector], k: int, without: Rows = _NOTHING, among: Rows | None = None
-    ) -> list[Found]:
+    ) -> list[Hits]:
         """Return the result of `search` for each query; one batch takes less time than single searches."""
         state = self._state
         if state is None or k < 1 or not len(queries):
