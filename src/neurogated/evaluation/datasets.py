@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -25,6 +26,7 @@ _SILENT = "abstention"  # The kind of question that the chat does not answer.
 _PLACE = re.compile(r"\s*->->\s*\S+\s*$")
 """The place in the plan of the chat, which most messages of the user end with."""
 _NUMBER = re.compile(r"\d+")
+_WEEKDAY = re.compile(r"\(\S*|周\S")
 _ANSWERS = ("answer", "ideal_answer", "ideal_summary", "ideal_response", "expected_compliance")
 
 
@@ -60,10 +62,8 @@ def _beam_messages(chat: object, path: Path) -> Iterator[Document]:
     for session, batch in enumerate(_beam_batches(chat), start=1):
         records = [Record(one, f"{path}, batch {session}, message {place}") for place, one in enumerate(batch, start=1)]
         anchor = next((one.value["time_anchor"] for one in records if one.has("time_anchor")), None)
-        try:
-            day = None if anchor is None else datetime.strptime(str(anchor), "%B-%d-%Y").replace(tzinfo=UTC)
-        except ValueError:
-            raise DatasetError(f"{path}: {anchor!r} is no day such as 'March-15-2024'") from None
+        told = f"{path}: {anchor!r} is no day such as 'March-15-2024'"
+        day = None if anchor is None else _moment(anchor, told, "%B-%d-%Y")
         for place, one in enumerate(records, start=1):
             role, text = one.get("role", str), one.get("content", str, default="")
             if text := (_PLACE.sub("", text) if role == "user" else text).strip():
@@ -80,6 +80,15 @@ def _beam_batches(value: Any) -> Iterator[list[Any]]:  # noqa: ANN401 - JSON
             yield from (
                 batch for plan in (one.values() if isinstance(one, dict) else ()) for batch in _beam_batches(plan)
             )
+
+
+def _moment(value: object, refusal: str, *forms: str) -> datetime:
+    """Return a time, in UTC, by the first form that it has without the day of the week; raises DatasetError."""
+    text = " ".join(_WEEKDAY.sub(" ", str(value)).split())
+    for form in forms:
+        with suppress(ValueError):
+            return datetime.strptime(text, form).replace(tzinfo=UTC)
+    raise DatasetError(refusal)
 
 
 def _told(notes: Mapping[str, int], of: str = "") -> tuple[str, ...]:
@@ -128,11 +137,9 @@ def load_locomo(name: str, folder: Path) -> Dataset:
 def _locomo_turns(conversation: Record) -> Iterator[Document]:
     """Yield the turns that have words, each with its `dia_id` as id, so that indexing it again changes nothing."""
     for number in sorted(int(match[1]) for match in map(_LOCOMO_SESSION.fullmatch, conversation.value) if match):
-        when, moment = conversation.value.get(f"session_{number}_date_time"), None
-        try:
-            moment = datetime.strptime(when, _SESSION_TIME).replace(tzinfo=UTC) if when else None
-        except (TypeError, ValueError):
-            raise DatasetError(f"{conversation.where}: session_{number}_date_time {when!r} is no time") from None
+        when = conversation.value.get(f"session_{number}_date_time")
+        told = f"{conversation.where}: session_{number}_date_time {when!r} is no time"
+        moment = _moment(when, told, _SESSION_TIME) if when else None
         scope = Scope(session_id=f"session {number}")
         for turn in conversation.records(f"session_{number}"):
             text, caption = turn.get("text", str, default=""), turn.get("blip_caption", str, default="")
@@ -158,7 +165,6 @@ def _locomo_evidence(record: Record) -> list[str]:
 
 _ABSTENTION = "_abs"
 """The end of the id of a question that the history does not answer."""
-_FORMATS = ("%Y/%m/%d %H:%M", "%Y/%m/%d", "%Y-%m-%d")
 
 
 def load_longmemeval(name: str, folder: Path, *, by_session: bool = False) -> Dataset:
@@ -215,15 +221,8 @@ def _history(record: Record, *, by_session: bool) -> Collection:
 
 
 def _day_and_time(value: object, where: str) -> datetime:
-    """Return a date such as `2023/05/30 (Tue) 23:40`."""
-    words = str(value).split()
-    text = " ".join(word for word in words if not word.startswith("("))
-    for form in _FORMATS:
-        try:
-            return datetime.strptime(text, form).replace(tzinfo=UTC)
-        except ValueError:
-            continue
-    raise DatasetError(f"{where}: {value!r} is no date such as '2023/05/30 (Tue) 23:40'")
+    told = f"{where}: {value!r} is no date such as '2023/05/30 (Tue) 23:40'"
+    return _moment(value, told, "%Y/%m/%d %H:%M", "%Y/%m/%d", "%Y-%m-%d")
 
 
 # --- MemDaily --------------------------------------------------------------------------------------------------------
@@ -232,7 +231,6 @@ def _day_and_time(value: object, where: str) -> datetime:
 
 _FAILED = frozenset({"[ERRORQ]", "[ERRORA]"})
 """What the generator writes in place of a question or an answer."""
-_TIME = re.compile(r"(\d{4})年(\d{1,2})月(\d{1,2})日(?:\s*周\S)?\s*(\d{1,2}):(\d{2})")
 
 
 def load_memdaily(name: str, folder: Path) -> Dataset:
@@ -275,16 +273,10 @@ def _notes_of_user(user: Record, kind: str, group: str, counts: Counter[str]) ->
 
 
 def _moment_of(one: Record) -> datetime | None:
-    """Return a time such as `2024年04月01日 周一 08:42`."""
     if not one.has("time"):
         return None
-    found = _TIME.fullmatch(one.get("time", str).strip())
-    try:
-        year, month, day, hour, minute = map(int, found.groups() if found else ())
-        return datetime(year, month, day, hour, minute, tzinfo=UTC)
-    except ValueError:
-        where, value = one.where, one.value["time"]
-        raise DatasetError(f"{where}: {value!r} is no time such as '2024年04月01日 周一 08:42'") from None
+    told = f"{one.where}: {one.value['time']!r} is no time such as '2024年04月01日 周一 08:42'"
+    return _moment(one.get("time", str), told, "%Y年%m月%d日 %H:%M", "%Y年%m月%d日%H:%M")
 
 
 # --- By name ---------------------------------------------------------------------------------------------------------
