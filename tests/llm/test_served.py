@@ -1,3 +1,5 @@
+"""Models behind OpenAI's protocol and behind Anthropic's."""
+
 from __future__ import annotations
 
 import json
@@ -7,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from neurogated.errors import ConfigError, LLMError, MissingExtraError, UnusableAnswerError
+from neurogated.errors import LLMError, MissingExtraError, UnusableAnswerError
 from neurogated.llm.base import LENGTH
 from tests.llm.conftest import form_of
 
@@ -20,14 +22,16 @@ SERVICES = ["llm", "claude"]
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": False}
 
 
-def test_the_answer_and_its_tokens_are_returned(server: Server) -> None:
+@pytest.mark.parametrize("service", SERVICES)
+def test_the_answer_comes_without_the_thinking_and_with_its_tokens(server: Server, service: str) -> None:
     server.says("Hello.", usage=(21, 4))
+    llm = getattr(server, service)()
 
-    text, meta = server.llm().infer(ASKED)
+    text, meta = llm.infer(ASKED)
 
     assert text == "Hello."
     assert meta == {
-        "model": "test-model", "prompt_tokens": 21, "completion_tokens": 4, "finish_reason": "stop", "cached": False,
+        "model": llm.name, "prompt_tokens": 21, "completion_tokens": 4, "finish_reason": "stop", "cached": False,
     }  # fmt: skip
 
 
@@ -39,6 +43,20 @@ def test_the_request_has_the_settings(server: Server) -> None:
     assert server.requests == [{"model": "test-model", "messages": ASKED, "temperature": 0.5, "max_tokens": 11}]
     assert server.paths == ["/v1/chat/completions"]
     assert server.headers[0]["authorization"] == "Bearer secret-key"
+
+
+def test_a_request_to_anthropic_has_a_separate_system_text(server: Server) -> None:
+    server.says("Hello.")
+    turns = [*ASKED[1:], {"role": "assistant", "content": "Hi."}, {"role": "user", "content": "How are you?"}]
+
+    server.claude(temperature=0.5, max_new_tokens=11).infer([ASKED[0], *turns])
+
+    assert server.requests == [
+        {"model": "claude-test", "max_tokens": 11, "messages": turns, "system": "Be brief.", "temperature": 0.5}
+    ]
+    assert server.paths == ["/v1/messages"]
+    # Versions of the package use different headers.
+    assert any("secret-key" in value for value in server.headers[0].values())
 
 
 def test_a_cut_off_answer_says_so(server: Server) -> None:
@@ -163,24 +181,25 @@ def test_garbage_is_an_error_that_names_model_and_address(
 
 
 FORMS = ["json_schema", "tools", "json_object", "nothing"]
+FORMS_OF = {"llm": FORMS, "claude": ["output_config", "tools", "nothing"]}
 """The ways to tell the form of an answer, in the order in which they are tried."""
 
 
 @pytest.mark.parametrize("status", [400, 422])
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("service", "form"), [(service, form) for service in SERVICES for form in FORMS_OF[service]])
 def test_the_form_that_a_server_takes_is_found_once(
-    server: Server, form: str, status: int, caplog: pytest.LogCaptureFixture
+    server: Server, service: str, form: str, status: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.takes(form, {"a": "bä"}, status)
-    llm = server.llm()
+    llm, forms = getattr(server, service)(), FORMS_OF[service]
 
     for _ in range(2):
         assert json.loads(llm.infer(ASKED, schema=SCHEMA)[0]) == {"a": "bä"}
 
-    tried = FORMS[: FORMS.index(form) + 1]
+    tried = forms[: forms.index(form) + 1]
     assert list(map(form_of, server.requests)) == [*tried, form]
     assert all(request["temperature"] == 0.0 for request in server.requests)
-    assert ("json_schema" in caplog.text) == (form != "json_schema")
+    assert (forms[0] in caplog.text) == (form != forms[0])
 
 
 def test_the_tool_has_the_schema(server: Server) -> None:
@@ -221,12 +240,6 @@ def test_a_server_that_takes_no_temperature_is_asked_without_it_from_then_on(ser
         assert llm.infer(ASKED)[0] == "Hello."
 
     assert ["temperature" in request for request in server.requests] == [True, False, False]
-
-
-@pytest.mark.parametrize("key", [None, ""])
-def test_neither_key_nor_address_is_refused_when_built(server: Server, key: str | None) -> None:
-    with pytest.raises(ConfigError):
-        server.llm(api_key=key, base_url=None)
 
 
 def test_a_missing_package_says_how_to_install_it(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
