@@ -26,7 +26,7 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.errors import InputError
 from neurogated.integrations.langchain import ChatModel, MemoryChatHistory, MemoryRetriever
 from neurogated.integrations.langchain_agents import MemoryMiddleware
-from tests.integrations.langgraph.plain_chat import plain_chat
+from tests.integrations.langgraph.words import plain_chat
 
 QUESTION = "What is the name of my heron?"
 FACT = "The name of my heron is Ada."

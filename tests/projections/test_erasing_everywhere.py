@@ -15,7 +15,7 @@ from neurogated.session.compose import build
 from neurogated.session.fallback import FallbackWarning
 from neurogated.testing import ManualClock
 from tests.gate import Gate
-from tests.integrations.langgraph.plain_chat import plain_chat
+from tests.integrations.langgraph.words import plain_chat
 from tests.repeating import Repeating
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from neurogated.errors import ConfigError, InputError, LLMError
 from neurogated.integrations.langgraph.dialogue import StoreDialogue
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import NeuroStore
-from tests.integrations.langgraph.plain_chat import plain_chat
-from tests.integrations.langgraph.words import ScriptedChat, WordEmbeddings
+from tests.integrations.langgraph.words import ScriptedChat, WordEmbeddings, plain_chat
 from tests.postgres_server import Postgres
 
 TOPICS = {

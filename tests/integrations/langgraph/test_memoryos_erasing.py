@@ -20,8 +20,7 @@ from neurogated.dialogue.model import DialoguePage
 from neurogated.integrations.langgraph.dialogue import StoreDialogue
 from neurogated.integrations.langgraph.memoryos import MemoryOS
 from neurogated.integrations.langgraph.store import AsyncNeuroStore, NeuroStore
-from tests.integrations.langgraph.plain_chat import plain_chat
-from tests.integrations.langgraph.words import WordEmbeddings
+from tests.integrations.langgraph.words import WordEmbeddings, plain_chat
 
 WORD = "zanzibar"
 TOLD = f"I live in Lyon near the {WORD} bakery. I like {WORD} jazz."
