@@ -6,9 +6,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from http.server import ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import pytest
@@ -21,7 +19,9 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.integrations.anthropic_memory import AsyncMemoryTool, MemoryFiles, MemoryTool
-from tests.chat_handler import ChatHandler
+from tests.llm.conftest import Server, server
+
+__all__ = ["server"]
 
 TEXT = "# Ana\n\nHer heron is called Ada.\nShe likes tea.\n"
 
@@ -195,39 +195,17 @@ def test_files_are_those_that_their_own_tool_writes(memory: NeuroGraphMemory, tm
     run_state_machine_as_test(Machine, settings=settings(max_examples=15, stateful_step_count=15, deadline=None))
 
 
-class _Claude(ChatHandler):
-    """Stores a file, looks at it, and answers."""
-
-    requests: list[dict[str, Any]]
-
-    def answer(self, request: dict[str, Any]) -> None:
-        self.requests.append(request)
-        commands: list[dict[str, Any]] = [
-            {"command": "create", "path": "/memories/ana.md", "file_text": TEXT},
-            {"command": "view", "path": "/memories/../etc/passwd"},
-        ]
-        turn = len(self.requests) - 1
-        is_last = turn >= len(commands)
-        used = {"type": "tool_use", "id": f"t{turn}", "name": "memory", "input": {} if is_last else commands[turn]}
-        self.send(200, {
-            "id": "1", "type": "message", "role": "assistant", "model": "m", "stop_sequence": None,
-            "stop_reason": "end_turn" if is_last else "tool_use", "usage": {"input_tokens": 1, "output_tokens": 1},
-            "content": [{"type": "text", "text": "Done."} if is_last else used],
-        })  # fmt: skip
-
-
-def test_the_tool_runner_of_their_client_runs_it(memory: NeuroGraphMemory, tool: MemoryTool) -> None:
-    _Claude.requests = []
-    with ThreadingHTTPServer(("127.0.0.1", 0), _Claude) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        client = Anthropic(api_key="none", base_url=f"http://127.0.0.1:{server.server_port}")
-        runner = client.beta.messages.tool_runner(
-            model="m", max_tokens=9, tools=[tool], messages=[{"role": "user", "content": "Remember my heron."}]
-        )
-        runner.until_done()
-        server.shutdown()
-    assert {"type": "memory_20250818", "name": "memory"} in _Claude.requests[0]["tools"]
-    created, refused = (one["messages"][-1]["content"][0] for one in _Claude.requests[1:])
+def test_the_tool_runner_of_their_client_runs_it(memory: NeuroGraphMemory, tool: MemoryTool, server: Server) -> None:
+    create = {"command": "create", "path": "/memories/ana.md", "file_text": TEXT}
+    server.script.append(lambda handler: handler.send(200, handler.called(create, "memory")))
+    view = {"command": "view", "path": "/memories/../etc/passwd"}
+    server.script.append(lambda handler: handler.send(200, handler.called(view, "memory")))
+    server.says("Done.")
+    client = Anthropic(api_key="none", base_url=server.url.removesuffix("/v1"))
+    said: Any = [{"role": "user", "content": "Remember my heron."}]
+    client.beta.messages.tool_runner(model="m", max_tokens=9, tools=[tool], messages=said).until_done()
+    assert {"type": "memory_20250818", "name": "memory"} in server.requests[0]["tools"]
+    created, refused = (one["messages"][-1]["content"][0] for one in server.requests[1:])
     assert not created.get("is_error")
     assert refused["is_error"]
     assert "passwd" in json.dumps(refused)

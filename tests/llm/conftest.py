@@ -43,19 +43,19 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(payload)
 
-    def called(self, argument: dict[str, Any]) -> bytes:
-        """Return an answer that calls the tool."""
-        if self.path.endswith("/messages"):
-            body = json.loads(self.message("Here it is.", "tool_use", None))
-            body["content"].append({"type": "tool_use", "id": "t", "name": "answer", "input": argument})
+    def called(self, argument: dict[str, Any], tool: str = "answer") -> bytes:
+        """Return an answer that calls a tool."""
+        if "/messages" in self.path:
+            body = json.loads(self.message("Here it is.", "tool_use", (7, 3)))
+            body["content"].append({"type": "tool_use", "id": "t", "name": tool, "input": argument})
         else:
             body = json.loads(self.message(None, "tool_calls", None))
-            call = {"name": "answer", "arguments": json.dumps(argument)}
+            call = {"name": tool, "arguments": json.dumps(argument)}
             body["choices"][0]["message"]["tool_calls"] = [{"id": "t", "type": "function", "function": call}]
         return json.dumps(body).encode()
 
     def message(self, text: object, finish: str | None, usage: tuple[int, int] | None) -> bytes:
-        if self.path.endswith("/messages"):
+        if "/messages" in self.path:
             body: dict[str, Any] = {
                 "id": "m", "type": "message", "role": "assistant", "model": "m",
                 "content": [{"type": "thinking", "thinking": "hm", "signature": "s"}, {"type": "text", "text": text}],
