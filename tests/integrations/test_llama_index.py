@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-import pytest
 from llama_index.core.llms import ChatMessage
 from llama_index.core.memory import Memory
 from sqlalchemy.ext.asyncio import create_async_engine
@@ -18,25 +17,16 @@ QUESTION = "What is the name of my heron?"
 FACT = "The name of my heron is Ada."
 
 
-def test_a_retriever_returns_nodes_of_its_user(memory: NeuroGraphMemory) -> None:
+def test_a_retriever_returns_nodes_of_its_user_without_the_question_that_is_asked(memory: NeuroGraphMemory) -> None:
     memory.add(FACT, user_id="ana", title="Birds", metadata={"place": "pond"})
     memory.add("The name of my heron is Bo.", user_id="bob")
-    ana = MemoryNodeRetriever(memory, user_id="ana", options={"top_n": 3})
+    memory.add({"role": "user", "content": QUESTION}, user_id="ana", session_id="tuesday")
+    ana = MemoryNodeRetriever(memory, user_id="ana", session_id="tuesday", options={"top_n": 3})
     (found,) = ana.retrieve(QUESTION)
     assert (found.text, found.score is not None) == (FACT, True)
     assert {"place": "pond", "title": "Birds"}.items() <= found.metadata.items()
     (found,) = asyncio.run(MemoryNodeRetriever(memory, user_id="bob").aretrieve(QUESTION))
     assert "Bo" in found.text
-
-
-@pytest.mark.parametrize("session", ["tuesday", None])
-def test_a_retriever_leaves_out_the_question_that_is_stored_before_it_is_asked(
-    memory: NeuroGraphMemory, session: str | None
-) -> None:
-    memory.add(FACT, user_id="ana", session_id="monday")
-    memory.add({"role": "user", "content": QUESTION}, user_id="ana", session_id="tuesday")
-    found = MemoryNodeRetriever(memory, user_id="ana", session_id=session).retrieve(QUESTION)
-    assert [one.text for one in found] == [FACT]
 
 
 @asynccontextmanager

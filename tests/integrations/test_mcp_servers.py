@@ -272,10 +272,6 @@ def tool_call(arguments: bytes) -> bytes:
     return b'{"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": ' + params + b"}"
 
 
-def ping(identity: bytes) -> bytes:
-    return b'{"jsonrpc": "2.0", "id": ' + identity + b', "method": "ping"}'
-
-
 def test_every_body_is_answered_within_bounds() -> None:
     bodies: list[tuple[bytes, int, int | None, str]] = [
         (tool_call(rb'{"text": "Half \ud83d, whole \ud83d\ude00."}'), 200, 7, "ids"),
@@ -284,11 +280,7 @@ def test_every_body_is_answered_within_bounds() -> None:
         (b"\xff\xfe", 400, None, "-32700"),
         (b"", 400, None, "-32700"),
         (b'{"id": 4, "method": "ping"}', 400, 4, "-32600"),
-        (b"[]", 400, None, "-32600"),
-        (b'{"jsonrpc": "2.0", "id": ' + b"9" * 5_000 + b', "method": "ping"}', 400, None, "-32700"),
-        (b'{"jsonrpc": "2.0", "id": ' + b"9" * 5_000 + b', "method": "ping"', 400, None, "-32700"),
-        *((ping(odd), 400, None, "-32600") for odd in (b"null", b"1.5", b"2.0", b"true", b"{}", b"[1]")),
-        (b"\xef\xbb\xbf" + ping(b"6"), 200, 6, "result"),
+        (b'\xef\xbb\xbf{"jsonrpc": "2.0", "id": 6, "method": "ping"}', 200, 6, "result"),
         (b"[" * 100_000, 413, None, "20,000 lists and objects"),
         (tool_call(b'{"tags": [' + b"1," * 60_000 + b"1]}"), 413, None, "more than 50,000 values"),
         (tool_call(b'{"text": "' + b"a " * 500_000 + b'"}'), 413, None, "more than 1,000,000 bytes"),

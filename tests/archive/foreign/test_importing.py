@@ -15,7 +15,7 @@ from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.postgres import PostgresSaver
 from langgraph.graph import START, MessagesState, StateGraph
 
-from neurogated import ANY_USER, MemoryConfig, NeuroGraphMemory
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.errors import DatasetError, InputError
 from neurogated.session.compose import build
 from neurogated.testing import ManualClock
@@ -48,15 +48,6 @@ def test_a_second_import_adds_nothing_and_a_later_export_only_what_is_new(config
         assert [one.content for one in turns] == [text for _, text in _SAID]
         other = memory.admin.import_from("chatgpt", path, user_id="bob")
         assert other.added == 6
-
-
-def test_an_item_of_another_user_is_told_and_stays(plain: MemoryConfig, tmp_path: Path) -> None:
-    with NeuroGraphMemory(plain) as memory:
-        for user, text, faults in (("ana", "Tea.", 0), ("ben", "Jam.", 1)):
-            item = {"namespace": ["notes"], "key": "k", "value": {"text": text}}
-            path = written(tmp_path / "items.json", [item])
-            assert memory.admin.import_from("langgraph", path, user_id=user).faults == faults
-        assert [one.content for one in memory.find(kinds=["item"], user_id=ANY_USER)] == ["Tea."]
 
 
 def test_a_later_agent_file_replaces_no_message_of_an_earlier_one(plain: MemoryConfig, tmp_path: Path) -> None:
