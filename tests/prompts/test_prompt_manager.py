@@ -10,24 +10,14 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from neurogated.core.judgements import QuestionKind
-from neurogated.prompts.prompt_manager import STRENGTHS, PromptTemplate, PromptTemplateManager, few_shot
+from neurogated.prompts.prompt_manager import (
+    STRENGTHS,
+    PromptTemplate,
+    PromptTemplateManager,
+    built_in_prompt,
+    few_shot,
+)
 
-VALUES = {
-    "causal_extraction": ["first", "second"],
-    "claims": ["attributes", "messages"],
-    "community_names": ["groups"],
-    "consolidation": ["memories"],
-    "contradiction": ["pairs"],
-    "dialogue_page": ["page", "previous"],
-    "dialogue_traits": ["dimensions", "messages"],
-    "grade": ["answers", "given", "kind", "question"],
-    "importance": ["texts"],
-    "kernel_generation": ["query"],
-    "ner": ["text"],
-    "qa": ["passages", "question"],
-}
-NAMES = list(VALUES)
-MANAGER = PromptTemplateManager()
 # Version and checksum of the words of each prompt: other words need another version.
 WORDS = {
     "causal_extraction": "2:46c70439",
@@ -43,6 +33,9 @@ WORDS = {
     "ner": "2:84e95ab6",
     "qa": "3:c195e381",
 }
+NAMES = list(WORDS)
+VALUES = {name: built_in_prompt(name).values for name in NAMES}
+MANAGER = PromptTemplateManager()
 ANSWERS = [
     (name, json.loads(message["content"]))
     for name in NAMES

@@ -6,6 +6,7 @@ import hashlib
 import math
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,14 +59,13 @@ MULTILINGUAL_NAMES = ("multilingual", "multilingual-e5-small")
 def build_embedder(config: MemoryConfig, *, api_key: str | None = None, exact: bool = False) -> Embedder:
     """Return the embedder of `config.embedding_name`, whose package it imports; see `load_graph` for `exact`."""
     name, settings = config.embedding_name, config.embedding
+    prompts: dict[str, Any] = {"query_prompt": settings.query_prompt, "document_prompt": settings.document_prompt}
     if name in _HASH_NAMES:
         return HashEmbedder()
     if name in MULTILINGUAL_NAMES:
         from neurogated.embedding.multilingual_model import MultilingualEmbedder
 
-        return MultilingualEmbedder(
-            query_prompt=settings.query_prompt, document_prompt=settings.document_prompt, exact=exact
-        )
+        return MultilingualEmbedder(**prompts, exact=exact)
     if name.startswith(_OPENAI_PREFIX) or settings.base_url:
         from neurogated.embedding.openai_embedder import OpenAIEmbedder
 
@@ -74,8 +74,7 @@ def build_embedder(config: MemoryConfig, *, api_key: str | None = None, exact: b
             api_key=api_key,
             base_url=settings.base_url,
             batch_size=settings.batch_size,
-            query_prompt=settings.query_prompt,
-            document_prompt=settings.document_prompt,
+            **prompts,
         )
     from neurogated.embedding.sentence_transformers_embedder import BUNDLED_NAMES, SentenceTransformersEmbedder
 
@@ -85,8 +84,7 @@ def build_embedder(config: MemoryConfig, *, api_key: str | None = None, exact: b
     by_library = SentenceTransformersEmbedder(
         name,
         batch_size=settings.batch_size,
-        query_prompt=settings.query_prompt,
-        document_prompt=settings.document_prompt,
+        **prompts,
         trust_remote_code=settings.trust_remote_code,
         backend="torch" if by_graph or backend == "auto" else backend,
     )

@@ -36,17 +36,7 @@ class MemorySession(Conversation, Session):
         options: RecallOptions | None = None,
         session_settings: SessionSettings | None = None,
     ) -> None:
-        """Take the memory and the scope.
-
-        Args:
-            memory: the memory.
-            session_id: the conversation.
-            user_id: its user.
-            agent_id: its agent.
-            token_budget: maximum tokens of the memories.
-            options: further options of the recall.
-            session_settings: `limit` is the number of items that a run reads.
-        """
+        """Open a conversation; see `Conversation`. A run reads `session_settings.limit` items."""
         given: dict[str, Any] = {"user_id": user_id, "agent_id": agent_id, "token_budget": token_budget}
         super().__init__(memory, session_id, options=options, **given)
         self.session_id, self.session_settings = session_id, session_settings

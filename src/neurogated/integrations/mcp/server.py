@@ -7,9 +7,9 @@ import importlib
 import json
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import anyio
 import anyio.from_thread
@@ -42,7 +42,6 @@ _READ = ToolAnnotations(read_only_hint=True, open_world_hint=False)
 _ADD = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 _CHANGE = ToolAnnotations(read_only_hint=False, destructive_hint=True, open_world_hint=False)
 _MOST_SESSIONS = 100
-T = TypeVar("T")
 _PATIENCE = 1.0  # seconds for a client that does not read
 
 
@@ -188,7 +187,7 @@ def build(
     read_only: bool = False,
     memory_tool: bool = False,
     saved: Saved | None = None,
-    run: Run | None = None,
+    run: Run = lambda _, call: anyio.to_thread.run_sync(call),
 ) -> MemoryServer:
     """Return a server that shows the memories of one owner.
 
@@ -200,7 +199,6 @@ def build(
         saved: the manifest that the client has seen already, and where to keep it.
         run: awaits a call of a tool, which blocks; by default in a thread. It also gets the name of the tool.
     """
-    run = run or _in_thread
     tools = Tools(memory, owner or ServedOwner(), read_only=read_only)
     reading = ((tools.recall, _READ), (tools.context, _READ), (tools.memory, _READ if read_only else _CHANGE))
     writing = ((tools.remember, _ADD), (tools.correct, _CHANGE), (tools.feedback, _ADD))
@@ -232,10 +230,6 @@ def _untitled(schema: Any) -> Any:  # noqa: ANN401 - JSON
         for name, value in schema.items()
         if name != "title"
     }
-
-
-async def _in_thread(_: str, call: Callable[[], T]) -> T:
-    return await anyio.to_thread.run_sync(call)
 
 
 def _add_resources(server: MemoryServer, tools: Tools) -> None:
