@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 import httpx
+from anyio.from_thread import BlockingPortal, start_blocking_portal
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.session import MessageHandlerFnT
 from mcp.client.stdio import stdio_client
+from mcp.types import TextResourceContents, Tool
 
 from neurogated.integrations.mcp.server import MemoryServer
 
+T = TypeVar("T")
 HASH = ("--embedding_name", "hash")
 ACCEPTED = {"Accept": "application/json, text/event-stream"}
 INITIALIZE = {
@@ -67,8 +71,35 @@ async def call(client: ClientSession, name: str, **arguments: object) -> dict[st
     return dict(result.structured_content)
 
 
-async def refused(client: ClientSession, name: str, **arguments: object) -> str:
-    """Call a tool, which must fail, and return what the model reads."""
-    result = await client.call_tool(name, arguments)
-    assert result.is_error, result.content
-    return str(result.content[0].text)  # type: ignore[union-attr]
+class Client:
+    """A client of a server, whose calls block."""
+
+    def __init__(self, portal: BlockingPortal, session: ClientSession) -> None:
+        self._portal, self.session = portal, session
+
+    def wait(self, method: Callable[..., Awaitable[T]], *given: object, **named: object) -> T:
+        return self._portal.call(partial(method, *given, **named))
+
+    def call(self, tool: str, **arguments: object) -> dict[str, Any]:
+        return self.wait(call, self.session, tool, **arguments)
+
+    def refused(self, tool: str, **arguments: object) -> str:
+        """Call a tool, which must fail, and return what the model reads."""
+        result = self.wait(self.session.call_tool, tool, arguments)
+        assert result.is_error, result.content
+        return str(result.content[0].text)  # type: ignore[union-attr]
+
+    def tools(self) -> dict[str, Tool]:
+        return {one.name: one for one in self.wait(self.session.list_tools).tools}
+
+    def read(self, resource: str) -> str:
+        (content,) = self.wait(self.session.read_resource, resource).contents
+        assert isinstance(content, TextResourceContents)
+        return content.text
+
+
+@contextlib.contextmanager
+def connected(opened: contextlib.AbstractAsyncContextManager[ClientSession]) -> Iterator[Client]:
+    """Give what `client_of` or `client_within` yields as a client whose calls block."""
+    with start_blocking_portal() as portal, portal.wrap_async_context_manager(opened) as session:
+        yield Client(portal, session)

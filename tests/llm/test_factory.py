@@ -1,13 +1,12 @@
-"""Language models by name, what they have in common, and Anthropic's."""
+"""Language models by name, and what they have in common."""
 
 from __future__ import annotations
 
 import asyncio
-import json
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -22,10 +21,6 @@ from neurogated.llm.local_llm import LocalLLM
 from neurogated.llm.openai_llm import OpenAILLM
 from neurogated.llm.structured import StructuredLLM
 from neurogated.llm.wrappers import CachedLLM, LimitedLLM
-from tests.llm.conftest import form_of
-
-if TYPE_CHECKING:
-    from tests.llm.conftest import Server
 
 
 SERVER = "http://127.0.0.1:1/v1"
@@ -130,47 +125,3 @@ def test_a_model_without_schemas_works_with_all_wrappers(tmp_path: Path) -> None
     assert model.name == "Plain"
     assert limited.statistics()["prompt tokens"] == 2
     model.close()
-
-
-ASKED = [
-    {"role": "system", "content": "Be brief."},
-    {"role": "user", "content": "Hi"},
-    {"role": "assistant", "content": "Hi."},
-    {"role": "user", "content": "How are you?"},
-]
-
-
-def test_the_answer_comes_without_the_thinking_and_with_its_tokens(server: Server) -> None:
-    server.says("Well.", usage=(21, 4))
-
-    text, meta = server.claude().infer(ASKED)
-
-    assert text == "Well."
-    assert meta == {
-        "model": "claude-test", "prompt_tokens": 21, "completion_tokens": 4, "finish_reason": "stop", "cached": False,
-    }  # fmt: skip
-
-
-def test_the_request_has_the_settings_and_a_separate_system_text(server: Server) -> None:
-    server.says("Well.")
-
-    server.claude(temperature=0.5, max_new_tokens=11).infer(ASKED)
-
-    assert server.requests == [
-        {"model": "claude-test", "max_tokens": 11, "messages": ASKED[1:], "system": "Be brief.", "temperature": 0.5}
-    ]
-    assert server.paths == ["/v1/messages"]
-    # Versions of the package use different headers.
-    assert any("secret-key" in value for value in server.headers[0].values())
-
-
-@pytest.mark.parametrize("form", ["output_config", "tools", "nothing"])
-def test_the_form_that_a_server_takes_is_found_once(server: Server, form: str) -> None:
-    server.takes(form, {"a": "bä"})
-    llm = server.claude()
-
-    for _ in range(2):
-        assert json.loads(llm.infer(ASKED, schema={"type": "object"})[0]) == {"a": "bä"}
-
-    forms = ["output_config", "tools", "nothing"]
-    assert list(map(form_of, server.requests)) == [*forms[: forms.index(form) + 1], form]
