@@ -22,7 +22,6 @@ from neurogated.llm.openai_llm import OpenAILLM
 from neurogated.llm.structured import StructuredLLM
 from neurogated.llm.wrappers import CachedLLM, LimitedLLM
 
-
 SERVER = "http://127.0.0.1:1/v1"
 
 
