@@ -134,8 +134,7 @@ def test_a_worker_in_the_background_consolidates_every_namespace(config: MemoryC
     assert "neurogated-consolidation" not in [thread.name for thread in threading.enumerate()]
 
 
-@pytest.mark.parametrize("enough", [True, False])
-def test_a_call_that_fails_is_logged_and_the_next_ones_go_on(caplog: pytest.LogCaptureFixture, *, enough: bool) -> None:
+def test_a_call_that_fails_is_logged_and_the_next_ones_go_on(caplog: pytest.LogCaptureFixture) -> None:
     errors, done = iter([StorageError("no room")]), threading.Event()
 
     def work(_: object) -> None:
@@ -144,7 +143,16 @@ def test_a_call_that_fails_is_logged_and_the_next_ones_go_on(caplog: pytest.LogC
         done.set()
 
     thread = Gathering("test", "it failed", 0.01, work)
-    thread.add(work, int(enough))
+    thread.add(work, 0)
     assert done.wait(WAIT)
     thread.close()
     assert "it failed: no room" in caplog.text
+
+
+def test_enough_of_them_wait_no_longer() -> None:
+    done = threading.Event()
+    thread = Gathering("test", "it failed", 3_600, lambda about: about.set(), most=2)
+    thread.add(done, 1)
+    thread.add(done, 1)
+    assert done.wait(WAIT)
+    thread.close()
