@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from neurogated import MemoryNode
 from neurogated.core.equal_text import are_equal, equal_key
 from neurogated.core.found import Found
-from neurogated.core.turns import LENGTH_TAGS, PLACE_TAGS, called, length_level, turn_tags
+from neurogated.core.turns import LENGTH_TAGS, PLACE_TAGS, called, turn_tags
 from tests.golden import rows
 
 # The traits that are read from a turn of a conversation
@@ -32,19 +32,14 @@ def test_a_name_that_is_set_off_calls_somebody(text: str, expected: set[str]) ->
     assert called(text, ["Ann", "Bo", "Zoë", "Ann Li"]) == expected
 
 
-@given(st.integers(0, 10**6))
-def test_a_level_is_a_doubling_of_the_length(words: int) -> None:
-    level = 0
-    while words >= 96 * 2**level:
-        level += 1
-    assert length_level(words) == level
-
-
 @pytest.mark.parametrize(
     ("place", "words", "expected"),
     [
         (0, 10, set()),
+        (0, 95, set()),
         (0, 96, {LENGTH_TAGS[0]}),
+        (0, 191, {LENGTH_TAGS[0]}),
+        (0, 192, {LENGTH_TAGS[1]}),
         (1, 1000, {LENGTH_TAGS[2], PLACE_TAGS[0]}),
         (2, 2000, {LENGTH_TAGS[0], LENGTH_TAGS[2], PLACE_TAGS[0]}),
         (3, 1000, {LENGTH_TAGS[2], PLACE_TAGS[1]}),

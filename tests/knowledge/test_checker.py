@@ -50,13 +50,6 @@ def test_a_value_of_another_day_is_asked_about_as_a_change(memory: NeuroGraphMem
     assert (conflict.status, conflict.kind.value) == ("open", "supersession")
 
 
-def test_a_value_within_another_one_is_no_conflict(memory: NeuroGraphMemory) -> None:
-    said(memory, "I live in London.")
-    said(memory, "I live in Hackney.")
-    assert len(memory.facts.list(user_id="ana")) == 2
-    assert found(memory) == []
-
-
 def test_other_speakers_and_assistants_contradict_nobody(memory: NeuroGraphMemory) -> None:
     said(memory, "I live in Leeds.", name="Ana")
     said(memory, "I live in York.", name="Ben")

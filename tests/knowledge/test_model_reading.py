@@ -106,23 +106,6 @@ def test_a_value_may_have_another_form_than_in_the_text(
         assert f"user|note|{value}" in facts(memory)
 
 
-def test_a_memory_that_changes_or_goes_while_the_model_reads_gets_no_old_claims(
-    reading: MemoryConfig, model: ModelServer
-) -> None:
-    model.claims = hobby
-    with NeuroGraphMemory(reading.replace(llm={"wait": False})) as memory:
-        changed, gone = said(memory, BEEKEEPER), said(memory, f"{BEEKEEPER} Hooray.", 1)
-
-        def change() -> None:
-            model.during = None
-            memory.update(changed, "I gave up all that.")
-            memory.delete(gone)
-
-        model.during = change
-        memory.learning.resume()
-        assert not [one for one in facts(memory) if "bees" in one]
-
-
 def test_speakers_are_the_subjects_of_what_they_say(reading: MemoryConfig, model: ModelServer) -> None:
     model.claims = hobby
     with NeuroGraphMemory(reading) as memory:

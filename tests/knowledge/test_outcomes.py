@@ -209,42 +209,6 @@ def test_the_end_of_a_memory_moves_with_the_one_that_replaced_it(memory: NeuroGr
     assert years(memory, new) == [(2024, None)]
 
 
-CITIES = ("Lyon", "Paris", "Rome", "Oslo", "Turin")
-
-
-@given(st.permutations(range(5)), st.lists(st.integers(0, 9), max_size=4))
-def test_the_times_of_values_do_not_depend_on_the_order_in_which_they_are_stated(
-    order: list[int], removed: list[int]
-) -> None:
-    with opened() as memory:
-        ids = {place: lives(memory, CITIES[place], 2000 + place) for place in order}
-        left = sorted(set(ids) - {n for n in removed if n < len(CITIES)})
-        for place in ids.keys() - set(left):
-            memory.delete(ids[place])
-        ends = [memory.get(ids[place]).valid_to for place in left]
-        expected = [year(2000 + place) for place in left[1:]]
-        assert ends == [*expected, None][: len(left)]
-
-
-@given(st.lists(st.tuples(st.integers(0, 9), st.sampled_from(["first", "second", "both", "supersede"])), max_size=8))
-def test_outcomes_of_several_conflicts_are_independent(choices: list[tuple[int, str]]) -> None:
-    with opened() as memory:
-        ids = [lives(memory, city, 2000 + place) for place, city in enumerate(CITIES[:4])]
-        start = [memory.get(one) for one in ids]
-        conflicts = memory.conflicts.list(None, user_id="ana")
-        for place, choice in choices:
-            conflict = conflicts[place % len(conflicts)]
-            memory.conflicts.resolve(conflict.id, getattr(conflict, choice, choice))
-        for conflict in conflicts:
-            memory.conflicts.resolve(conflict.id, "both")
-        assert [(memory.get(one).valid_from, memory.get(one).valid_to) for one in ids] == [
-            (node.valid_from, None) for node in start
-        ]
-        for conflict in reversed(conflicts):
-            memory.conflicts.resolve(conflict.id, "supersede")
-        assert [memory.get(one) for one in ids] == start
-
-
 def test_wrong_arguments_change_nothing(memory: NeuroGraphMemory) -> None:
     first, _ = lives(memory, "Lyon", None), lives(memory, "Paris", None)
     conflict = only(memory)

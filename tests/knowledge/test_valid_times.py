@@ -61,18 +61,6 @@ def test_of_two_values_that_begin_together_the_superseded_one_held_until_it_was_
     assert values_at(memory, conflict.created_at + timedelta(days=1)) == ["York"]
 
 
-def test_the_present_and_the_past_compute_the_same_times(memory: NeuroGraphMemory) -> None:
-    lives(memory, "Leeds", 2020)
-    lives(memory, "York", 2022)
-    lives(memory, "Bath", 2024)
-    there = {node.id: (node.valid_from, node.valid_to) for node in memory.list(user_id="ana")}
-    last = memory.history.list()[-1].sequence
-    memory.delete(user_id="ana")
-    past = memory.store.as_of(last)
-    assert {name: (node.valid_from, node.valid_to) for name in there for node in past.get_nodes([name])} == there
-    assert set(there.values()) == {(year(2020), year(2022)), (year(2022), year(2024)), (year(2024), None)}
-
-
 def test_a_file_that_stores_outcomes_beside_given_times_is_read(tmp_path: Path) -> None:
     config = settings("sqlite", tmp_path / "memory")
     with NeuroGraphMemory(config) as memory:

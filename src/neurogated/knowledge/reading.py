@@ -307,7 +307,7 @@ def _days(given: str, text: str, said: datetime) -> Span | None:
         return date_of(given, said)
     meant = date_of(given) if _DATE.fullmatch(given) else None
     named = [days for one in (text, *find_times(text)) if (days := date_of(one, said))]
-    return next((one for one in named if meant and one.first <= meant.last and meant.first <= one.last), None)
+    return next((one for one in named if meant and one.meets(meant)), None)
 
 
 def _midnight(day: date) -> datetime:
