@@ -225,6 +225,7 @@ class Draft(NamedTuple):
                 found=self.found,
                 **{"base_energy": fields.get("importance", DEFAULT_IMPORTANCE), **fields},
             )
+        stored = as_given(stored)
         label = self.found.label or stored.found.label
         offset = (self if "timestamp" in self.fields else stored).found.offset
         text: dict[str, Any] = (
@@ -235,7 +236,7 @@ class Draft(NamedTuple):
         if "content" in text:
             text["kind"] = kind_of_new_text(stored.kind, in_session=self.session is not None)
         fields = {**text, **fields}
-        node = replace(as_given(stored), metadata=self._metadata_over(stored), scope=self.scope, **fields)
+        node = replace(stored, metadata=self._metadata_over(stored), scope=self.scope, **fields)
         begin, end = node.valid_from, node.valid_to
         if "valid_to" in fields and begin is not None and end is not None and end <= begin:
             raise InputError(f"valid_to, {end}, must lie after valid_from, {begin}")
