@@ -34,7 +34,7 @@ MUTATIONS: list[tuple[str, str, str, str]] = [
     # Writing and erasing
     ("core/commit.py", "GraphDelta() if learns and self._is_frozen() else plan()", "plan()", "test_interface.py::test_a_freeze_is_kept_and_holds_in_all_processes test_facade.py"),
     ("core/commit.py", "with self.exclusively(patience):", "with contextlib.nullcontext():", "core/test_codec.py"),
-    ("storage/live_graph.py", "self._stale = True\n            try:\n                sequence", "try:\n                sequence", "storage/test_interrupts.py"),
+    ("storage/live_graph.py", "self._stale = True\n            try:\n                sequence", "try:\n                sequence", "storage/test_sqlite_store.py"),
     ("storage/index/graph_index.py", "        self._commit_vectors(plan)\n", "", "storage/test_conformance.py::TestGraphStore::test_equal_vectors_come_in_order_of_id"),
     ("storage/index/graph_index.py", "self.made_texts.remove(np.setdiff1d(plan.removed_nodes, plan.node_rows))", "pass", "storage/test_conformance.py::TestGraphStore test_erasing.py::test_no_text_of_a_deleted_memory_is_left_in_the_process"),
     ("storage/log/sqlite/journal.py", 'self._end("edges", "edge", edges, sequence)', "pass", "storage/test_conformance.py::TestSqliteStore::test_all_there_is_comes_back"),

@@ -15,7 +15,7 @@ from neurogated import EdgeType, GraphDelta, GraphStore, MemoryConfig, MemoryEdg
 from neurogated.config.groups import RuntimeSettings
 from neurogated.core.delta import PendingTask
 from neurogated.storage.index.vectors.embedding_store import EmbeddingStore
-from neurogated.storage.log.sqlite import file_follower, rows
+from neurogated.storage.log.sqlite import graph_follower, rows
 from neurogated.storage.log.sqlite.rows import SqliteRecords
 from neurogated.storage.sqlite_store import SqliteStore
 
@@ -95,7 +95,7 @@ def test_a_search_finds_a_node_whose_vector_is_being_replaced(path: Path, monkey
                 searched.set()
 
         with monkeypatch.context() as patch:
-            patch.setattr(file_follower, "vectors_of", pausing)
+            patch.setattr(graph_follower, "vectors_of", pausing)
             patch.setattr(EmbeddingStore, "search_batch", beside)
             found = nearest(reader, _vector(0), 3, view)
             following.join(PATIENCE)

@@ -1,10 +1,11 @@
 """The durable store beyond the contract: reopening, refusals, limits, and files that only the owner reads."""
 
+import logging
 import os
 import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -13,12 +14,14 @@ from typing import Any
 import apsw
 import pytest
 
+from graph_store_kit.reads import keyword_search
 from neurogated import (
     Access,
     Decay,
     EdgeKey,
     EdgeType,
     GraphDelta,
+    GraphStore,
     MemoryConfig,
     MemoryEdge,
     MemoryNode,
@@ -28,11 +31,14 @@ from neurogated import (
 from neurogated.config.groups import RuntimeSettings
 from neurogated.core.delta import NodeChange, PendingTask
 from neurogated.core.ports import GraphStorePort
-from neurogated.errors import ConfigError, InputError, MemoryLockedError
+from neurogated.errors import ConfigError, InputError, MemoryClosedError, MemoryLockedError, StorageError
+from neurogated.storage.checkpoint import IndexSnapshot
+from neurogated.storage.log.memory_log import MemoryLog
 from neurogated.storage.log.neo4j.connection import BoltAddress
 from neurogated.storage.log.postgres.server import PostgresAddress
 from neurogated.storage.log.sqlite import journal
 from neurogated.storage.log.sqlite.connection import fetch
+from neurogated.storage.log.sqlite.sqlite_log import SqliteLog
 from neurogated.storage.sqlite_store import SqliteStore
 from neurogated.testing import ManualClock
 
@@ -154,7 +160,7 @@ KEYS = [EdgeKey(one, other, EdgeType.SEQ) for one, other in pairwise(NAMES)]
 
 
 @pytest.fixture
-def store(tmp_path: Path, clock: ManualClock) -> Iterator[SqliteStore]:
+def filled(tmp_path: Path, clock: ManualClock) -> Iterator[SqliteStore]:
     with SqliteStore.open(tmp_path / "memory.db", clock=clock) as opened:
         made = [MemoryEdge(*key, 0.9, created_at=clock()) for key in KEYS]
         nodes = [MemoryNode(name, f"text of {name}", created_at=clock()) for name in NAMES]
@@ -178,15 +184,15 @@ def counted(store: GraphStorePort, *tables: str) -> list[int]:
     return [rows(store, f"SELECT count(*) FROM {table}")[0][0] for table in tables]  # noqa: S608
 
 
-def test_uses_add_no_rows(store: SqliteStore, clock: ManualClock) -> None:
+def test_uses_add_no_rows(filled: SqliteStore, clock: ManualClock) -> None:
     tables = "edges", "edge_weights", "accesses", "deltas", "edge_uses", "daily_uses"
     for place in range(len(KEYS)):
-        use(store, clock, place)
-    before = counted(store, *tables)
+        use(filled, clock, place)
+    before = counted(filled, *tables)
     for place in range(200):
         clock.advance(timedelta(minutes=1))
-        use(store, clock, place)
-    assert counted(store, *tables) == before
+        use(filled, clock, place)
+    assert counted(filled, *tables) == before
     assert [before[0], before[3:]] == [len(KEYS), [2, len(KEYS), 1]]
 
 
@@ -306,3 +312,178 @@ def test_neo4j_refuses_a_database_that_no_server_can_have() -> None:
         BoltAddress.of(f"bolt://host/{LONG}", {})
     # The name of a memory is a value, which no server cuts.
     assert BoltAddress.of(f"bolt://host/d?memory={LONG}", {}).memory == LONG
+
+
+# The journal during reads, transactions, and readers beside the writer, step by step
+
+
+def _node(name: str, text: str | None = None) -> MemoryNode:
+    return MemoryNode(name, text or name, [1.0, float(len(name))])
+
+
+def _ids(store: GraphStore) -> list[str]:
+    return [node.id for node in store.all_nodes()]
+
+
+# The past
+
+
+def test_the_past_can_be_read_only(path: Path) -> None:
+    with SqliteStore.open(path) as store:
+        for name in "abc":
+            store.add_node(_node(name))
+        past = store.as_of(2)
+        writes: list[Callable[[], object]] = [
+            lambda: past.add_node(_node("x")),
+            lambda: past.remove_node("a"),
+            lambda: past.in_namespace("other"),
+            lambda: past.bind_embedder("hash", 2),
+        ]
+        for write in writes:
+            with pytest.raises(InputError):
+                write()
+            assert _ids(past) == ["a", "b"]
+        with pytest.raises(InputError), past.transaction():
+            past.add_node(_node("x"))
+        assert _ids(past) == ["a", "b"]
+        assert _ids(past.as_of(1)) == ["a"]
+        store.add_node(_node("a", "later"))
+        for numbers in (past.journal(), past.history()):
+            assert [entry.sequence for entry in numbers] == [1, 2]
+        assert [entry.sequence for entry in past.journal(about="a")] == [1]
+        with pytest.raises(InputError):
+            past.as_of(3)
+        past.close()
+        with pytest.raises(MemoryClosedError):
+            past.view()
+        assert _ids(store) == ["a", "b", "c"]
+        past = store.as_of(2)
+    with pytest.raises(MemoryClosedError):
+        past.view()
+
+
+# Transactions
+
+
+class _FailureError(Exception):
+    pass
+
+
+def _fail_after(store: GraphStore, *changes: Callable[[], object]) -> None:
+    """Make changes in a transaction that then fails."""
+    with pytest.raises(_FailureError):
+        _made_and_failed(store, changes)
+
+
+def _made_and_failed(store: GraphStore, changes: Iterable[Callable[[], object]]) -> None:
+    with store.transaction():
+        for change in changes:
+            change()
+        raise _FailureError
+
+
+def test_an_inner_transaction_that_raises_is_taken_back_alone(store: GraphStore) -> None:
+    with store.transaction():
+        store.add_node(_node("a"))
+        _fail_after(store, lambda: store.add_node(_node("b")))
+        assert _ids(store) == ["a"]
+        with store.transaction():
+            store.add_node(_node("c"))
+    assert _ids(store) == ["a", "c"]
+    assert [sorted(entry.changes.items()) for entry in store.history()] == [[("nodes put", 1)]] * 2
+    if isinstance(store, SqliteStore):
+        assert store.check() == []
+
+    def inner() -> None:
+        with store.transaction():
+            store.add_node(_node("d"))
+
+    _fail_after(store, inner)
+    assert _ids(store) == ["a", "c"]
+
+
+# Readers
+
+
+def test_a_reader_opens_the_file_that_replaced_its_own(path: Path, tmp_path: Path) -> None:
+    with SqliteStore.open(tmp_path / "new.db") as new:
+        new.add_node(_node("new"))
+    with SqliteStore.open(path) as store:
+        store.add_node(_node("old"))
+    with SqliteStore.open(path, read_only=True) as reader:
+        view = reader.view()
+        rows = view.rows(["old"])
+        (tmp_path / "new.db").replace(path)
+        assert _ids(reader) == ["new"]
+        assert reader.snapshot(view).similarities([1.0, 3.0], rows).tolist() == [0.0]
+        assert keyword_search(reader, "old", 1) == []
+        path.unlink()
+        with pytest.raises(StorageError):
+            reader.view()
+
+
+# Interrupts, failed background jobs and full disks
+
+
+# A store after interrupts, with leftover files, and in the past
+
+
+@pytest.mark.parametrize("log", [MemoryLog, SqliteLog])
+def test_after_an_interrupt_at_the_commit_the_store_continues_with_the_stored_state(
+    path: Path, log: type[MemoryLog | SqliteLog], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    append = log.append
+
+    def interrupted(*arguments: Any) -> int:  # noqa: ANN401
+        # Like Ctrl-C right after the commit, while the process waits for the disk.
+        append(*arguments)
+        raise KeyboardInterrupt
+
+    with GraphStore() if log is MemoryLog else SqliteStore.open(path) as store:
+        monkeypatch.setattr(log, "append", interrupted)
+        for name in "ab":
+            with pytest.raises(KeyboardInterrupt):
+                store.add_node(MemoryNode(id=name, content=name))
+        monkeypatch.undo()
+        assert [node.id for node in store.all_nodes()] == ["a", "b"]
+        store.add_edge("a", "b", EdgeType.SEQ)
+        if isinstance(store, SqliteStore):
+            assert store.check() == []
+            with SqliteStore.open(path) as again:
+                assert [node.id for node in again.all_nodes()] == ["a", "b"]
+
+
+def test_a_log_that_lost_its_file_is_not_played_into_a_new_memory(path: Path) -> None:
+    first = SqliteStore.open(path)
+    first.add_node(MemoryNode(id="old", content="old"))
+    log = path.with_name("memory.db-wal").read_bytes()
+    first.close()
+    path.unlink()
+    # While the watermark exists, the loss is an error.
+    path.with_name("memory.acknowledged").unlink()
+    path.with_name("memory.db-wal").write_bytes(log)
+    with SqliteStore.open(path) as fresh:
+        assert len(fresh) == 0
+        assert fresh.check() == []
+
+
+# After a failed background job, later jobs run, no thread waits for ever, and the log has a line
+
+
+def test_indexes_are_kept_again_after_memory_ran_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    with SqliteStore.open(
+        tmp_path / "memory.db", config=MemoryConfig(runtime=RuntimeSettings(checkpoint_changes=1))
+    ) as store:
+        with monkeypatch.context() as patch, caplog.at_level(logging.WARNING):
+            patch.setattr(IndexSnapshot, "write", full)
+            store.add_node(MemoryNode(id="a", content="heron"))
+            store.follower.checkpointer.wait()
+        assert "could not be written (MemoryError())" in caplog.text
+        store.add_node(MemoryNode(id="b", content="egret"))
+        store.follower.checkpointer.wait()
+        assert [folder.name for folder in (tmp_path / "memory.index").iterdir()] == ["1-2"]

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import contextlib
 from abc import abstractmethod
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from itertools import chain
+from dataclasses import replace
+from itertools import chain, starmap
 from pathlib import Path
 from typing import Generic, Self, TypeVar, cast
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.abilities import EmbeddedVersion, SupportsCheck, SupportsReembedding, VersionKey
 from neurogated.core.clock import Clock, utc_now
-from neurogated.core.delta import GraphDelta
-from neurogated.core.model import Vector
+from neurogated.core.delta import GraphDelta, JournalEntry
+from neurogated.core.model import MemoryNode, Vector, as_vector
+from neurogated.errors import InputError
 from neurogated.storage.graph_store import GraphStore
-from neurogated.storage.log.delta_log import DatabaseEngine, DeltaLog, embedded_versions, replace_vectors
+from neurogated.storage.log.delta_log import DatabaseEngine, DeltaLog
 from neurogated.storage.log.log import Engine
 from neurogated.storage.verify import disagreements
 
@@ -67,7 +70,7 @@ class DurableStore(GraphStore, SupportsCheck, SupportsReembedding, Generic[_Engi
         """
         config = config or MemoryConfig()
         patience = config.runtime.write_lock_seconds
-        engine = cls.connected(place, patience, from_scratch=from_scratch, read_only=read_only)
+        engine = cls.connected(str(place), from_scratch=from_scratch, read_only=read_only, patience=patience)
         try:
             store = cls(engine=engine, namespace=namespace, config=config, clock=clock)
             store.tidy()
@@ -78,7 +81,7 @@ class DurableStore(GraphStore, SupportsCheck, SupportsReembedding, Generic[_Engi
 
     @staticmethod
     @abstractmethod
-    def connected(place: str | Path, patience: float, *, from_scratch: bool, read_only: bool) -> _Engine:
+    def connected(place: str, *, from_scratch: bool, read_only: bool, patience: float) -> _Engine:
         """Return the engine of the memory at `place`, whose writes wait `patience` seconds. Raises like `open`."""
 
     def tidy(self) -> None:
@@ -134,12 +137,52 @@ class DatabaseStore(DurableStore[_Database]):
     def embedded_versions(self) -> Iterator[EmbeddedVersion]:
         """Return every version, past or present, of a node with a vector, in all namespaces."""
         self.engine.claim_all()
-        return chain.from_iterable(map(embedded_versions, self._logs()))
+        return chain.from_iterable(map(_embedded, self._logs()))
 
     def put_vectors(self, vectors: Iterable[tuple[VersionKey, Vector]], dimension: int) -> None:
         """Replace all vectors, which are all in memory; see `DurableStore`."""
         self.engine.claim_all()
-        replace_vectors(self._logs(), vectors, dimension)
+        given = dict(vectors)
+
+        def changed(key: VersionKey, node: MemoryNode) -> MemoryNode:
+            if node.embedding is None:
+                return node
+            vector = given.pop(key, None)
+            if vector is None or len(vector) != dimension:
+                raise InputError(f"node {node.id!r} gets no vector of dimension {dimension}; give one to each version")
+            return node.changed(embedding=as_vector(vector))
+
+        for log in self._logs():
+            number = log.number
+            log.rewrite(
+                [
+                    replace(entry.delta, nodes=tuple(starmap(changed, _versions(number, entry))))
+                    for entry in log.entries()
+                ]
+            )
+        if given:
+            raise InputError("a vector was given for no version; give those of embedded_versions alone")
 
     def _logs(self) -> list[DeltaLog]:
         return [cast("DeltaLog", self.engine.log(name)) for name in self.namespaces()]
+
+
+def _embedded(log: DeltaLog) -> Iterator[EmbeddedVersion]:
+    """Yield every version of a node of a graph with a vector; the versions of one node are consecutive."""
+    versions: dict[str, list[EmbeddedVersion]] = defaultdict(list)
+    number = log.number
+    for entry in log.entries():
+        for key, node in _versions(number, entry):
+            if node.embedding is not None:
+                versions[node.id].append(EmbeddedVersion(key, node.content, node.title, node.speaker, node.found))
+    yield from chain.from_iterable(versions.values())
+
+
+_MOST_NODES = 1 << 24
+"""A delta has fewer nodes."""
+
+
+def _versions(number: int, entry: JournalEntry) -> Iterator[tuple[VersionKey, MemoryNode]]:
+    """Yield the nodes that a delta puts into the graph `number`, each with its key."""
+    for key, node in enumerate(entry.delta.nodes, entry.sequence * _MOST_NODES):
+        yield (number, key), node

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from contextlib import closing
-from pathlib import Path
+from typing import Any, Final
 
+from neurogated.core.conflicts import as_given
+from neurogated.core.edge_type import EdgeType
 from neurogated.storage.durable_store import DatabaseStore
-from neurogated.storage.log.neo4j.connection import MEMORY, BoltAddress, Connection
+from neurogated.storage.log.neo4j.connection import MEMORY, OWN, BoltAddress, Connection
 from neurogated.storage.log.neo4j.neo4j_log import Neo4jEngine
-from neurogated.storage.log.neo4j.projection import projection_faults
+from neurogated.storage.log.neo4j.projection import NAMES, Values, edge_values, label_of, node_values
 from neurogated.storage.verify import disagreements
+
+_NODES: Final = (
+    f"MATCH (n:NeurogatedNode {{{OWN}}}) RETURN n.id AS key, labels(n) AS labels, properties(n) AS properties"
+)
+_EDGES: Final = (
+    f"MATCH (a:NeurogatedNode {{{OWN}}})-[e:{NAMES}]->(b:NeurogatedNode) WHERE e.type IS NOT NULL"
+    " RETURN a.id AS source, b.id AS target, properties(e) AS properties"
+)
+_TAGS: Final = (
+    f"MATCH (t:NeurogatedTag {{{OWN}}}) OPTIONAL MATCH (t)<-[:TAGGED]-(n:NeurogatedNode)"
+    " RETURN t.name AS tag, n.id AS node"
+)
 
 
 class Neo4jStore(DatabaseStore[Neo4jEngine]):
@@ -18,17 +33,7 @@ class Neo4jStore(DatabaseStore[Neo4jEngine]):
     Without a database, it is in the default one of the server; without `memory`, it is the memory `default`.
     """
 
-    @staticmethod
-    def connected(place: str | Path, patience: float, *, from_scratch: bool, read_only: bool) -> Neo4jEngine:
-        """Return the engine of the memory at the URL `place`; see `DurableStore`."""
-        engine = Neo4jEngine(BoltAddress.of(str(place)), patience=patience, read_only=read_only)
-        try:
-            if from_scratch:
-                engine.clear()
-        except BaseException:
-            engine.close()
-            raise
-        return engine
+    connected = Neo4jEngine
 
     @staticmethod
     def exists(url: str) -> bool:
@@ -38,5 +43,38 @@ class Neo4jStore(DatabaseStore[Neo4jEngine]):
 
     def faults(self) -> list[str]:
         """Return the faults of this graph, also of its nodes and relationships in the database, one per line."""
+        read, namespace = self.engine.connection.read, self.graph.name
         with self.exclusively():
-            return [*disagreements(self), *projection_faults(self.engine.connection, self.graph.name, self)]
+            nodes = [as_given(node) for node in self.all_nodes()]
+            expected = {node.id: node_values(node) | {label_of(node.kind): True} for node in nodes}
+            found = {
+                row["key"]: {**row["properties"], **dict.fromkeys(row["labels"], True)}
+                for row in read(_NODES, namespace=namespace)
+            }
+            faults = [*disagreements(self), *_differences("node", expected, found)]
+            whole = self.snapshot(whole=True)
+            # TERM edges are computed, and the database has none.
+            edges = {
+                (*edge.key[:2], edge.type.value): edge_values(edge)
+                for edge in whole.edges(whole.view.live_edges())
+                if edge.type is not EdgeType.TERM
+            }
+            related = {
+                (row["source"], row["target"], row["properties"]["type"]): row["properties"]
+                for row in read(_EDGES, namespace=namespace)
+            }
+            faults += _differences("relationship", edges, related)
+            tagged: dict[Any, Values] = {(tag, node.id): {} for node in nodes for tag in node.tags}
+            tags: dict[Any, Values] = {(row["tag"], row["node"]): {} for row in read(_TAGS, namespace=namespace)}
+            faults += _differences("tag", tagged, tags)
+            return faults
+
+
+def _differences(
+    what: str, expected: Mapping[Any, Mapping[str, Any]], found: Mapping[Any, Mapping[str, Any]]
+) -> Iterator[str]:
+    for key in expected.keys() | found.keys():
+        if key not in found or key not in expected:
+            yield f"{what} {key!r}: only the {'log' if key in expected else 'database'} has it"
+        elif wrong := [name for name, value in expected[key].items() if found[key].get(name) != value]:
+            yield f"{what} {key!r}: {', '.join(sorted(wrong))} in the database differ from the log"

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Mapping
 from contextlib import closing
-from pathlib import Path
+
+from psycopg import sql
+from psycopg.errors import Diagnostic
 
 from neurogated.core.abilities import SupportsStatistics
+from neurogated.errors import MemoryLockedError
 from neurogated.storage.durable_store import DatabaseStore
 from neurogated.storage.log.postgres.postgres_log import PostgresEngine
-from neurogated.storage.log.postgres.server import PostgresAddress, Server, prepare, rewrite_tables, version_of
+from neurogated.storage.log.postgres.server import Connection, PostgresAddress, Server, version_of
+
+_REWRITTEN = ("deltas", "checkpoints", "namespaces", "copies")
+_PAUSE_SECONDS = 0.1
+# In every language, the details of a rewritten table begin with the number of rows that old transactions still see.
+_KEPT = re.compile(r"\d+")
+_HURRY = "SELECT set_config('lock_timeout', %s, false)"
+_EXISTS = "SELECT to_regclass(%s) IS NOT NULL"
+_READERS = """
+    SELECT * FROM (
+        SELECT 'process ' || pid || ' of ' || coalesce(usename, '') || coalesce(' since ' || xact_start, '')
+        FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND (backend_xmin IS NOT NULL OR backend_xid IS NOT NULL)
+        AND (datname IS NULL OR datname = current_database()) ORDER BY xact_start
+    ) AS sessions
+    UNION ALL SELECT 'prepared transaction ' || gid FROM pg_prepared_xacts WHERE database = current_database()
+    UNION ALL SELECT 'replication slot ' || slot_name FROM pg_replication_slots WHERE xmin IS NOT NULL
+"""
 
 
 class PostgresStore(DatabaseStore[PostgresEngine], SupportsStatistics):
@@ -19,16 +40,7 @@ class PostgresStore(DatabaseStore[PostgresEngine], SupportsStatistics):
     other.
     """
 
-    @staticmethod
-    def connected(place: str | Path, patience: float, *, from_scratch: bool, read_only: bool) -> PostgresEngine:
-        """Return the engine of the memory at the URL `place`; see `DurableStore`."""
-        server = Server(PostgresAddress(str(place)), read_only=read_only)
-        try:
-            prepare(server, from_scratch=from_scratch)
-            return PostgresEngine(server, patience)
-        except BaseException:
-            server.close()
-            raise
+    connected = PostgresEngine
 
     @staticmethod
     def exists(url: str) -> bool:
@@ -55,5 +67,36 @@ class PostgresStore(DatabaseStore[PostgresEngine], SupportsStatistics):
                 long, or a transaction that began before can read them.
         """
         erased = super().compact(history=history)
-        rewrite_tables(self.engine.server, self.graph.family.config.runtime.write_lock_seconds)
+        server, patience = self.engine.server, self.graph.family.config.runtime.write_lock_seconds
+        end = time.monotonic() + patience
+        with server.session() as connection:
+            server.execute(connection, _HURRY, (f"{patience}s",))
+            for table in _REWRITTEN:
+                while server.execute(connection, _EXISTS, (table,)) == [(True,)] and _kept(server, connection, table):
+                    if time.monotonic() > end:
+                        readers = ", ".join(reader for (reader,) in server.execute(connection, _READERS))
+                        readers = readers or "of other users, which this user may not see"
+                        raise MemoryLockedError(
+                            f"the memory is compacted, but erased texts stay in the files of {server.address}, since "
+                            f"older transactions can read them: {readers}. End them (pg_terminate_backend, ROLLBACK "
+                            "PREPARED, pg_drop_replication_slot), and compact again"
+                        )
+                    time.sleep(_PAUSE_SECONDS)
         return erased
+
+
+def _kept(server: Server, connection: Connection, table: str) -> int:
+    kept = 0
+
+    def read(notice: Diagnostic) -> None:
+        nonlocal kept
+        found = _KEPT.search(notice.message_detail or "")
+        kept += int(found[0]) if found else 0
+
+    connection.add_notice_handler(read)
+    try:
+        statement = sql.SQL("VACUUM (FULL, VERBOSE) {}").format(sql.Identifier(table))
+        server.execute(connection, statement.as_string(), ())
+    finally:
+        connection.remove_notice_handler(read)
+    return kept

@@ -10,11 +10,10 @@ from neurogated.core.abilities import EmbeddedVersion, SupportsBackup, SupportsS
 from neurogated.core.model import Vector
 from neurogated.storage.durable_store import DurableStore
 from neurogated.storage.log.sqlite.connection import fetch
-from neurogated.storage.log.sqlite.file_follower import FileFollower
 from neurogated.storage.log.sqlite.journal import SqliteJournal
 from neurogated.storage.log.sqlite.purge import embedded_versions, replace_vectors
 from neurogated.storage.log.sqlite.snapshot import take_snapshot
-from neurogated.storage.log.sqlite.sqlite_log import SqliteEngine, SqliteLog
+from neurogated.storage.log.sqlite.sqlite_log import FileFollower, SqliteEngine, SqliteLog
 
 
 class SqliteStore(DurableStore[SqliteEngine], SupportsBackup, SupportsStatistics):
@@ -23,21 +22,16 @@ class SqliteStore(DurableStore[SqliteEngine], SupportsBackup, SupportsStatistics
     When `apply` returns, the change is on disk and survives `kill -9`.
     """
 
+    connected = SqliteEngine
+
     @property
     def follower(self) -> FileFollower:
         """Brings the index up to date and writes its checkpoints."""
         return cast("FileFollower", self.graph.follower)
 
-    @staticmethod
-    def connected(place: str | Path, patience: float, *, from_scratch: bool, read_only: bool) -> SqliteEngine:
-        """Return the engine of the memory file at `place`; see `DurableStore`."""
-        # Two names of one file must share one lock.
-        path = Path(place).resolve()
-        return SqliteEngine(path, from_scratch=from_scratch, read_only=read_only, patience=patience)
-
     def tidy(self) -> None:
         """Remove obsolete checkpoints."""
-        self.engine.tidy(self.graph.name)
+        self.engine.tidy(self._log.namespace)
 
     def check(self) -> list[str]:
         """Return the faults of the memory and of its file, one per line; none if it is sound."""

@@ -7,32 +7,24 @@ from dataclasses import replace
 
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.conflicts import CONFLICT, defects_of, is_conflict_id
-from neurogated.core.delta import Owner
+from neurogated.core.delta import GraphDelta, Owner
 from neurogated.core.edge_type import EdgeType
 from neurogated.core.filters import Filter
 from neurogated.core.node_kind import FACT
 from neurogated.storage.graph_store import GraphStore
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
-from neurogated.storage.log.log import Position
 from neurogated.storage.log.memory_log import MemoryEngine, MemoryLog
 
 _AT_ONCE = 1000
+_EMPTY = GraphDelta()
 
 
 class _Counter(MemoryLog):
-    """A log that discards its deltas, to avoid holding their texts and vectors in memory twice."""
+    """A log of empty deltas, to avoid holding their texts and vectors in memory twice."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._count = 0
-
-    def position(self) -> Position:
-        return Position(0, self._count)
-
-    def append(self, plan: Plan, index: GraphIndex) -> int:  # noqa: ARG002 - discarded
-        self._count += 1
-        return self._count
+    def append(self, plan: Plan, index: GraphIndex) -> int:
+        return super().append(replace(plan, delta=_EMPTY), index)
 
 
 def disagreements(store: GraphStore) -> list[str]:

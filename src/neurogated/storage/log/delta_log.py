@@ -1,4 +1,4 @@
-"""`DeltaLog`: the log of a graph in a database, as encoded deltas with a checkpoint; its follower; other vectors.
+"""`DeltaLog`: the log of a graph in a database, as encoded deltas with a checkpoint; and its follower.
 
 A checkpoint is the present graph as a few deltas: they put all nodes in the order of their rows, then all edges, and
 remove the removed nodes, whose uses outlive them. Replaying it takes a fraction of the time of replaying a life.
@@ -9,25 +9,22 @@ from __future__ import annotations
 import logging
 import time
 from abc import abstractmethod
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.abilities import EmbeddedVersion, VersionKey
 from neurogated.core.clock import from_micros, to_micros
 from neurogated.core.codec import decode, encode
 from neurogated.core.delta import LATEST, Decay, GraphDelta, HistoryEntry, JournalEntry
-from neurogated.core.model import MemoryNode, Vector, as_vector
+from neurogated.core.model import MemoryNode
 from neurogated.core.view import GraphView
-from neurogated.errors import CorruptMemoryError, FormatVersionError, InputError, StorageError
+from neurogated.errors import CorruptMemoryError, FormatVersionError, StorageError
 from neurogated.storage.checkpoint import Checkpointer
 from neurogated.storage.index.graph.resolve import Plan
-from neurogated.storage.index.graph_index import GraphIndex
+from neurogated.storage.index.graph_index import GraphIndex, portions
 from neurogated.storage.index.graph_state import GraphState
 from neurogated.storage.log.log import Engine, Log, Position, ReplayFollower
 from neurogated.utils.background import while_alive
@@ -36,7 +33,6 @@ _log = logging.getLogger(__name__)
 
 _LEAST = 100  # deltas before a checkpoint: replaying them takes about as long as reading a small one
 _WEIGHT = 4  # so a checkpoint is due after deltas for an eighth of the nodes; each is rewritten as a whole
-_AT_ONCE = 1000  # nodes or edges of a delta
 _READ_AT_ONCE = 200  # deltas
 
 GONE = Position(-1, 0)
@@ -154,10 +150,11 @@ class CheckpointedFollower(ReplayFollower):
     """Replays the checkpoint of a graph and the deltas after it; others may compact or drop the graph at any time."""
 
     checkpointer: Checkpointer[tuple[Position, GraphState]]
+    _log: DeltaLog
 
     def __init__(self, log: DeltaLog, config: MemoryConfig, current: Callable[[], GraphIndex | None]) -> None:
         super().__init__(log.engine, log.name, log, config)
-        self._deltas, self._current = log, current
+        self._current = current
 
         def write(frozen: tuple[Position, GraphState], is_wanted: Callable[[], bool]) -> None:
             if is_wanted():
@@ -190,11 +187,11 @@ class CheckpointedFollower(ReplayFollower):
 
     def unchanged_since(self) -> float:
         """Return the time since which no other process wrote."""
-        return self._deltas.unchanged_since()
+        return self._log.unchanged_since()
 
     def is_end(self, sequence: int) -> bool:
         """Return whether the log ends with this delta, apart from uncommitted deltas of another thread."""
-        return self._deltas.ends_at(Position(self._epoch, sequence))
+        return self._log.ends_at(Position(self._epoch, sequence))
 
     def note(self, plan: Plan, index: GraphIndex) -> None:
         """Write a checkpoint after many deltas."""
@@ -202,11 +199,11 @@ class CheckpointedFollower(ReplayFollower):
 
     def start(self, index: GraphIndex) -> None:  # noqa: ARG002 - a checkpoint needs no index of texts
         """Start a checkpoint if there are many changes, and the database may be written to."""
-        if not self._deltas.engine.read_only:
+        if not self._log.engine.read_only:
             self.checkpointer.checkpoint()
 
     def _from_checkpoint(self) -> GraphIndex:
-        sequence, stored = self._deltas.read_checkpoint(self._epoch)
+        sequence, stored = self._log.read_checkpoint(self._epoch)
         index = self._empty()
         try:
             for body in stored:
@@ -231,16 +228,14 @@ def _size(index: GraphIndex) -> int:
 def _deltas(state: GraphState) -> Iterator[GraphDelta]:
     """Yield the deltas that make a graph with the same rows of nodes."""
     view, removed = state.view, []
-    for begin in range(0, view.node_count, _AT_ONCE):
-        rows = np.arange(begin, min(begin + _AT_ONCE, view.node_count))
+    for rows in portions(np.arange(view.node_count)):
         live = rows[view.alive.take(rows).astype(np.bool_)]
         nodes = dict(zip(live.tolist(), state.nodes(live), strict=True))
         gone = [row for row in rows.tolist() if row not in nodes]
         removed += [view.ids[row] for row in gone]
         yield GraphDelta(nodes=tuple(nodes.get(row) or _removed(view, row) for row in rows.tolist()))
-    edges = view.live_edges()
-    for begin in range(0, edges.size, _AT_ONCE):
-        yield GraphDelta(edges=tuple(state.edges(edges[begin : begin + _AT_ONCE])))
+    for rows in portions(view.live_edges()):
+        yield GraphDelta(edges=tuple(state.edges(rows)))
     yield GraphDelta(removed_nodes=tuple(removed), queued=tuple(state.pending))
 
 
@@ -257,52 +252,3 @@ def _removed(view: GraphView, row: int) -> MemoryNode:
         charge=float(view.charge.take(place)[0]),
         charged_at=charged,
     )
-
-
-_MOST_NODES = 1 << 24
-"""A delta has fewer nodes."""
-
-
-def embedded_versions(log: DeltaLog) -> Iterator[EmbeddedVersion]:
-    """Yield every version of a node of a graph with a vector; the versions of one node are consecutive."""
-    versions: dict[str, list[EmbeddedVersion]] = defaultdict(list)
-    number = log.number
-    for entry in log.entries():
-        for place, node in enumerate(entry.delta.nodes):
-            if node.embedding is not None:
-                key = _key(number, entry, place)
-                versions[node.id].append(EmbeddedVersion(key, node.content, node.title, node.speaker, node.found))
-    yield from chain.from_iterable(versions.values())
-
-
-def replace_vectors(logs: Iterable[DeltaLog], vectors: Iterable[tuple[VersionKey, Vector]], dimension: int) -> None:
-    """Rewrite all logs of a memory with other vectors, within a transaction of the caller; all vectors are in memory.
-
-    Raises:
-        InputError: a vector has another length or is of no version, or a version gets no vector.
-    """
-    given, used = dict(vectors), 0
-
-    def changed(number: int, entry: JournalEntry) -> GraphDelta:
-        nonlocal used
-        nodes = list(entry.delta.nodes)
-        for place, node in enumerate(nodes):
-            if node.embedding is not None:
-                vector = given.get(_key(number, entry, place))
-                if vector is None or len(vector) != dimension:
-                    raise InputError(
-                        f"node {node.id!r} gets no vector of dimension {dimension}; give one to each version"
-                    )
-                nodes[place] = node.changed(embedding=as_vector(vector))
-                used += 1
-        return replace(entry.delta, nodes=tuple(nodes))
-
-    for log in logs:
-        number = log.number
-        log.rewrite([changed(number, entry) for entry in log.entries()])
-    if used != len(given):
-        raise InputError("a vector was given for no version; give those of embedded_versions alone")
-
-
-def _key(number: int, entry: JournalEntry, place: int) -> VersionKey:
-    return number, entry.sequence * _MOST_NODES + place

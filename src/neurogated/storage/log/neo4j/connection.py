@@ -36,8 +36,6 @@ class BoltAddress:
 
     server: str
     """Its URL without user, password and database, as in `bolt://localhost:7687`."""
-    url: str = field(repr=False)
-    """As it was given."""
     database: str | None = None
     """Its name; None for the server's default."""
     memory: str = _DEFAULT_MEMORY
@@ -67,7 +65,7 @@ class BoltAddress:
         user = unquote(parts.username or "") or environ.get("NEO4J_USERNAME") or environ.get("NEO4J_USER")
         password = unquote(parts.password or "") or environ.get("NEO4J_PASSWORD", "")
         server = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
-        return cls(server, url, database or None, memory, user or None, password)
+        return cls(server, database or None, memory, user or None, password)
 
     def __str__(self) -> str:
         return f"{self.server}/{self.database or ''}?memory={self.memory}"

@@ -54,8 +54,8 @@ _NO_GRAPH = Head(*GONE)
 class Neo4jEngine(DatabaseEngine):
     """A memory in a database that speaks Bolt."""
 
-    def __init__(self, address: bolt.BoltAddress, *, patience: float, read_only: bool = False) -> None:
-        """Open the memory of a database; create it if there is none; a write waits `patience` seconds for others.
+    def __init__(self, place: str, *, from_scratch: bool, read_only: bool, patience: float) -> None:
+        """Open the memory at the URL `place`; create it if there is none; a write waits `patience` seconds for others.
 
         Raises:
             StorageError: the database cannot be reached, or refuses the user; or it has no memory, and `read_only` is
@@ -63,7 +63,7 @@ class Neo4jEngine(DatabaseEngine):
             FormatVersionError: the memory has an unknown format.
         """
         self.lock = threading.RLock()
-        self.connection, self.url = bolt.Connection(address), address.url
+        self.connection, self.url = bolt.Connection(bolt.BoltAddress.of(place)), place
         self.turn = WriteLease(self.connection, self.stored_head)
         self._patience = patience
         self.read_only = read_only
@@ -72,8 +72,10 @@ class Neo4jEngine(DatabaseEngine):
         self._work: Work | None = None
         try:
             self._identity = self._opened()
+            if from_scratch:
+                self.clear()
         except BaseException:
-            self.connection.close()
+            self.close()
             raise
         bind_to_process(self)
 

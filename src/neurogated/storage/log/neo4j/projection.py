@@ -15,15 +15,13 @@ from typing import Any, Final
 import numpy as np
 
 from neurogated.core.clock import from_micros, to_micros
-from neurogated.core.conflicts import as_given
 from neurogated.core.edge_type import BUILT_IN_TYPES, EdgeType
 from neurogated.core.model import MOST_COUNTED, EdgeKey, MemoryEdge, MemoryNode
-from neurogated.core.ports import GraphStorePort
 from neurogated.core.view import GraphView
 from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph.validity import micros_or_none
 from neurogated.storage.index.graph_index import GraphIndex, MemoryRecords
-from neurogated.storage.log.neo4j.connection import OWN, BoltStatement, Connection
+from neurogated.storage.log.neo4j.connection import OWN, BoltStatement
 
 _AT_ONCE = 1000
 """How many nodes or relationships a statement writes."""
@@ -195,55 +193,3 @@ def _timed(times: Mapping[str, int | None]) -> Values:
 
 def _known(values: Values) -> Values:
     return {name: value for name, value in values.items() if value is not None}
-
-
-_NODES: Final = (
-    f"MATCH (n:NeurogatedNode {{{OWN}}}) RETURN n.id AS key, labels(n) AS labels, properties(n) AS properties"
-)
-_EDGES: Final = (
-    f"MATCH (a:NeurogatedNode {{{OWN}}})-[e:{NAMES}]->(b:NeurogatedNode) WHERE e.type IS NOT NULL"
-    " RETURN a.id AS source, b.id AS target, properties(e) AS properties"
-)
-_TAGS: Final = (
-    f"MATCH (t:NeurogatedTag {{{OWN}}}) OPTIONAL MATCH (t)<-[:TAGGED]-(n:NeurogatedNode)"
-    " RETURN t.name AS tag, n.id AS node"
-)
-
-
-def projection_faults(connection: Connection, namespace: str, store: GraphStorePort) -> Iterator[str]:
-    """Yield the differences between a graph, which nobody may change meanwhile, and its nodes and relationships.
-
-    Properties that a person added are no fault. Both are in memory.
-    """
-    nodes = [as_given(node) for node in store.all_nodes()]
-    expected = {node.id: node_values(node) | {label_of(node.kind): True} for node in nodes}
-    found = {
-        row["key"]: {**row["properties"], **dict.fromkeys(row["labels"], True)}
-        for row in connection.read(_NODES, namespace=namespace)
-    }
-    yield from _differences("node", expected, found)
-    whole = store.snapshot(whole=True)
-    # TERM edges are computed, and the database has none.
-    edges = {
-        (*edge.key[:2], edge.type.value): edge_values(edge)
-        for edge in whole.edges(whole.view.live_edges())
-        if edge.type is not EdgeType.TERM
-    }
-    related = {
-        (row["source"], row["target"], row["properties"]["type"]): row["properties"]
-        for row in connection.read(_EDGES, namespace=namespace)
-    }
-    yield from _differences("relationship", edges, related)
-    tagged: dict[Any, Values] = {(tag, node.id): {} for node in nodes for tag in node.tags}
-    tags: dict[Any, Values] = {(row["tag"], row["node"]): {} for row in connection.read(_TAGS, namespace=namespace)}
-    yield from _differences("tag", tagged, tags)
-
-
-def _differences(
-    what: str, expected: Mapping[Any, Mapping[str, Any]], found: Mapping[Any, Mapping[str, Any]]
-) -> Iterator[str]:
-    for key in expected.keys() | found.keys():
-        if key not in found or key not in expected:
-            yield f"{what} {key!r}: only the {'log' if key in expected else 'database'} has it"
-        elif wrong := [name for name, value in expected[key].items() if found[key].get(name) != value]:
-            yield f"{what} {key!r}: {', '.join(sorted(wrong))} in the database differ from the log"

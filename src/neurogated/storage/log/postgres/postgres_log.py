@@ -23,7 +23,14 @@ from neurogated.storage.index.graph.resolve import Plan
 from neurogated.storage.index.graph_index import GraphIndex
 from neurogated.storage.log.delta_log import GONE, DatabaseEngine, DeltaLog, Line, line_of
 from neurogated.storage.log.log import Position
-from neurogated.storage.log.postgres.server import Connection, ConnectionLostError, Row, Server
+from neurogated.storage.log.postgres.server import (
+    Connection,
+    ConnectionLostError,
+    PostgresAddress,
+    Row,
+    Server,
+    prepare,
+)
 
 _MILLISECONDS = 1000
 _WAIT_SECONDS = 0.05
@@ -231,10 +238,18 @@ _RECORD = """
 class PostgresEngine(DatabaseEngine):
     """The memory in one schema of a database. Each graph has a lock of its own."""
 
-    def __init__(self, server: Server, patience: float) -> None:
-        """Take a server with the tables of a memory, and how many seconds a write waits for other processes."""
+    def __init__(self, place: str, *, from_scratch: bool, read_only: bool, patience: float) -> None:
+        """Open the memory at the URL `place`; create it if there is none; a write waits `patience` seconds for others.
+
+        It raises like `PostgresAddress` and `prepare`.
+        """
         self.lock = threading.RLock()
-        self.server, self.read_only, self.url = server, server.read_only, server.address.url
+        self.server, self.read_only, self.url = Server(PostgresAddress(place), read_only=read_only), read_only, place
+        try:
+            prepare(self.server, from_scratch=from_scratch)
+        except BaseException:
+            self.server.close()
+            raise
         self._patience = patience
         self._writer: LockedWriter | None = None
         self._writing_thread: int | None = None

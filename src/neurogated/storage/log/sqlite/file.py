@@ -13,11 +13,9 @@ from typing import Any, cast
 
 import apsw
 
-from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.forking import InheritedLock, bind_to_process
 from neurogated.errors import CorruptMemoryError, ForkedMemoryError, MemoryClosedError, MemoryLockedError, StorageError
 from neurogated.storage.files import Presence, ProcessLock
-from neurogated.storage.log.log import Blocks
 from neurogated.storage.log.sqlite import integrity, schema
 from neurogated.storage.log.sqlite.connection import Translated, begun, connect, connect_reader, fetch, os_errors
 from neurogated.storage.log.sqlite.file_guard import FileGuard, OpenedFiles, place_of
@@ -25,7 +23,7 @@ from neurogated.utils.background import take
 
 _log = logging.getLogger(__name__)
 
-# The block of a thread that has the turn to write.
+# The block of a thread that has the turn to write, or is in a transaction.
 _IN_TURN = contextlib.nullcontext()
 _CHECK = "check it, or choose another save_dir"
 
@@ -44,14 +42,7 @@ class SqliteFile:
     connection: apsw.Connection
     """Use it under `lock` and within `translated` or `transaction`."""
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        from_scratch: bool = False,
-        read_only: bool = False,
-        patience: float = MemoryConfig().runtime.write_lock_seconds,
-    ) -> None:
+    def __init__(self, path: Path, *, from_scratch: bool, read_only: bool, patience: float) -> None:
         """Open or create the file; with `from_scratch`, drop an existing file.
 
         Args:
@@ -73,7 +64,8 @@ class SqliteFile:
         self.lock = threading.RLock()
         self._patience = patience
         self._writing = threading.Lock()
-        self._blocks = Blocks()
+        # Held during a transaction. Only a `with` statement releases it no matter where an interrupt strikes.
+        self._changing = threading.Lock()
         self._state_in_turn: tuple[int, int, int] | None = None
         self.turn_began: float | None = None
         """When this process took its turn to write, by `time.monotonic`; None while it has none."""
@@ -168,28 +160,26 @@ class SqliteFile:
             StorageError: the file cannot be written, or the outer transaction was already rolled back.
         """
         with self.lock, _IN_TURN if self._writing.locked() else self.writing(), self.translated:
-            outer = self._blocks.innermost
-            if outer is None:
+            is_outermost = not self._changing.locked()
+            if is_outermost:
                 self._files.require_same("nothing was written")
                 self._seal()
             elif not self.connection.in_transaction:
                 raise StorageError(f"a write to {self.path} failed and rolled back its whole transaction; begin again")
             # SQLite ignores it within a transaction. Each transaction sets it, so an interrupt cannot leave it wrong.
             self.connection.execute(f"PRAGMA foreign_keys = {int(check_references)}")
-            block = self._blocks.begin()
-            with block.under_way, begun(self.connection, "IMMEDIATE"):
+            with self._changing if is_outermost else _IN_TURN, begun(self.connection, "IMMEDIATE"):
                 yield self.connection
                 # Read before the commit: a failure after it would make a committed change look rolled back.
                 identity, sequence = integrity.last_change(self.connection)
                 was_foreign = self._watch.is_foreign()
-            block.made = True
-            if outer is None and not was_foreign:
-                self._watch.note()
-            if outer is None:
+            if is_outermost:
+                if not was_foreign:
+                    self._watch.note()
                 self._files.require_same("the last change is lost")
-            if outer is None and sequence > self._sequence:
-                self._watermark.write(identity, sequence)
-                self._sequence = sequence
+                if sequence > self._sequence:
+                    self._watermark.write(identity, sequence)
+                    self._sequence = sequence
 
     @contextlib.contextmanager
     def reading(self, *, latest: bool = False) -> Iterator[apsw.Connection]:

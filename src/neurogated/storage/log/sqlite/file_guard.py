@@ -91,8 +91,7 @@ _log = logging.getLogger(__name__)
 _SHARED_FIRST, _SHARED_SIZE = 0x40000002, 510
 _IN_USE_AT = 128
 # Elsewhere than on Linux, `struct flock` has another layout, and few systems have locks of open file descriptions.
-_CAN_LOCK = sys.platform == "linux"
-_SET_LOCK: int = getattr(fcntl, "F_OFD_SETLK", 0)
+_SET_LOCK: int = getattr(fcntl, "F_OFD_SETLK", 0) if sys.platform == "linux" else 0
 # struct flock: type, whence, start, length, process.
 _FLOCK = "hhqqi4x"
 _HELD_ELSEWHERE = frozenset({errno.EAGAIN, errno.EACCES})
@@ -128,7 +127,7 @@ class FileGuard:
         self._path = path.resolve()
         self._file: _Shared | None = None
         self.is_held = False
-        if _CAN_LOCK:
+        if _SET_LOCK:
             with _lock:
                 status = path.stat()
                 found = _shared.get((status.st_dev, status.st_ino))

@@ -1,53 +1,40 @@
-"""How a graph index follows a memory file, starting from a checkpoint."""
+"""Bring the index of a graph up to date from the rows of its file, or build the index of a past state from them."""
 
 from __future__ import annotations
 
 import json
-import logging
-import math
-import time
-import weakref
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-import apsw
 import numpy as np
+from numpy.typing import NDArray
 
 from neurogated.config.memory_config import MemoryConfig
-from neurogated.core.columns import contained
-from neurogated.core.view import Rows
-from neurogated.storage.checkpoint import (
-    INDEX_FOLDER,
-    Checkpointer,
-    Checkpoints,
-    Follower,
-    IndexSnapshot,
-    StateReplacedError,
-)
-from neurogated.storage.index.graph.resolve import Plan
-from neurogated.storage.index.graph.topology import Column
-from neurogated.storage.index.graph_index import GraphIndex, Records
+from neurogated.core.columns import NODE_COLUMNS, contained
+from neurogated.core.view import GraphView, Rows
+from neurogated.storage.checkpoint import Follower
+from neurogated.storage.index.graph.topology import Column, Topology
+from neurogated.storage.index.graph_index import GraphIndex, ReadTexts, Records, put_texts
+from neurogated.storage.index.graph_state import GraphState
+from neurogated.storage.index.text.lexical_store import LexicalStore
 from neurogated.storage.log.sqlite import schema
 from neurogated.storage.log.sqlite.connection import fetch
+from neurogated.storage.log.sqlite.file import SqliteFile
 from neurogated.storage.log.sqlite.rows import (
+    HOLDS,
     NOW,
     UNCHANGED,
     GraphLoader,
+    Keys,
     SqliteRecords,
     last_of_each,
     rows_of,
     since_index,
     vectors_of,
 )
-from neurogated.utils.background import while_alive
-
-if TYPE_CHECKING:
-    from neurogated.storage.log.sqlite.sqlite_log import SqliteLog
 
 _VECTORS_AT_ONCE = 10_000
 
@@ -193,173 +180,154 @@ def _last(keys: Column) -> int:
     return int(keys.values[-1]) if len(keys) else 0
 
 
-_log = logging.getLogger(__name__)
+_CHANGED_SINCE = (
+    "SELECT {0}.node FROM {1} {0} INDEXED BY {1}_since WHERE {0}.since > ? "
+    "UNION SELECT {0}.node FROM {1} {0} INDEXED BY {1}_until WHERE {0}.until > ?"
+)
+
+# Nodes with a version that ended later, or whose energy or importance changed later.
+_CHANGED_NODES = (
+    "SELECT w.node FROM node_versions w INDEXED BY node_versions_until WHERE w.until > :now "
+    "UNION SELECT c.node FROM node_changes c INDEXED BY node_changes_since WHERE c.since > :now"
+)
+
+_ENDED_VECTORS = (
+    "SELECT v.node, v.vector FROM vectors v INDEXED BY vectors_until JOIN nodes n ON n.node = v.node "
+    f"WHERE n.namespace = :namespace AND {HOLDS.format('v')} AND v.until > :now ORDER BY v.node"
+)
+_OPERATORS_SINCE = (
+    "SELECT 1 FROM deltas WHERE namespace = :namespace AND sequence > :now AND spared IS NOT NULL LIMIT 1"
+)
+# Edges of the past state that ended, were used or changed their weight later.
+_EDGES_CHANGED_SINCE = (
+    "SELECT edge FROM edges INDEXED BY edges_until WHERE until > :now AND since <= :now UNION "
+    "SELECT edge FROM edge_uses WHERE since > :now UNION "
+    "SELECT w.edge FROM edge_weights w INDEXED BY edge_weights_since CROSS JOIN edges c ON c.edge = w.edge "
+    "WHERE w.since > :now AND c.since <= :now"
+)
 
 
-class FileFollower(Follower):
-    """Fills the index of one graph from its file, and writes checkpoints beside the file."""
+class PastFollower(Follower):
+    """Builds an index of a past state.
 
-    checkpointer: Checkpointer[IndexSnapshot]
+    The columns are read from the file. Vectors and texts are forks of those of the present index, in which the nodes
+    that changed later have their past ones. So the cost depends on the number of later changes, not on the size of the
+    graph. Rows are those of the present index.
+    """
+
+    shares = False
+    borrows = True
 
     def __init__(
-        self,
-        log: SqliteLog,
-        checkpoints: Checkpoints,
-        config: MemoryConfig,
-        current: Callable[[], GraphIndex | None],
+        self, file: SqliteFile, namespace: int, as_of: int, latest: Callable[[], GraphState], config: MemoryConfig
     ) -> None:
-        """Follow a log; `current` returns the index in use, or None if it is stale."""
-        self._log, self._file = log, log.engine
-        self._checkpoints = checkpoints
-        self._config = config
-        self._current = current
-        # A read-only process publishes no state: every read must first apply the writes of other processes.
-        self.shares = not self._file.read_only
-        # The state of the file when it was last read, and its generation then.
-        self._state: tuple[int, ...] = ()
-        self._frozen: weakref.ref[GraphIndex] | None = None
-        self._generation, self._frozen_of, self._coded = "", "", 0
-        self.checkpointer = Checkpointer(
-            graph_lock=self._file.lock,
-            freeze=while_alive(self.freeze),
-            is_current=while_alive(self.is_current),
-            finish=while_alive(self._finish),
-            write=checkpoints.write,
-            exclusively=checkpoints.exclusively,
-            least=config.runtime.checkpoint_changes,
-        )
+        """Take the file, its number of the graph, that of a delta, and what returns the present state."""
+        self._file, self._namespace, self._as_of, self._latest, self._config = file, namespace, as_of, latest, config
+        self._seen: GraphIndex | None = None
 
-    # Following
-
-    def load(self) -> GraphIndex | None:
-        """Return an index from the checkpoint and the later rows of the file; see `Follower`."""
-        while True:
-            state = self._file.state()
-            with self._file.reading() as connection:
-                if not self._log.find(connection):
-                    return None
-                _, generation = schema.read_states(connection)
-                try:
-                    index = self._load_kept(connection)
-                except StateReplacedError as error:
-                    _log.info("%s was replaced while it was read", error)
-                    continue
-                kept = index.size
-                self._take_in(connection, index)
-                if kept:
-                    nodes = index.topology.view().live_nodes()
-                    index.load_outcomes(nodes, nodes[:0], self.records(index))
-            self.checkpointer.add_backlog(index.size - kept, index.size)
-            self._state, self._generation = state, generation
-            return index
-
-    def is_behind(self, index: GraphIndex) -> bool:  # noqa: ARG002 - it holds the writes of this process
-        """Return whether another process has written."""
-        return self._file.state() != self._state
-
-    def follow(self, index: GraphIndex) -> bool:
-        """Apply the later rows of the file; return False if past rows changed or another file replaced it."""
-        state = self._file.state()
-        # Another file may be an older state of the same memory with other later changes.
-        if state[:-1] != self._state[:-1] or not self._log.namespace:
-            return False
-        with self._file.reading() as connection:
-            if schema.read_states(connection)[1] != self._generation:
-                return False
-            before = index.size
-            self._take_in(connection, index)
-        self.checkpointer.add_backlog(index.size - before, index.size)
-        self._state = state
-        return True
-
-    def _load_kept(self, connection: apsw.Connection) -> GraphIndex:
-        # The checkpoint names edge types, which must be registered before it is read.
-        schema.register_types(connection)
-        namespace = self._log.namespace
-        load, made_at = partial(GraphIndex.load, config=self._config), partial(_made_at, connection, namespace)
-        index = self._checkpoints.load(load, schema.read_states(connection)[0], namespace, made_at)
-        if index is None:
-            return GraphIndex(self._config)
-        self._coded = index.vectors.indexed
-        loader = GraphLoader(connection, namespace, {}, index.topology.sequence)
-        loader.load_node_validity(index.validity, index.node_keys.values)
-        loader.load_edge_validity(index.validity, index.edge_keys.values)
+    def load(self) -> GraphIndex:
+        """Read the past state, and find the vectors and texts that changed later."""
+        with self.steady():
+            present, connection = self._latest(), self._file.connection
+            keys, index = present.form.node_keys.values.copy(), GraphIndex(self._config)
+            loader = GraphLoader(connection, self._namespace, schema.register_types(connection), self._as_of)
+            self._load_nodes(loader, index, present.view, keys)
+            edge_keys = self._load_edges(loader, index, present, keys)
+            index.vectors = present.form.vectors.forked()
+            ended = vectors_of(keys, loader.query(_ENDED_VECTORS))
+            index.vectors.change(self._changed_since("vectors", keys), [ended])
+            index.node_keys, index.edge_keys = Column.of(keys), Column.of(edge_keys)
+            index.fork_texts, index.embedder = self._texts, present.embedder
+            nodes = index.topology.view().live_nodes()
+            index.load_outcomes(nodes, nodes[:0], self.records(index))
+            self._seen = present.form
         return index
 
-    def _take_in(self, connection: apsw.Connection, index: GraphIndex) -> None:
-        namespace, types = self._log.namespace, schema.register_types(connection)
-        GraphFollower(connection, namespace, types, NOW, self.records).follow(index)
-        index.pending, index.embedder = schema.read_pending(connection, namespace), self._log.engine.embedder
+    def is_behind(self, index: GraphIndex) -> bool:  # noqa: ARG002 - `_seen` tells it
+        """Return whether the present index was reloaded; a compaction may have erased records of the past."""
+        return self._seen is not self._latest().form
 
-    # Reading
+    def follow(self, index: GraphIndex) -> bool:  # noqa: ARG002 - it is reloaded
+        """Return False: the past state must be read again."""
+        return False
 
     def records(self, index: GraphIndex) -> SqliteRecords:
-        """Return the records of an index; they are read from the file on demand."""
-        return SqliteRecords(self._file, index.node_keys.values, index.edge_keys.values, index.topology.sequence)
+        """Return the records of the past state."""
+        return SqliteRecords(self._file, index.node_keys.values, index.edge_keys.values, self._as_of)
 
     def steady(self) -> AbstractContextManager[object]:
         """Read one state of the file within the block."""
         return self._file.reading(latest=True)
 
-    def unchanged_since(self) -> float:
-        """Return when this process took its turn to write, or else the present."""
-        return self._file.turn_began or time.monotonic()
+    def _load_nodes(self, loader: GraphLoader, form: GraphIndex, now: GraphView, keys: Keys) -> None:
+        """Write the past node columns; copy those that did not change from the present."""
+        alive = now.alive.all()
+        alive[self._changed_since("node_versions", keys)] = False
+        columns = {name: getattr(now, name).all() for name in NODE_COLUMNS}
+        columns["kind"] = form.topology.kind_codes(now.kinds)[columns["kind"]]
+        columns["scope"] = form.topology.scope_codes(now.scopes)[columns["scope"]]
+        # Each delta that puts a node ends the previous version, so each node has at most one version at a time.
+        held = f"n.namespace = :namespace AND {HOLDS.format('v')}"
+        held += f" AND v.node IN ({_CHANGED_NODES})"
+        old, before = loader.node_columns(form.topology, "", held)
+        known = np.isin(old, keys)
+        rows = np.searchsorted(keys, old[known])
+        alive[rows] = True
+        for name, column in before.items():
+            columns[name][rows] = column[known]
+        ids = list(now.ids)
+        form.topology.set_nodes(ids, np.arange(len(ids)), columns)
+        for name, (nodes, values) in loader.changes(f"{held} AND c.since <= :now").items():
+            known = np.isin(nodes, keys)
+            form.topology.set(np.searchsorted(keys, nodes[known]), **{name: values[known]})
+        form.topology.set(np.flatnonzero(~alive.astype(np.bool_)), alive=False)
+        form.topology.sequence = loader.last_sequence()
+        loader.load_node_validity(form.validity, keys)
 
-    # Checkpoints
+    def _load_edges(self, loader: GraphLoader, form: GraphIndex, present: GraphState, keys: Keys) -> Keys:
+        """Append the past edges; copy those that did not change from the present."""
+        ((first_new,),) = loader.query("SELECT min(edge) FROM edges INDEXED BY edges_since WHERE since > :now")
+        changed = np.array([key for (key,) in loader.query(_EDGES_CHANGED_SINCE)], dtype=np.int64)
+        among = f"AND (e.edge IN ({_EDGES_CHANGED_SINCE})"
+        now, now_keys = present.view, present.form.edge_keys.values
+        kept = (now_keys < (NOW if first_new is None else first_new)) & ~np.isin(now_keys, changed)
+        if loader.query(_OPERATORS_SINCE):
+            # Every plastic edge may have faded later.
+            among += " OR e.type IN (SELECT type FROM edge_types WHERE plastic)"
+            kept &= ~np.array([kind.plastic for kind in now.edge_types], dtype=np.bool_)[now.edge_type]
+        scratch = Topology()
+        old_keys = loader.load_weights(scratch, keys, f"{among})")
+        old, same = scratch.view(), np.flatnonzero(kept)
+        edge_keys = np.concatenate((now_keys[same], old_keys))
+        order = np.argsort(edge_keys)
 
-    def note(self, plan: Plan, index: GraphIndex) -> None:
-        """Write a checkpoint after many changes."""
-        self.checkpointer.note(plan.size, len(plan.delta.operators), index.size)
+        def joined(present: NDArray[Any], past: NDArray[Any]) -> NDArray[Any]:
+            return np.concatenate((present, past))[order]
 
-    def start(self, index: GraphIndex) -> None:
-        """Start a checkpoint if there are many changes, or codes of vectors that each opening would compute again."""
-        # Without a text index, a checkpoint would first have to read all texts, so none is started.
-        if not self._file.read_only and index.made_texts is not None:
-            if index.vectors.indexed != self._coded:
-                self.checkpointer.add_backlog(math.inf, index.size)
-            self.checkpointer.checkpoint()
-
-    def freeze(self) -> IndexSnapshot | None:
-        """Return a snapshot of the index; None if it cannot be checkpointed."""
-        index = self._current()
-        if index is None:
-            return None
-        self._coded = index.vectors.indexed
-        namespace, sequence = self._log.namespace, index.topology.sequence
-        with self._file.reading() as connection:
-            at, (derivation, generation) = _made_at(connection, namespace, sequence), schema.read_states(connection)
-        # If another process erased records, the index may still hold them.
-        if at is None or generation != self._generation:
-            return None
-        self._frozen, self._frozen_of = weakref.ref(index), generation
-        frozen = index.freeze(self.records(index).nodes)
-        return IndexSnapshot(
-            derivation, namespace, sequence, at, frozen, index.node_keys.values, index.edge_keys.values
+        topology = form.topology
+        codes = [topology.type_codes(view.edge_types) for view in (now, old)]
+        topology.append_edges(
+            (joined(now.edge_source[same], old.edge_source), joined(now.edge_target[same], old.edge_target)),
+            joined(codes[0][now.edge_type[same]], codes[1][old.edge_type]),
+            joined(now.weight.take(same), old.weight.all()),
+            joined(now.last_activated.take(same), old.last_activated.all()),
         )
+        loader.load_edge_validity(form.validity, edge_keys[order])
+        return edge_keys[order]
 
-    def is_current(self) -> bool:
-        """Return whether the last snapshotted index is still in use and nothing was erased since."""
-        index = self._current()
-        if self._frozen is None or index is None or self._frozen() is not index:
-            return False
-        with self._file.reading() as connection:
-            return self._frozen_of == schema.read_states(connection)[1]
+    def _changed_since(self, table: str, keys: Keys) -> Rows:
+        statement = _CHANGED_SINCE.format("v", table)
+        found = fetch(self._file.connection, statement, (self._as_of, self._as_of))
+        changed = np.array(sorted(key for (key,) in found), dtype=np.int64)
+        rows: Rows = np.searchsorted(keys, changed[np.isin(changed, keys)])
+        return rows
 
-    def _finish(self, folder: Path) -> None:
-        index = self._current()
-        if index is not None and self.is_current():
-            index.remap(folder / INDEX_FOLDER)
-
-
-def _made_at(connection: apsw.Connection, namespace: int, sequence: int) -> int | None:
-    """Return the time of the last change of a graph up to a delta, in microseconds; None if there is no such delta yet.
-
-    Deltas with uses only are ignored, because the next such delta replaces them.
-    """
-    rows = fetch(
-        connection,
-        "SELECT at FROM deltas WHERE sequence <= :now AND namespace = :namespace AND changes IS NOT NULL "
-        "AND :now <= (SELECT max(sequence) FROM deltas WHERE namespace = :namespace) ORDER BY sequence DESC LIMIT 1",
-        {"now": sequence, "namespace": namespace},
-    )
-    return int(rows[0][0]) if rows else None
+    def _texts(self, view: GraphView, read: ReadTexts) -> LexicalStore:
+        present = self._latest()
+        texts = present.form.texts(present.view, present.records.nodes).isolated()
+        changed = self._changed_since("node_versions", present.form.node_keys.values)
+        texts.remove(changed)
+        known = changed[changed < view.node_count]
+        rows = known[view.alive.take(known).astype(np.bool_)]
+        put_texts(texts, rows, read(rows))
+        return texts
