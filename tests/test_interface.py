@@ -1,20 +1,27 @@
-"""The calls that an agent's author needs first: browsing, deleting, feedback, callbacks, text for a prompt."""
+"""The calls that an agent's author needs first, and those of learning: feedback, maintenance, undo, freezing."""
 
 from __future__ import annotations
 
+import asyncio
+import dataclasses
 import json
+import os
 import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import hypothesis.strategies as st
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from neurogated import EdgeType, GraphDelta, MemoryConfig, MemoryEdge, NeuroGraphMemory
 from neurogated.errors import InputError, StorageError, UnknownIdError
+from neurogated.ingestion.document import Document, Passage
 from neurogated.session.compose import build
+from neurogated.storage.graph_store import GraphStore
 from neurogated.testing import ManualClock
 
 NOON = datetime(2024, 5, 1, 12, tzinfo=UTC)
@@ -168,3 +175,97 @@ def test_forgetting_counts_time_and_not_calls(days: list[int]) -> None:
     once = _faded(clock, [30])
     assert _faded(clock, [*sorted(days), 30]) == pytest.approx(once, rel=1e-9)
     assert once == pytest.approx(0.9**29)
+
+
+STORY = Document(
+    tuple(
+        map(
+            Passage,
+            (
+                "The dam above the village broke at dawn.",
+                "Because of this, the lower fields were flooded and the harvest was lost.",
+                "The council raised a loan to buy grain.",
+                "In spring the dam was rebuilt in stone.",
+            ),
+        )
+    ),
+    "The flood",
+)
+
+
+@pytest.fixture
+def learner(config: MemoryConfig, clock: ManualClock) -> Iterator[NeuroGraphMemory]:
+    with NeuroGraphMemory(config, parts=build(config, clock)) as opened:
+        opened.add_documents([STORY, "Bread is baked at four in the morning.", "The mill has two stones."])
+        yield opened
+
+
+def _weights(learner: NeuroGraphMemory) -> dict[object, float]:
+    return {edge.key: edge.weight for edge in learner.store.all_edges()}
+
+
+def test_maintenance_fades_idle_edges_and_reports_how_many_are_gone(
+    learner: NeuroGraphMemory, clock: ManualClock
+) -> None:
+    fixed = {key: weight for key, weight in _weights(learner).items() if not key.type.plastic}  # type: ignore[attr-defined]
+    plastic = len(_weights(learner)) - len(fixed)
+    removed = 0
+    for _ in range(300):
+        clock.advance(timedelta(days=2))
+        removed += learner.maintenance()
+    assert removed == plastic
+    assert _weights(learner) == fixed
+
+
+def test_async_and_batch_calls_agree_with_plain_calls(learner: NeuroGraphMemory) -> None:
+    questions = ["What broke at dawn?", "When is bread baked?"]
+    expected = [learner.retrieve(question, top_n=2) for question in questions]
+    assert learner.retrieve_batch(questions, top_n=2) == expected
+    assert learner.retrieve_batch([]) == []
+    together, alone = learner.retriever.recall_batch(questions), [learner.recall(question) for question in questions]
+    for left, right in zip(together, alone, strict=True):
+        assert left.seconds.keys() == right.seconds.keys()
+        assert dataclasses.replace(left, seconds={}) == dataclasses.replace(right, seconds={})
+
+    async def ask() -> list[list[str]]:
+        recalls = await asyncio.gather(*(learner.aio.recall(question, top_n=2) for question in questions))
+        assert [[one.content for one in recall] for recall in recalls] == expected
+        return list(await asyncio.gather(*(learner.aio.retrieve(question, top_n=2) for question in questions)))
+
+    assert asyncio.run(ask()) == expected
+
+
+def test_recalls_beside_a_transaction_and_in_it_wait_for_no_one(learner: NeuroGraphMemory) -> None:
+    question = "What broke at dawn?"
+    expected = learner.retrieve(question)
+    assert isinstance(learner.store, GraphStore)
+    with ThreadPoolExecutor() as threads, learner.store.transaction():
+        others = [threads.submit(learner.retrieve, question) for _ in range(2 * (os.cpu_count() or 1))]
+        assert learner.retrieve(question) == expected
+        assert [other.result(timeout=60) for other in others] == [expected] * len(others)
+
+
+def test_a_memory_whose_marks_cannot_be_written_still_closes(
+    config: MemoryConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    learner = NeuroGraphMemory(config)
+    learner.add_document("The dam broke.")
+    learner.retrieve("dam")
+
+    def full(_: object) -> int:
+        raise StorageError("disk full")
+
+    monkeypatch.setattr(learner.store, "apply", full)
+    learner.close()
+    NeuroGraphMemory(config).close()
+
+
+def test_feedback_names_the_memories_that_learned(learner: NeuroGraphMemory) -> None:
+    first, second, third = learner.add(["I like tea.", "I like jam.", "I like rye bread."])
+    learner.delete(third)
+    done = learner.feedback([first, second, third])
+    assert (done.memories, done.gone, int(done)) == ((first, second), (third,), 1)
+    assert first in repr(done)
+    assert str(done) == f"{done}" == "1"
+    learner.freeze()
+    assert learner.feedback([first, second]).memories == ()

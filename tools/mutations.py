@@ -19,10 +19,10 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 MUTATIONS: list[tuple[str, str, str, str]] = [
     # Owners of memories
-    ("core/scope.py", "user is None and not self.alone", "user is None", "core/test_scope.py"),
-    ("core/scope.py", "== self.path\n        )", "is not None\n        )", "core/test_scope.py"),
-    ("core/scope.py", "alone=self.alone or self.own_session", "alone=self.alone", "core/test_scope.py"),
-    ("core/scope.py", "wanted is None or found == wanted", "True", "core/test_scope.py"),
+    ("core/scope.py", "user is None and not self.alone", "user is None", "core/test_model.py"),
+    ("core/scope.py", "== self.path\n        )", "is not None\n        )", "core/test_model.py"),
+    ("core/scope.py", "alone=self.alone or self.own_session", "alone=self.alone", "core/test_model.py"),
+    ("core/scope.py", "wanted is None or found == wanted", "True", "core/test_model.py"),
     ("ingestion/edge_builder.py", "ScopeFilter(user, alone=True)", "ScopeFilter(user)", "test_users.py::test_no_edge_joins_memories_of_two_owners"),
     ("ingestion/duplicates.py", "owner = *node.scope.owner, node.scope.path", "owner = node.scope.path", "ingestion/test_duplicates.py"),
     ("components/expressions.py", '"user_id": scope.user_id, "agent_id"', '"user_id": None, "agent_id"', "sexpr/test_execute.py::test_another_users_memory_does_not_exist"),
@@ -30,7 +30,7 @@ MUTATIONS: list[tuple[str, str, str, str]] = [
     ("server/routes.py", "delete(caller.deletable(memory_id))", "delete(memory_id)", "server/test_every_route.py::test_a_second_user_cannot_tell_ids_of_the_first_from_unknown_ones server/test_app.py::test_a_key_of_a_user_reads_shared_memories_but_does_not_change_them"),
     ("server/routes.py", "get_context(user_id=caller.user_id, ", "get_context(", "server/test_routes.py::test_a_memory_is_added_read_recalled_changed_and_deleted"),
     ("tiers/canvas.py", "if scope.admits(view.scope_of(row))", "if True", "projections/test_canvas.py"),
-    ("session/session.py", "if user_id is None and self.config.require_user:", "if False:", "test_of_one_user.py"),
+    ("session/session.py", "if user_id is None and self.config.require_user:", "if False:", "test_users.py"),
     # Writing and erasing
     ("core/commit.py", "GraphDelta() if learns and self._is_frozen() else plan()", "plan()", "test_interface.py::test_a_freeze_is_kept_and_holds_in_all_processes test_facade.py"),
     ("core/commit.py", "with self.exclusively(patience):", "with contextlib.nullcontext():", "core/test_codec.py"),
@@ -44,7 +44,7 @@ MUTATIONS: list[tuple[str, str, str, str]] = [
     ("session/administration.py", "if place not in _in_use(parts):\n            yield", "if False:\n            yield", "projections/test_copies.py"),
     ("core/codec.py", " or _CHECKSUM.unpack_from(stored) != (zlib.crc32(stored[_CHECKSUM.size :]),)", "", "core/test_codec.py"),
     ("core/files.py", "if since is not None and _clearings(file) != since:", "if False:", "core/test_cache_file.py projections/test_copies.py"),
-    ("plasticity/undo.py", "nodes & own, {key for key", "nodes, {key for key", "test_of_one_user.py"),
+    ("plasticity/undo.py", "nodes & own, {key for key", "nodes, {key for key", "test_users.py"),
     ("plasticity/undo.py", "if undone is not None or (", "if (", "test_undo.py"),
     ("archive/importing.py", "    check_files(folder, manifest)", "    pass", "archive/test_faults.py"),
     ("storage/index/graph/resolve.py", "    _refuse_joined_users(view, delta, node_rows, ends)\n", "", "storage/test_conformance.py::TestGraphStore::test_no_edge_joins_two_users"),

@@ -1,19 +1,27 @@
-"""The command line: exit codes, output, sources of settings, and the ways to start it."""
+"""The command line: exit codes, output, help, sources of settings, the ways to start it, and a server."""
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import shlex
+import socket
 import subprocess
 import sys
 from importlib import metadata
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import click
+import httpx
 import pytest
 
+from neurogated import MemoryConfig
 from neurogated.cli import main
+from neurogated.cli.app import COMMANDS
+from neurogated.config.setting import settings_of
 from neurogated.session.compose import OFFLINE_NOTICE
 
 ROOT = Path(__file__).parents[2]
@@ -205,3 +213,118 @@ def test_a_folder_that_cannot_be_made_has_a_remedy(tmp_path: Path, capsys: pytes
     code, findings = _findings(capsys, "--save_dir", "/proc/none")
     assert code == 1
     assert "--save_dir" in findings["disk"]["remedy"]
+
+
+def test_each_command_works_on_a_plain_installation_or_says_on_one_line_what_to_install(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "tests.cli.plain", str(tmp_path)]
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True, timeout=120)
+    results = {words: (code, errors) for words, code, errors in json.loads(done.stdout)}
+    assert all(results[f"{name} --help"] == (0, "") for name in COMMANDS)
+    failed = {words.partition(" --")[0]: errors for words, (code, errors) in results.items() if code}
+    assert all(errors.startswith("error: ") and errors.count("\n") == 1 for errors in failed.values())
+    assert all(errors.count("package") < 2 for errors in failed.values())
+    hints = {name: errors.rpartition("; ")[2].strip() for name, errors in failed.items() if "pip install" in errors}
+    extras = {"consolidate": "communities", "mcp": "mcp", "repl": "repl", "serve": "serve"}
+    assert hints == {name: f"pip install 'neurogated[{extra}]'" for name, extra in extras.items()}
+    code, warning = results[f"mcp install --client claude-code --save_dir {tmp_path}"]
+    assert code == 0
+    assert (warning.count("\n"), warning.endswith("pip install 'neurogated[mcp]'\n")) == (1, True)
+
+
+@pytest.fixture(scope="module")
+def tables() -> ModuleType:
+    """Return the tool that writes the tables of docs."""
+    spec = importlib.util.spec_from_file_location("reference_tables", ROOT / "tools" / "reference_tables.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("page", ["settings.md", "reference.md"])
+def test_a_table_of_docs_is_that_of_the_code(tables: ModuleType, page: str) -> None:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    assert tables.replaced(text, tables.TABLES[page]()) == text, "write it with `python tools/reference_tables.py`"
+
+
+def test_the_page_of_operations_is_that_of_the_code(tables: ModuleType) -> None:
+    text = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
+    assert tables.operations() == text, "write it with `python tools/reference_tables.py`"
+
+
+def test_settings_lists_every_setting_with_its_value_default_and_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["settings", "--set", "retrieval.energy_weight=0.5"]) == 0
+    shown = capsys.readouterr().out
+    assert "retrieval.energy_weight = 0.5 (default: 0.05)\n" in shown
+    unwrapped = " ".join(shown.split())
+    for found in settings_of(MemoryConfig):
+        assert re.search(rf"^{re.escape(found.name)} = ", shown, flags=re.MULTILINE), found.name
+        assert found.spec.metadata["help"] in unwrapped, found.name
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"bench"}))
+def test_a_command_has_help_for_each_flag_and_an_example_that_it_understands(tables: ModuleType, name: str) -> None:
+    command: click.Command = tables.command_of(name)
+    assert all(flag.help for flag in command.params if isinstance(flag, click.Option))
+    assert COMMANDS[name].examples
+    for example in COMMANDS[name].examples:
+        words = shlex.split(example)[1 + len(name.split()) :]
+        command.make_context(name, words)
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS.keys() - {"bench"}))
+def test_an_error_about_a_flag_names_it_as_it_is_typed(
+    tables: ModuleType, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = [one for one in tables.command_of(name).params if isinstance(one, click.Option)]
+    for flag in flags:
+        if flag.required:
+            assert main(name.split()) != 0
+            assert re.search(r"^error: (--\w+|'\w+') is missing", capsys.readouterr().err, re.MULTILINE)
+        if flag.type.name not in {"text", "boolean"}:
+            assert main([*name.split(), flag.opts[0], "\0"]) != 0
+            assert f"error: {flag.opts[0]}: " in capsys.readouterr().err
+
+
+SERVER = """
+import contextlib, os, socket
+from neurogated.cli.listening import serve
+
+async def app(scope, receive, send):
+    if scope["type"] == "http":
+        await send({"type": "http.response.start", "status": 200})
+        await send({"type": "http.response.body", "body": b"%d" % at_once(tuple(scope["client"]))})
+
+def at_once(client):
+    for one in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(int(one))) as found:
+            if found.getpeername()[:2] == client:
+                return found.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+
+serve(app, "127.0.0.1", 0)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="finds the socket of a connection in /proc")
+def test_an_answer_in_two_parts_does_not_wait_for_an_acknowledgement() -> None:
+    with subprocess.Popen([sys.executable, "-c", SERVER], stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            assert int(httpx.get(server.stdout.readline().strip()).text) > 0
+        finally:
+            server.terminate()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "192.0.2.1"])
+def test_an_address_that_cannot_be_had_is_an_error_of_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], host: str
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        words = ["--save_dir", str(tmp_path), "--embedding_name", "hash", "--host", host, "--port", port]
+        main(["serve", "--new_key", *words[:4]])
+        capsys.readouterr()
+        assert main(["serve", *words]) != 0
+    (line,) = [one for one in capsys.readouterr().err.splitlines() if "warning" not in one.lower()]
+    assert "--port" in line

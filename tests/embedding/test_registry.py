@@ -1,26 +1,36 @@
-"""Embedders by name, the one that needs no model, and the watch over languages."""
+"""Embedders by name, their cache, the watch over languages, and those of sentence-transformers."""
 
 import json
 import logging
 import os
 import subprocess
 import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from numpy.typing import NDArray
 
 from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.config.groups import EmbeddingSettings
+from neurogated.core.abilities import SupportsClear
 from neurogated.core.ports import Embedder
 from neurogated.embedding.bundled_model import BundledEmbedder
+from neurogated.embedding.cache import CachedEmbedder
 from neurogated.embedding.exported_model import unit_vectors
 from neurogated.embedding.language_watch import LanguageWatch
 from neurogated.embedding.openai_embedder import OpenAIEmbedder
 from neurogated.embedding.registry import HashEmbedder, build_embedder
-from neurogated.embedding.sentence_transformers_embedder import SentenceTransformersEmbedder
+from neurogated.embedding.sentence_transformers_embedder import BUNDLED_MODEL, SentenceTransformersEmbedder
 from neurogated.errors import EmbeddingError
 
 SERVER = "http://127.0.0.1:9/v1"
@@ -142,3 +152,172 @@ def test_a_memory_of_chinese_messages_warns(caplog: pytest.LogCaptureFixture) ->
         for number in range(12):
             memory.add({"role": "user", "name": "Ana", "content": f"今天我买了{number}本书。"}, session_id="s")
     assert len([text for text in warnings_of(caplog) if "multilingual" in text]) == 1
+
+
+CACHED = ["a cat", "a dog", "我愛你", ""]
+
+
+class CountingEmbedder:
+    """Returns vectors that no rule of the cache could guess, and counts its calls."""
+
+    dimension = 5
+
+    def __init__(self, name: str = "counting") -> None:
+        self.name = name
+        self.documents: Counter[str] = Counter()
+        self.queries: Counter[str] = Counter()
+        self.closed = False
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.documents.update(texts)
+        return self.vectors(texts)
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        self.queries.update(texts)
+        return self.vectors(texts)
+
+    def count_tokens(self, texts: Sequence[str]) -> list[int]:
+        return [len(text) for text in texts]
+
+    def close(self) -> None:
+        self.closed = True
+
+    def vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        seeds = [[*f"{self.name}\n{text}".encode()] for text in texts]
+        rows = [np.random.default_rng(seed).normal(size=self.dimension) for seed in seeds]
+        return np.array(rows, dtype=np.float32).reshape(len(texts), self.dimension)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "deep" / "down" / "embedding_cache.db"
+
+
+@pytest.fixture
+def counting() -> CountingEmbedder:
+    return CountingEmbedder()
+
+
+@pytest.fixture
+def cached(counting: CountingEmbedder, path: Path) -> Iterator[CachedEmbedder]:
+    with closing(CachedEmbedder(counting, path)) as embedder:
+        yield embedder
+
+
+@given(st.lists(st.lists(st.text(alphabet=st.characters(exclude_categories=["Cs"]), max_size=3), max_size=6)))
+def test_no_sequence_of_requests_computes_a_text_twice_or_changes_a_vector(batches: list[list[str]]) -> None:
+    counting = CountingEmbedder()
+    with TemporaryDirectory() as folder, closing(CachedEmbedder(counting, Path(folder, "cache.db"))) as cached:
+        for batch in batches:
+            assert np.array_equal(cached.embed_documents(batch), counting.vectors(batch))
+
+    assert counting.documents == Counter(set().union(*batches))
+
+
+def test_threads_that_ask_at_once_get_right_vectors(cached: CachedEmbedder, counting: CountingEmbedder) -> None:
+    texts = [str(number) for number in range(200)]
+    together = threading.Barrier(4)
+    right: list[bool] = []
+
+    def ask(order: list[str]) -> None:
+        together.wait()
+        for start in range(0, len(order), 10):
+            some = order[start : start + 10]
+            right.append(np.array_equal(cached.embed_documents(some), counting.vectors(some)))
+
+    threads = [threading.Thread(target=ask, args=(texts[:: 1 - 2 * (number % 2)],)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+    assert right == [True] * 80
+
+
+def test_a_cleared_cache_computes_again_and_has_no_vector_on_disk(
+    cached: CachedEmbedder, counting: CountingEmbedder, path: Path
+) -> None:
+    assert isinstance(cached, SupportsClear)
+    cached.embed_documents(CACHED)
+    vector = counting.vectors(CACHED[:1]).tobytes()
+    assert any(vector in file.read_bytes() for file in path.parent.iterdir())
+
+    cached.clear()
+    assert not any(vector in file.read_bytes() for file in path.parent.iterdir())
+    cached.embed_documents(CACHED)
+    assert counting.documents == Counter([*CACHED, *CACHED])
+
+
+EMBEDDED = [
+    "The surgeon operated on the patient.",
+    "我愛你。",
+    "x",
+    "A doctor treated a sick man in the hospital. " * 8,
+    "Stock prices fell on Monday.",
+    "El gato duerme.",
+    "!?",
+]
+ATOL = 1e-5
+
+
+def run(program: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+
+def build(
+    model: str = BUNDLED_MODEL, *, query_prompt: str | None = None, document_prompt: str | None = None
+) -> SentenceTransformersEmbedder:
+    return SentenceTransformersEmbedder(model, batch_size=3, query_prompt=query_prompt, document_prompt=document_prompt)
+
+
+@pytest.fixture(scope="module")
+def untrained() -> Iterator[SentenceTransformersEmbedder]:
+    untrained = build()
+    yield untrained
+    untrained.close()
+
+
+@pytest.mark.slow
+def test_a_batch_gives_the_vectors_of_its_texts_one_by_one(untrained: SentenceTransformersEmbedder) -> None:
+    together = untrained.embed_documents(EMBEDDED)
+    alone = np.concatenate([untrained.embed_documents([text]) for text in EMBEDDED])
+
+    np.testing.assert_allclose(together, alone, atol=ATOL)
+
+
+@pytest.mark.slow
+@pytest.mark.nightly
+def test_a_pool_of_processes_gives_the_vectors_of_one_and_is_started_once(
+    untrained: SentenceTransformersEmbedder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pooled = SentenceTransformersEmbedder(BUNDLED_MODEL, batch_size=2, devices=["cpu", "cpu"])
+    model_class = type(pooled.model())
+    start = model_class.start_multi_process_pool
+    started: list[list[str]] = []
+
+    def count(model: Any, devices: list[str]) -> object:  # noqa: ANN401 - its class is imported late
+        started.append(devices)
+        return start(model, devices)
+
+    # Patched on the class, because the model itself is sent to the processes.
+    monkeypatch.setattr(model_class, "start_multi_process_pool", count)
+    try:
+        few = pooled.embed_documents(EMBEDDED[:2])
+        assert not started
+        documents, queries = pooled.embed_documents(EMBEDDED), pooled.embed_queries(EMBEDDED)
+    finally:
+        pooled.close()
+
+    np.testing.assert_allclose(few, untrained.embed_documents(EMBEDDED[:2]), atol=ATOL)
+    np.testing.assert_allclose(documents, untrained.embed_documents(EMBEDDED), atol=ATOL)
+    np.testing.assert_allclose(queries, untrained.embed_queries(EMBEDDED), atol=ATOL)
+    assert started == [["cpu", "cpu"]]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("model", ["no-such-owner/no-such-model", "/no/such/folder"])
+def test_a_model_that_does_not_exist_is_an_embedding_error_that_names_it(model: str) -> None:
+    with pytest.raises(EmbeddingError) as caught:
+        build(model).embed_documents(["a"])
+
+    assert caught.value.__cause__ is not None

@@ -12,7 +12,7 @@ import pytest
 from neurogated import MemoryConfig
 from neurogated.errors import DatasetError, InputError
 from neurogated.evaluation.datasets import Dataset, load_dataset
-from tests.evaluation.measured import run
+from tests.evaluation.test_runner import run
 
 TURN: dict[str, Any] = {"speaker": "Ann", "dia_id": "D1:1", "text": "Hello there."}
 

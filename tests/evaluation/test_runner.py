@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -23,10 +24,25 @@ from neurogated.errors import ConfigError, StorageError
 from neurogated.evaluation.datasets import Dataset, load_dataset
 from neurogated.evaluation.gold import Collection, recall_at, scores_of
 from neurogated.evaluation.report import write_report
-from neurogated.evaluation.runner import RunReport, exact_match, f1_score, index, index_in_processes, normalize_answer
+from neurogated.evaluation.runner import (
+    RunReport,
+    config_for,
+    exact_match,
+    f1_score,
+    index,
+    index_in_processes,
+    measure,
+    normalize_answer,
+)
 from neurogated.ingestion.document import Document, Passage
-from tests.evaluation.measured import run
 from tests.llm.conftest import Handler, Server, server
+
+
+def run(dataset: Dataset, config: MemoryConfig, *, baselines: Sequence[str] = (), judge: bool = False) -> RunReport:
+    """Open the memory of `dataset`, and return what was measured."""
+    with NeuroGraphMemory(config_for(dataset, config)) as memory:
+        return measure(dataset, memory, baselines=baselines, judge=judge)
+
 
 __all__ = ["server"]
 

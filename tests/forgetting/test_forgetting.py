@@ -1,29 +1,49 @@
-"""After a deletion, an update or an expiry no word of the text stays, and the rest is as if it never existed."""
+"""After a deletion, an update or an expiry no word stays, calls skip what is gone, and the rest is as before."""
 
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from neurogated import (
     Document,
     EdgeType,
     FilterOptions,
+    GraphStore,
     MemoryConfig,
     MemoryEdge,
     NeuroGraphMemory,
     Passage,
 )
+from neurogated.core.delta import HistoryEntry
 from neurogated.core.model import MemoryNode
 from neurogated.core.rendering import render
+from neurogated.core.view import GraphView
 from neurogated.embedding.registry import HashEmbedder
-from neurogated.errors import InputError, UnknownIdError
+from neurogated.errors import InputError, MemoryLockedError, UnknownIdError
+from neurogated.retrieval.kernel_generator import UniformKernelSource
+from neurogated.session import runtime
+from neurogated.session.runtime import Parts
 from neurogated.testing import ManualClock
 from tests.ingestion.test_mentions import limited
+
+
+@pytest.fixture
+def memory(plain: MemoryConfig, clock: ManualClock) -> Iterator[NeuroGraphMemory]:
+    parts = Parts(GraphStore(clock=clock), HashEmbedder(), UniformKernelSource(), clock=clock)
+    with NeuroGraphMemory(plain, parts=parts) as opened:
+        yield opened
+
 
 TALK = (
     ("Ann", "My cat Mio is ill since Monday."),
@@ -199,3 +219,155 @@ def test_causes_of_a_new_text_are_judged_again_and_learned_edges_stay(memory: Ne
     assert len(edges_of(memory, ids[1], EdgeType.SEQ)) == len(edges_of(memory, ids[1], EdgeType.ASSOC)) == 1
     memory.update(ids[1], "Because of this, the field was flooded again.")
     assert len(edges_of(memory, ids[1], EdgeType.CAUSE)) == 2
+
+
+# Expiring
+
+
+def test_maintenance_removes_expired_memories_with_their_edges(memory: NeuroGraphMemory, clock: ManualClock) -> None:
+    kept = [memory.add_document(text)[0] for text in ("A heron.", "The heron.")]
+    (lost,) = memory.add_document("Heron and stone.", ttl=timedelta(hours=1))
+    assert memory.store.get_node(lost).expires_at == clock() + timedelta(hours=1)
+    assert memory.maintenance() == 0
+    assert memory.store.has_node(lost)
+    memory.learning.freeze()
+    clock.advance(timedelta(hours=1))
+    assert memory.maintenance() == 0
+    assert [node.id for node in nodes_of(memory)] == kept
+    assert [edge.weight for edge in memory.store.all_edges() if edge.type is EdgeType.TERM] == [0.5]
+    entry = memory.history.list()[-1]
+    assert (entry.reason, entry.changes["nodes removed"]) == ("expired", 1)
+
+
+def test_maintenance_reads_no_changes_from_before_the_last_one(
+    memory: NeuroGraphMemory, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(100):
+        memory.add(f"Heron {number}.")
+    clock.advance(timedelta(days=2))
+    memory.maintenance()
+    memory.add("A stone.")
+    clock.advance(timedelta(days=2))
+    read, history = list[int](), GraphStore.history
+
+    def counted(store: GraphStore, *span: int) -> list[HistoryEntry]:
+        entries = history(store, *span)
+        read.extend(entry.sequence for entry in entries)
+        return entries
+
+    monkeypatch.setattr(GraphStore, "history", counted)
+    memory.maintenance()
+    memory.energy.tick()
+    assert read
+    assert min(read) > 80
+
+
+def test_an_expired_memory_can_be_deleted_and_not_updated(memory: NeuroGraphMemory, clock: ManualClock) -> None:
+    (first,), (second,) = memory.add_documents(
+        [{"text": "A heron.", "ttl": 60}, {"text": "A stone.", "ttl": timedelta(minutes=1)}], progress=False
+    )
+    clock.advance(timedelta(minutes=2))
+    assert memory.delete([first]) == 1
+    assert nodes_of(memory) == []
+    with pytest.raises(UnknownIdError):
+        memory.update(second, "A pebble.")
+
+
+# Asking the past
+
+
+def test_asking_the_past_leaves_no_mark(memory: NeuroGraphMemory, clock: ManualClock) -> None:
+    (node_id,) = memory.add_document("A heron.")
+    (gone,) = memory.add_document("The heron flies.")
+    used = memory.store.get_node(node_id).last_accessed
+    memory.delete([gone])
+    clock.advance(timedelta(hours=1))
+    assert set(memory.recall("heron?", as_of=2).ids) == {node_id, gone}
+    assert memory.recall("heron?", as_of=used - timedelta(seconds=1)).ids == ()
+    assert memory.retrieve_batch(["heron?"], as_of=1) == [["A heron."]]
+    memory.recall("heron?", valid_at=clock())
+    memory.learning.flush()
+    assert memory.store.get_node(node_id).last_accessed == used
+    memory.recall("heron?")
+    memory.learning.flush()
+    assert memory.store.get_node(node_id).last_accessed == clock()
+    with pytest.raises(InputError):
+        memory.recall("heron?", as_of=99)
+
+
+TEXTS = ("A heron stood in the reeds.", "The heron flew over Lyon.", "Rain fell on Lyon all day.")
+
+
+@pytest.fixture(params=["sqlite", "memory"])
+def shared(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[NeuroGraphMemory]:
+    settings = MemoryConfig(
+        storage=request.param,
+        save_dir=str(tmp_path),
+        embedding_name="hash",
+    )
+    monkeypatch.setattr(runtime, "ACCESS_FLUSH_SECONDS", 0.0)
+    with NeuroGraphMemory(settings) as opened:
+        yield opened
+
+
+@pytest.fixture
+def ids(shared: NeuroGraphMemory) -> list[str]:
+    return [shared.add_document(text)[0] for text in TEXTS]
+
+
+def test_feedback_skips_memories_deleted_since_the_recall(
+    shared: NeuroGraphMemory, ids: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    recall = shared.recall("heron in Lyon", top_n=3)
+    shared.delete([ids[0]])
+    with caplog.at_level(logging.INFO):
+        feedback = shared.feedback(recall.ids)
+    assert feedback == 1
+    assert feedback.gone == (ids[0],)
+    assert f"skips 1 memories that are gone: {ids[0]}" in caplog.text
+    assert shared.history.list()[-1].reason == "feedback on 2 memories"
+
+
+@pytest.mark.parametrize("part", [lambda recall: recall, lambda recall: recall.memories[:3]])
+def test_memories_of_a_recall_are_gone_and_not_unknown_even_after_a_compaction(
+    shared: NeuroGraphMemory, ids: list[str], part: Callable[[object], list[object]]
+) -> None:
+    recall = shared.recall("heron in Lyon", top_n=3)
+    shared.delete([ids[1]])
+    shared.store.compact()
+    assert shared.feedback(part(recall)).gone == (ids[1],)  # type: ignore[arg-type]
+    # A bare id leaves no trace, as a compaction promises.
+    with pytest.raises(UnknownIdError):
+        shared.feedback(recall.ids)
+
+
+def test_nobody_writes_between_the_look_of_a_feedback_at_the_graph_and_its_write(
+    shared: NeuroGraphMemory, ids: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    present, refused = GraphView.present, list[BaseException | None]()
+
+    def write() -> None:
+        with shared.session.committer.exclusively(0):
+            pass
+
+    def look(view: GraphView, *given: Any) -> list[str]:  # noqa: ANN401
+        with ThreadPoolExecutor(1) as pool:
+            refused.append(pool.submit(write).exception())
+        return present(view, *given)
+
+    monkeypatch.setattr(GraphView, "present", look)
+    assert shared.feedback(ids) == 3
+    assert [type(one) for one in refused] == [MemoryLockedError]
+
+
+def test_accesses_of_deleted_memories_are_skipped(shared: NeuroGraphMemory, ids: list[str]) -> None:
+    kept = shared.store.get_node(ids[2]).last_accessed
+    shared.learning.freeze()
+    shared.learning.unfreeze()
+    recall = shared.recall("heron in Lyon", top_n=3)
+    shared.session.runtime.accesses.add(shared.store, recall.access)
+    shared.delete(ids[:2])
+    shared.learning.flush()
+    assert shared.store.get_node(ids[2]).last_accessed > kept

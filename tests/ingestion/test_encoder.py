@@ -41,7 +41,7 @@ from neurogated.retrieval.kernel_generator import UniformKernelSource
 from neurogated.session.runtime import Parts
 from neurogated.testing import ManualClock
 from tests.golden import rows
-from tests.ingestion.text_edges import Bench
+from tests.ingestion.test_mentions import Bench
 
 
 class Model:

@@ -16,7 +16,7 @@ from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.errors import ConfigError, LLMError, MissingExtraError
 from neurogated.session.compose import build
 from neurogated.viewer.page import recall_text
-from tests.knowledge.nli_model import LABELS, PAIRS, build_model, export_graph, train
+from tests.knowledge.test_cross_encoder import LABELS, PAIRS, build_model, export_graph, train
 
 QUESTION = "What may I cook for Nora?"
 ANSWER = "Our guest eats no meat."

@@ -16,7 +16,7 @@ from neurogated.core.scope import Scope
 from neurogated.errors import InputError
 from neurogated.storage.index import term_edges
 from neurogated.storage.sqlite_store import SqliteStore
-from tests.ingestion.text_edges import reference
+from tests.ingestion.test_mentions import reference
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 WORDS = ["heron", "lyon", "mill", "pump", "trout", "river"]

@@ -1,4 +1,6 @@
-"""Tiers and layers, and the journal of moves to and from dormancy."""
+"""Tiers and layers, the journal of moves to and from dormancy, and the focus of a canvas."""
+
+from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -6,16 +8,16 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import hypothesis.strategies as st
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from neurogated import GraphDelta, GraphStore, MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.config.groups import MetabolismSettings
 from neurogated.core.energy import LAYERS
 from neurogated.embedding.registry import HashEmbedder
 from neurogated.retrieval.kernel_generator import UniformKernelSource
-from neurogated.session import runtime
+from neurogated.session import compose, runtime
 from neurogated.session.runtime import Parts
 from neurogated.storage.log.sqlite.connection import connect
 from neurogated.testing import ManualClock
@@ -137,3 +139,31 @@ def test_a_compaction_erases_the_energies_of_deleted_memories_from_the_file(tmp_
         accesses = file.execute("SELECT count(DISTINCT node) FROM accesses").get
         changes = file.execute("SELECT count(DISTINCT node) FROM node_changes").get
     assert (accesses, changes) == (1, 1)
+
+
+@pytest.fixture
+def timed(clock: ManualClock) -> Iterator[NeuroGraphMemory]:
+    config = MemoryConfig(storage="memory")
+    with NeuroGraphMemory(config, parts=compose.build(config, clock)) as opened:
+        yield opened
+
+
+def test_the_present_task_moves_the_scores_of_a_canvas(timed: NeuroGraphMemory) -> None:
+    told = ["The tax return is due on Friday.", "The garden needs tulips and roses.", "The bus was late."]
+    tax, garden, bus = (timed.add(text, user_id="ana", session_id="s")[0] for text in told)
+    before = {one.id: one.score for one in timed.energy.canvas(user_id="ana")}
+    for task, about in (("Plant flowers in the garden", garden), ("Finish the taxes", tax)):
+        timed.energy.focus(task, user_id="ana")
+        after = timed.energy.canvas(user_id="ana", session_id="s")
+        assert after[0].id == about
+        assert all(0 < one.score <= before[one.id] for one in after)
+        assert {one.id for one in after} == {tax, garden, bus}
+    timed.energy.focus(None, user_id="ana")
+    assert {one.id: one.score for one in timed.energy.canvas(user_id="ana")} == pytest.approx(before)
+
+
+def test_the_task_of_another_user_moves_nothing(timed: NeuroGraphMemory) -> None:
+    timed.add(["The bus was late.", "The garden needs tulips."], user_id="ana")
+    before = [one.score for one in timed.energy.canvas(user_id="ana")]
+    timed.energy.focus("Plant flowers in the garden", user_id="ben")
+    assert [one.score for one in timed.energy.canvas(user_id="ana")] == pytest.approx(before)
