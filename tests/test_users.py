@@ -31,6 +31,7 @@ from neurogated import (
 from neurogated.core.habits import _parameters
 from neurogated.errors import InputError
 from neurogated.ingestion.document import Document, Passage
+from neurogated.plasticity.plasticity_engine import Outcome
 from neurogated.retrieval.ranking import NOTHING_FOUND
 from neurogated.session.session import Component
 from tests.repeating import Repeating
@@ -118,6 +119,24 @@ def test_feedback_on_memories_of_a_user_and_of_nobody_joins_each_with_its_own(me
     made = {frozenset((e.source_id, e.target_id)) for e in memory.store.all_edges() if e.type is EdgeType.ASSOC}
     assert made == {frozenset(ana), frozenset(shared)}
     assert feedback == 2
+
+
+@pytest.mark.parametrize("outcome", ["success", "fail"])
+def test_the_feedback_of_a_user_teaches_nothing_of_memories_of_others_and_of_nobody(
+    memory: NeuroGraphMemory, outcome: Outcome
+) -> None:
+    ana = _tell(memory, "ana", ANA[:2])
+    theirs = [*_tell(memory, "bob", BOB[:2]), *_tell(memory, None, EVERYBODY)]
+    memory.feedback(theirs)
+
+    def state() -> tuple[object, ...]:
+        edges = [one for one in memory.store.all_edges() if one.source_id in theirs and one.type is EdgeType.ASSOC]
+        return [memory.get(one).base_energy for one in theirs], sorted((one.key, one.weight) for one in edges)
+
+    before = state()
+    assert len(before[1]) == 2  # type: ignore[arg-type]
+    assert memory.learning.feedback([*ana, *theirs], outcome, user_id="ana") == int(outcome == "success")
+    assert state() == before
 
 
 def test_sessions_agents_paths_kinds_tags_and_conditions_narrow_a_recall(memory: NeuroGraphMemory) -> None:

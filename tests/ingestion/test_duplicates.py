@@ -105,6 +105,19 @@ def test_separated_memories_stay_separate(memory: NeuroGraphMemory) -> None:
         memory.duplicates.separate("nobody")
 
 
+@pytest.mark.parametrize("call", ["link", "consolidate"])
+def test_equal_texts_from_before_the_setting_are_linked_later(config: MemoryConfig, call: str) -> None:
+    with NeuroGraphMemory(config.replace(metabolism={"find_duplicates": False})) as memory:
+        first, later = (said(memory, "I live in Leeds.", session_id=str(n)) for n in range(2))
+        assert links(memory) == {}
+    with NeuroGraphMemory(config) as memory:
+        if call == "link":
+            assert memory.duplicates.link() == 1
+        else:
+            memory.learning.consolidate()
+        assert links(memory) == {later: first}
+
+
 def test_a_group_survives_the_deletion_and_the_change_of_its_front(memory: NeuroGraphMemory) -> None:
     front, *others = (said(memory, "I live in Leeds.", session_id=str(n)) for n in range(4))
     assert set(links(memory).values()) == {front}

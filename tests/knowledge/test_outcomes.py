@@ -78,6 +78,23 @@ def test_users_never_conflict_and_see_their_own_conflicts_only(memory: NeuroGrap
     assert memory.conflicts.list(None, user_id=ANY_USER) == []
 
 
+def test_conflicts_are_listed_with_the_latest_first_up_to_a_limit() -> None:
+    clock, ids = ManualClock(), list[str]()
+    with timed(clock) as memory:
+        for attribute in ("city", "job", "car"):
+            for value in ("one", "other"):
+                clock.advance(timedelta(minutes=1))
+                memory.facts.add("Ana", attribute, value, user_id="ana")
+            ids += [one.id for one in memory.conflicts.list(user_id="ana") if one.id not in ids]
+        memory.conflicts.resolve(ids[1], "both")
+        for status, wanted in ((None, ids[::-1]), ("open", [ids[2], ids[0]])):
+            for limit in (None, 1):
+                found = memory.conflicts.list(status, user_id="ana", limit=limit)  # type: ignore[arg-type]
+                assert [one.id for one in found] == wanted[:limit]
+        with pytest.raises(InputError, match="limit"):
+            memory.conflicts.list(user_id="ana", limit=-1)
+
+
 def test_a_conflict_is_no_memory(memory: NeuroGraphMemory) -> None:
     for city in ("Lyon", "Paris"):
         lives(memory, city, None)
