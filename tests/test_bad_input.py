@@ -121,6 +121,7 @@ def test_an_embedder_that_returns_nan_is_refused_and_nothing_is_stored() -> None
         (lambda m: m.recall(7), "query is 7"),
         (lambda m: m.retrieve_batch("ferry"), "must be a list"),
         (lambda m: m.maintenance("x"), "now is 'x'"),
+        (lambda m: m.energy.canvas(top_k=0), "top_k is 0, but must be at least 1"),
         (lambda m: m.undo(True), "True"),
         (lambda m: m.delete(7), "are 7, .* a list of ids"),
         (lambda m: m.delete(None), "give either"),

@@ -115,6 +115,11 @@ def test_associating_again_strengthens_and_an_undo_takes_it_back(filled: NeuroGr
     assert again["weight"] == pytest.approx(0.5 + filled.config.HEBBIAN_LEARNING_RATE)
     filled.undo(user_id="ana")
     assert filled.store.get_edge("a", "b", EdgeType.ASSOC).weight == 0.5
+    rate = filled.config.HEBBIAN_LEARNING_RATE
+    for weight, wanted in ((0.7, 0.7 + rate), (0.1, 0.7 + 2 * rate), (1.0, 1.0)):
+        stronger = filled.graph.associate("a", "b", weight=weight, user_id="ana")
+        assert stronger.weight == pytest.approx(wanted)
+        assert stronger.relation == "caused-by"
     assert filled.graph.associate("b", "c", "causal", 0.7, user_id="ana").type is EdgeType.CAUSE
     similar = filled.graph.associate("a", "c", "semantic", 0.123, user_id="ana")
     assert similar.type is EdgeType.SIM

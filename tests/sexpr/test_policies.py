@@ -1,10 +1,12 @@
 """Policies: expressions that run after an event, within the scope of their owner."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from neurogated import MemoryConfig, NeuroGraphMemory
+from neurogated.components import policies
 from neurogated.core.edge_type import EdgeType
 from neurogated.errors import ExpressionError, InputError, UnknownIdError
 from neurogated.sexpr.check import LONGEST
@@ -51,6 +53,40 @@ def test_a_policy_never_touches_another_users_memories(allowed: NeuroGraphMemory
     assert _reasons(allowed, policy) == _reasons(allowed, stolen) == []
     assert [one.id for one in allowed.policies.list(user_id="ana")] == [policy]
     assert {one.id for one in allowed.policies.list(user_id="bob")} == {stolen, decay}
+
+
+@pytest.mark.parametrize(
+    ("own", "other"),
+    [
+        ({"session_id": "s"}, {"session_id": "t"}),
+        ({"agent_id": "r"}, {"agent_id": "q"}),
+        ({"path": ("a", "b")}, {"path": ("a",)}),
+    ],
+)
+def test_a_policy_of_a_session_an_agent_or_a_path_runs_for_their_memories_only(
+    allowed: NeuroGraphMemory, own: dict[str, Any], other: dict[str, Any]
+) -> None:
+    policy = allowed.policies.add('(remember "Seen.")', user_id="ana", **own)
+    for scope in (other, {}):
+        allowed.add("A tram.", user_id="ana", **scope)
+    assert _reasons(allowed, policy) == []
+    allowed.add("A ferry.", user_id="ana", **own)
+    assert len(_reasons(allowed, policy)) == 1
+
+
+def test_an_event_has_a_hundred_runs_within_a_second_at_most_and_none_while_frozen(
+    allowed: NeuroGraphMemory, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    ids = allowed.add([f"Heron {number}." for number in range(101)], user_id="ana")
+    allowed.policies.add('(feedback it "success")', user_id="ana")
+    monkeypatch.setattr(policies, "_SECONDS", 60.0)
+    assert [run.it for run in allowed.policies.run("remember", ids)] == ids[:100]
+    assert "stop after 100 runs" in caplog.text
+    monkeypatch.setattr(policies, "_SECONDS", -1.0)
+    assert allowed.policies.run("remember", ids) == []
+    monkeypatch.setattr(policies, "_SECONDS", 60.0)
+    allowed.learning.freeze()
+    assert allowed.policies.run("remember", ids[:1]) == []
 
 
 def test_what_no_check_has_seen_never_runs(allowed: NeuroGraphMemory) -> None:
