@@ -27,21 +27,31 @@ def _opened(config: MemoryConfig, clock: ManualClock) -> NeuroGraphMemory:
     return NeuroGraphMemory(config, parts=build(config, clock))
 
 
-def test_caches_of_a_language_model_are_emptied_without_one_too(
-    config: MemoryConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = Path(config.save_dir)
+@pytest.fixture
+def node_id(config: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Store a memory about which a model was asked, and return its id."""
     with monkeypatch.context() as patch:
         patch.setenv("OPENAI_API_KEY", "none")
         patch.setattr("neurogated.session.compose.get_llm", lambda *_, **__: Repeating(WORD))
         with NeuroGraphMemory(config.replace(llm={"use": "auto"})) as memory:
-            (node_id,) = memory.add_document(f"The pass word of the gate is {WORD}.")
-            assert memory.answer(memory.recall("What is the pass word?")) == WORD
-    assert "llm_cache.db" in _files_with(folder)
+            (node_id,) = memory.add(f"The pass word of the gate is {WORD}.", user_id="ana")
+            assert memory.answer(memory.recall("What is the pass word?", user_id="ana")) == WORD
+    assert "llm_cache.db" in _files_with(Path(config.save_dir))
+    return node_id
+
+
+def test_caches_of_a_language_model_are_emptied_without_one_too(config: MemoryConfig, node_id: str) -> None:
     with NeuroGraphMemory(config) as memory:
         memory.delete([node_id])
         assert memory.admin.compact() == 1
-        assert _files_with(folder) == []
+        assert _files_with(Path(config.save_dir)) == []
+
+
+@pytest.mark.usefixtures("node_id")
+def test_a_deletion_of_all_memories_of_a_user_empties_the_caches_at_once(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        assert memory.delete(user_id="ana") == 1
+        assert "llm_cache.db" not in _files_with(Path(config.save_dir))
 
 
 def test_expired_memories_are_erased_in_every_namespace(config: MemoryConfig, clock: ManualClock) -> None:
