@@ -1,6 +1,7 @@
 """Echoes: messages that repeat recalled memories are stored, linked, and stay behind these memories."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from neurogated import ANY_USER, EdgeType, MemoryConfig, MemoryNode, NeuroGraphMemory
 from neurogated.context.builder import without_blocks
+from neurogated.context.echo import HandedOut
 from neurogated.core.quoting import CLOSING, OPENING, framed, plain, quoted_memories, quoted_memory
 from neurogated.core.tokens import prompt_tokens
 from tests.golden import rows
@@ -117,12 +119,31 @@ def test_an_echo_is_no_evidence_for_a_fact(memory: NeuroGraphMemory) -> None:
     assert derived <= set(names)
 
 
+def test_the_last_hundred_memories_of_an_hour_can_be_echoed_and_those_of_the_last_thousand_users() -> None:
+    handed_out, start = HandedOut(MemoryConfig().metabolism), datetime(2026, 5, 4, 12, tzinfo=UTC)
+    best = [str(number) for number in range(99)]
+    for ids, minute in ((["old"], 0), (best, 0), (["new"], 10)):
+        handed_out.add("graph", "ana", ids, start + timedelta(minutes=minute))
+    for minute, found in ((10, ["new", *best]), (61, ["new"]), (71, []), (-51, best), (-61, [])):
+        assert handed_out.ids("graph", "ana", start + timedelta(minutes=minute)) == found
+    for number in range(1_000):
+        assert handed_out.ids("graph", "ana", start) == ["new", *best]
+        handed_out.add("graph", str(number), ["x"], start)
+    assert handed_out.ids("graph", "ana", start) == []
+
+
 @pytest.mark.parametrize(("owner", "other"), [("ana", "ben"), ("ana", None)])
 def test_no_memory_of_another_user_is_echoed(memory: NeuroGraphMemory, owner: str, other: str | None) -> None:
     hear(memory, user_id=owner)
     memory.recall(BARN, top_n=5, user_id=other)
     memory.recall(BARN, top_n=5, user_id=ANY_USER)
     assert echoed(memory, BARN, user_id=other) == []
+
+
+def test_of_nobody_the_memories_of_another_session_are_not_echoed(memory: NeuroGraphMemory) -> None:
+    name = hear(memory, session_id="one")
+    assert echoed(memory, BARN, session_id="two") == []
+    assert echoed(memory, BARN, session_id="one") == [name]
 
 
 def test_a_reader_who_does_not_see_the_memory_sees_the_echo(memory: NeuroGraphMemory) -> None:

@@ -63,6 +63,17 @@ def test_eight_memories_are_read_in_one_call(later: MemoryConfig, model: ModelSe
         assert [len(lines) for lines in model.read] == [8]
 
 
+def test_a_call_has_memories_of_one_owner_only(later: MemoryConfig, model: ModelServer) -> None:
+    users = ("ana", "ben", None, "ana", "ben", None, "ana", "ben")
+    with NeuroGraphMemory(later) as memory:
+        for user, thing in zip(users, HOBBIES, strict=True):
+            memory.add({"role": "user", "content": f"Well, my hobby is {thing}."}, user_id=user, session_id="s")
+        until(lambda: waiting(memory) == 0)
+    asked = [{users[HOBBIES.index(hobby(line)[0]["value"])] for line in lines} for lines in model.read]
+    assert len(asked) == 3
+    assert set().union(*asked) == {*users}
+
+
 def test_fewer_memories_are_read_after_some_time(later: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtime, "GATHER_SECONDS", 0.01)
     with NeuroGraphMemory(later) as memory:
