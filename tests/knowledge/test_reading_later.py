@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 from neurogated import EdgeType, MemoryConfig, NeuroGraphMemory
+from neurogated.knowledge import backlog
 from neurogated.session import runtime
+from neurogated.session.subscribers import work_off
 from tests.knowledge.model_server import ModelServer, Pair, said, waiting
 
 HOBBIES = ["sailing", "chess", "pottery", "fencing", "climbing", "rowing", "baking", "juggling"]
@@ -72,6 +74,22 @@ def test_a_call_has_memories_of_one_owner_only(later: MemoryConfig, model: Model
     asked = [{users[HOBBIES.index(hobby(line)[0]["value"])] for line in lines} for lines in model.read]
     assert len(asked) == 3
     assert set().union(*asked) == {*users}
+
+
+def test_after_a_failure_the_background_asks_nothing_for_a_while_and_a_call_asks_at_once(
+    later: MemoryConfig, model: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(backlog, "REST_SECONDS", 1e6)
+    model.down = True
+    with NeuroGraphMemory(later) as memory:
+        say_hobbies(memory, 2)
+        assert [work_off(memory.session, patient=False) for _ in range(3)] == [0, 0, 0]
+        tried = len(model.read)
+        model.down = False
+        assert (work_off(memory.session, patient=False), len(model.read)) == (0, tried)
+        assert memory.learning.resume() == (2, 0)
+        say_hobbies(memory, 3)
+        assert work_off(memory.session, patient=False) == 3
 
 
 def test_fewer_memories_are_read_after_some_time(later: MemoryConfig, monkeypatch: pytest.MonkeyPatch) -> None:
