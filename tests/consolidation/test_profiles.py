@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from neurogated import MemoryConfig, MemoryNode, NeuroGraphMemory
+from neurogated.consolidation.consolidator import cluster_id
 from neurogated.llm.structured import StructuredLLM
 from neurogated.session.compose import build
 from tests.consolidation.clusters import Scribe
@@ -16,15 +18,13 @@ Part = tuple[str, str]
 """An attribute and its value."""
 FACTS: tuple[Part, ...] = (("home", "Ghent"), ("phone_number", "0470 123 456"), ("allergy", "peanuts"))
 ANTWERP = ("home", "Antwerp")
-MAY = datetime(2026, 5, 1, tzinfo=UTC)
+MAY, JUNE = datetime(2026, 5, 1, tzinfo=UTC), datetime(2026, 6, 1, tzinfo=UTC)
 RAMEN = ("favourite food", "ramen")
 
 
-def told(
-    memory: NeuroGraphMemory, part: Part, month: int, user: str = "ana", valid_from: datetime | None = None
-) -> str:
+def told(memory: NeuroGraphMemory, part: Part, month: int, user: str = "ana", **times: Any) -> str:  # noqa: ANN401 - of `add`
     said = datetime(2026, month, 1, tzinfo=UTC)
-    return memory.facts.add("user", *part, user_id=user, timestamp=said, valid_from=valid_from)
+    return memory.facts.add("user", *part, user_id=user, timestamp=said, **times)
 
 
 def profiles(memory: NeuroGraphMemory, user: str = "ana") -> list[MemoryNode]:
@@ -66,6 +66,25 @@ def test_a_profile_follows_its_facts(memory: NeuroGraphMemory, ids: list[str]) -
     assert not memory.store.has_node(name)
     assert memory.learning.consolidate() == [name]
     assert "peanuts" not in memory.get(name).content
+
+
+def test_a_profile_has_the_facts_that_still_hold_and_ends_with_the_first_of_them(
+    memory: NeuroGraphMemory, ids: list[str]
+) -> None:
+    told(memory, RAMEN, 4, valid_to=JUNE)
+    for name, days in zip(ids, (9, 2), strict=False):
+        memory.update(name, ttl=timedelta(days=days))
+    for now, holds in ((JUNE - timedelta(seconds=1), True), (JUNE, False)):
+        (made,) = memory.learning.consolidate(now)
+        profile = memory.get(made)
+        assert ("ramen" in profile.content) == holds
+        assert profile.expires_at == memory.get(ids[1]).expires_at
+        memory.delete(made)
+
+
+def test_the_id_of_a_cluster_does_not_depend_on_the_order_of_its_sources() -> None:
+    nodes = [MemoryNode(name, "A text.") for name in "abc"]
+    assert cluster_id(nodes) == cluster_id(nodes[::-1]) != cluster_id(nodes[1:])
 
 
 @pytest.mark.usefixtures("ids")
