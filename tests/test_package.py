@@ -1,11 +1,13 @@
 """Rules for the whole package."""
 
 import ast
+import os
 import re
 import runpy
 import subprocess
 import sys
 import tomllib
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -70,6 +72,25 @@ def test_every_public_name_is_exported_listed_and_importable() -> None:
         assert getattr(neurogated, name) is not None
     with pytest.raises(AttributeError, match="nonsense"):
         _ = neurogated.nonsense  # type: ignore[attr-defined]
+
+
+def test_type_checkers_read_the_public_names_that_the_package_loads() -> None:
+    stub = (ROOT / "src" / "neurogated" / "__init__.pyi").read_text(encoding="utf-8")
+    told = [
+        (name, home) for home, name, same in re.findall(r"(?m)^from (\S+) import (\w+) as (\w+)$", stub) if name == same
+    ]
+    homes = {name: f"neurogated.{home}" for name, home in vars(neurogated)["_HOMES"].items()}
+    assert sorted(told) == sorted({**homes, "__version__": "neurogated.version"}.items())
+
+
+def test_the_package_imports_from_an_archive_without_its_stub(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "application.zip", "w") as archive:
+        for path in (*SOURCES, *(ROOT / "src").rglob("*.toml")):
+            archive.write(path, path.relative_to(ROOT / "src"))
+    script = "import neurogated; from neurogated import MemoryConfig; print(neurogated.__file__)"
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "application.zip")}
+    ran = subprocess.run([sys.executable, "-OO", "-c", script], env=environment, capture_output=True, check=True)
+    assert b"application.zip" in ran.stdout
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-# The public names, each from its module. `__init__.py` reads them here, and loads each on its first use.
+# The public names, each from its module, for type checkers; `__init__.py` loads each on its first use.
 
 from neurogated.analysis import extract_causal_edges as extract_causal_edges
 from neurogated.analysis import generate_kernel as generate_kernel
