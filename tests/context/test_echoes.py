@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurogated import ANY_USER, EdgeType, MemoryConfig, MemoryNode, NeuroGraphMemory
-from neurogated.context.builder import without_blocks
-from neurogated.context.echo import HandedOut
+from neurogated.context.echo import HandedOut, without_blocks
 from neurogated.core.quoting import CLOSING, OPENING, framed, plain, quoted_memories, quoted_memory
 from neurogated.core.tokens import prompt_tokens
 from tests.golden import rows

@@ -3,7 +3,7 @@
 An export is a folder of three files:
 
 * `manifest.json`, written last: format, version, embedder, edge types, counts, and the SHA-256 of all files.
-* `journal.jsonl`: one delta per line (`core.delta_json`), namespace by namespace, in the order of the deltas.
+* `journal.jsonl`: one delta per line (`core.codec`), namespace by namespace, in the order of the deltas.
 * `vectors.f32`: float32, little-endian; the vectors of the first namespace, then of the second, and so on. A node's
   `vector` is the number of a vector in its namespace, from 0.
 """

@@ -8,8 +8,7 @@ from functools import partial
 from typing import NamedTuple, cast
 from uuid import UUID
 
-from neurogated.context.builder import without_blocks
-from neurogated.context.echo import EchoLinks
+from neurogated.context.echo import EchoLinks, without_blocks
 from neurogated.core.clock import checked_version
 from neurogated.core.commit import USER_DELETED
 from neurogated.core.delta import Access

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, timedelta, timezone
 from itertools import product
 from typing import NamedTuple
 
@@ -19,94 +17,11 @@ from neurogated.core.edge_type import EdgeType
 from neurogated.core.model import MemoryEdge, MemoryNode, checked_count
 from neurogated.core.node_kind import FACT, PROFILE, SEGMENT
 from neurogated.core.ports import Embedder
-from neurogated.core.quoting import (
-    CLOSING,
-    FRAME,
-    GAP,
-    LATER_LINE,
-    OPENING,
-    cut_memory,
-    framed,
-    quoted,
-    quoted_memory,
-    sentences_of,
-)
+from neurogated.core.quoting import FRAME, cut_memory, framed, quoted_memory, sentences_of
 from neurogated.core.tokens import TokenCounter
 from neurogated.core.trace import Recall, RecalledMemory
 from neurogated.core.view import GraphView
 from neurogated.errors import InputError
-
-_OMITTED = GAP.strip()
-_ZONES = (UTC, timezone(timedelta(hours=-12)), timezone(timedelta(hours=14)))
-"""Any zone has the day of one of these."""
-_BREAK = re.compile(f"\n(?!{re.escape(LATER_LINE[1:])})")
-"""Between two memories."""
-_MARKS = re.compile(r"- (?:\([^()]*\) (?=[^:]))*")
-"""The marks before the speaker or the day, which change with what is known."""
-
-
-def without_blocks(text: str, nodes: Sequence[MemoryNode]) -> tuple[str, list[str]]:
-    """Return a text without the blocks that consist of lines of memories among `nodes`, and the ids of these memories.
-
-    A block is made by `Recall.as_text` or `get_context`. It is kept if anything in it was changed or added, except
-    marks and whole sentences that were left out.
-    """
-    before, *parts = text.split(f"{OPENING}\n")
-    kept, found = [before], list[str]()
-    for part in parts:
-        block, closing, rest = part.partition(f"\n{CLOSING}")
-        names = [_quoted(_bare(line), nodes) for line in _BREAK.split(block)] if closing else [None]
-        if None not in names:
-            found += [name for name in names if name is not None]
-            kept.append(rest)
-        else:
-            kept.append(f"{OPENING}\n{part}")
-    return ("".join(kept).strip(), list(dict.fromkeys(found))) if found else (text, [])
-
-
-def _bare(line: str) -> str:
-    return _MARKS.sub("- ", line, count=1)
-
-
-def _quoted(line: str, nodes: Sequence[MemoryNode]) -> str | None:
-    """Return the memory whose line this is, whole or cut to sentences; None if it is none's."""
-    for node, zone in product(nodes, _ZONES):
-        head = _bare(quoted_memory(node, content="", zone=zone))
-        if line == _bare(quoted_memory(node, zone=zone)):
-            return node.id
-        if _OMITTED in line and line.startswith(head) and _is_cut(_on_one_line(line.removeprefix(head)), node.content):
-            return node.id
-    return None
-
-
-def _on_one_line(text: str) -> str:
-    return " ".join(text.replace(LATER_LINE, " ").split())
-
-
-def _is_cut(text: str, content: str) -> bool:
-    """Return whether a text has only whole sentences of a memory, in their order, or the beginning of one of them."""
-    sentences = [_on_one_line(quoted(one)) for one in sentences_of(content)]
-    pieces = [piece.strip() for piece in text.split(_OMITTED) if piece.strip()]
-    if len(pieces) == 1 and text.endswith(_OMITTED) and any(one.startswith(pieces[0]) for one in sentences):
-        return True
-    place = 0
-    for piece in pieces:
-        starts = (at for at in range(place, len(sentences)) if piece.startswith(sentences[at]))
-        place = next((end for at in starts if (end := _end(sentences, at, piece))), 0)
-        if not place:
-            return False
-    return bool(pieces)
-
-
-def _end(sentences: Sequence[str], begin: int, piece: str) -> int:
-    """Return the end of the sentences from `begin` on that are exactly a piece; 0 if there is none."""
-    text = ""
-    for end in range(begin, len(sentences)):
-        text = f"{text} {sentences[end]}".strip()
-        if len(text) >= len(piece):
-            return end + 1 if text == piece else 0
-    return 0
-
 
 _Values = NDArray[np.float64]
 _Places = NDArray[np.int64]
@@ -199,49 +114,6 @@ def standing_beside(place: int, later: Mapping[int, Sequence[int]], chosen: Coll
             group.append(one)
             following += later.get(one, ())
     return group
-
-
-USED = "used"
-"""The relation of the edges from an event to the memories that it used."""
-
-
-def links(event: MemoryNode, used: Sequence[MemoryNode], weight: float) -> tuple[MemoryEdge, ...]:
-    """Return the edges from an event to the memories of the same user that it used."""
-    return tuple(
-        MemoryEdge(event.id, one.id, EdgeType.ASSOC, weight, created_at=event.created_at, relation=USED)
-        for one in used
-        if one.id != event.id and one.scope.user_id == event.scope.user_id
-    )
-
-
-def joined(delta: GraphDelta, learned: GraphDelta, edges: Sequence[MemoryEdge]) -> GraphDelta:
-    """Return one delta with a write, with the changes by an outcome, and with further edges.
-
-    Edges and nodes that the write removes or puts stay as the write leaves them; only their energies change.
-    """
-    gone, removed = set(delta.removed_nodes), set(delta.removed_edges)
-    put = {edge.key for edge in delta.edges}
-    changes = {change.node: change for change in learned.node_changes if change.node not in gone}
-    nodes = tuple(changes.pop(node.id).applied(node) if node.id in changes else node for node in delta.nodes)
-
-    def stays(source: str, target: str) -> bool:
-        return gone.isdisjoint((source, target))
-
-    return replace(
-        delta,
-        nodes=nodes,
-        edges=(
-            *delta.edges,
-            *(one for one in (*learned.edges, *edges) if one.key not in put and stays(one.source_id, one.target_id)),
-        ),
-        weights=(
-            *delta.weights,
-            *(one for one in learned.weights if one.edge not in removed | put and stays(*one.edge[:2])),
-        ),
-        removed_edges=(*delta.removed_edges, *(key for key in learned.removed_edges if key not in removed | put)),
-        node_changes=(*delta.node_changes, *changes.values()),
-        touch=learned.touch,
-    )
 
 
 _MOST_CUTS = 2
@@ -453,4 +325,47 @@ def _choice(one: Picked, items: Sequence[RecalledMemory], every: Sequence[Recall
         one.repetition,
         repeats,
         one.tokens,
+    )
+
+
+USED = "used"
+"""The relation of the edges from an event to the memories that it used."""
+
+
+def links(event: MemoryNode, used: Sequence[MemoryNode], weight: float) -> tuple[MemoryEdge, ...]:
+    """Return the edges from an event to the memories of the same user that it used."""
+    return tuple(
+        MemoryEdge(event.id, one.id, EdgeType.ASSOC, weight, created_at=event.created_at, relation=USED)
+        for one in used
+        if one.id != event.id and one.scope.user_id == event.scope.user_id
+    )
+
+
+def joined(delta: GraphDelta, learned: GraphDelta, edges: Sequence[MemoryEdge]) -> GraphDelta:
+    """Return one delta with a write, with the changes by an outcome, and with further edges.
+
+    Edges and nodes that the write removes or puts stay as the write leaves them; only their energies change.
+    """
+    gone, removed = set(delta.removed_nodes), set(delta.removed_edges)
+    put = {edge.key for edge in delta.edges}
+    changes = {change.node: change for change in learned.node_changes if change.node not in gone}
+    nodes = tuple(changes.pop(node.id).applied(node) if node.id in changes else node for node in delta.nodes)
+
+    def stays(source: str, target: str) -> bool:
+        return gone.isdisjoint((source, target))
+
+    return replace(
+        delta,
+        nodes=nodes,
+        edges=(
+            *delta.edges,
+            *(one for one in (*learned.edges, *edges) if one.key not in put and stays(one.source_id, one.target_id)),
+        ),
+        weights=(
+            *delta.weights,
+            *(one for one in learned.weights if one.edge not in removed | put and stays(*one.edge[:2])),
+        ),
+        removed_edges=(*delta.removed_edges, *(key for key in learned.removed_edges if key not in removed | put)),
+        node_changes=(*delta.node_changes, *changes.values()),
+        touch=learned.touch,
     )

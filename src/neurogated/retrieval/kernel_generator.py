@@ -299,6 +299,37 @@ class OfflineQuestionJudge:
         return vector
 
 
+class LLMQuestionJudge:
+    """Asks a language model for the kind of a question and a strength, both as words and never as numbers."""
+
+    def __init__(
+        self, llm: LanguageModel, prompts: PromptTemplateManager, config: MemoryConfig, *, deadline: float
+    ) -> None:
+        """Take the model, its prompts and the settings, and the seconds that it has to answer."""
+        self._llm, self._prompts, self._config, self._deadline = llm, prompts, config, deadline
+
+    def judge(self, query: str, vector: NDArray[np.float32] | None = None) -> QuestionJudgement:  # noqa: ARG002 - the port's
+        """Return the model's judgement.
+
+        Raises:
+            LLMError: the model failed or missed the deadline. The cache keeps a late answer for the next time.
+        """
+        messages, schema = (
+            self._prompts.render("kernel_generation", query=query),
+            self._prompts.schema("kernel_generation"),
+        )
+        try:
+            answer = answer_within(self._deadline, lambda: self._llm.infer_json(messages, schema), "kernel")
+        except TimeoutError:
+            raise LLMError(
+                f"the language model did not judge the question within {self._deadline:g} seconds; "
+                "choose a faster model, or take 'model' out of retrieval.kernels"
+            ) from None
+        return QuestionJudgement(
+            QuestionKind(answer["kind"]), self._config.llm.strength(answer["strength"]), str(answer["reason"])
+        )
+
+
 _log = logging.getLogger(__name__)
 
 DEFAULT_KERNELS = """
@@ -414,35 +445,4 @@ class KernelGenerator:
             self._kernels[judgement.kind],
             judgement.strength,
             f"{judgement.kind.value} question ({judgement.strength:.0%} clear): {judgement.reason}",
-        )
-
-
-class LLMQuestionJudge:
-    """Asks a language model for the kind of a question and a strength, both as words and never as numbers."""
-
-    def __init__(
-        self, llm: LanguageModel, prompts: PromptTemplateManager, config: MemoryConfig, *, deadline: float
-    ) -> None:
-        """Take the model, its prompts and the settings, and the seconds that it has to answer."""
-        self._llm, self._prompts, self._config, self._deadline = llm, prompts, config, deadline
-
-    def judge(self, query: str, vector: NDArray[np.float32] | None = None) -> QuestionJudgement:  # noqa: ARG002 - the port's
-        """Return the model's judgement.
-
-        Raises:
-            LLMError: the model failed or missed the deadline. The cache keeps a late answer for the next time.
-        """
-        messages, schema = (
-            self._prompts.render("kernel_generation", query=query),
-            self._prompts.schema("kernel_generation"),
-        )
-        try:
-            answer = answer_within(self._deadline, lambda: self._llm.infer_json(messages, schema), "kernel")
-        except TimeoutError:
-            raise LLMError(
-                f"the language model did not judge the question within {self._deadline:g} seconds; "
-                "choose a faster model, or take 'model' out of retrieval.kernels"
-            ) from None
-        return QuestionJudgement(
-            QuestionKind(answer["kind"]), self._config.llm.strength(answer["strength"]), str(answer["reason"])
         )

@@ -1,4 +1,4 @@
-"""The questions of a recall: what each is searched for with, the checks of its arguments, and its first phase.
+"""The questions of a recall: how a text is read for what it asks, the first phase of its search, and its arguments.
 
 "Who owns the red car? And when is the party?" has one vector and one list of keywords, and the memories that answer one
 half take the places of those that answer the other. So a recall searches for the whole text and for each of its
@@ -192,6 +192,8 @@ def _in_turn(recalls: Sequence[Recall]) -> Iterator[RecalledMemory]:
 
 Rare = Callable[[Collection[str]], Mapping[str, Collection[int]]]
 """Returns the memories that have each of some keywords, without the keywords that many memories have."""
+Existing = Callable[[Iterable[str]], Collection[str]]
+"""Returns those of some keywords and tags that memories have."""
 _ADDRESS, _PREPOSITIONS = (words_of(table_of(__package__, "words")[name]) for name in ("address", "prepositions"))
 """Before a word that asks they begin no clause: "born in which city"."""
 _CHINESE_ADDRESS = re.compile("[你您](?!们)")
@@ -273,7 +275,6 @@ def _belong_together(request: str, question: str, rare: Rare, most: float = inf)
     return not held.keys().isdisjoint(asked) or max(held.values(), default=0) > most
 
 
-Existing = Callable[[Iterable[str]], Collection[str]]
 CountTokens = Callable[[Sequence[str]], Sequence[int]]
 _REACH = 2
 """Words on each side of a name that tell whether a memory has the name that is meant."""
@@ -295,7 +296,7 @@ def corrected(
 
     Args:
         query: any text.
-        existing: returns those of some keywords that memories have; see `split_keywords`.
+        existing: called with keywords; see `split_keywords`.
         count_tokens: returns the number of the embedder's tokens of each text.
         holding: returns whether a memory has all of some keywords.
     """

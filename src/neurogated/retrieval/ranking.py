@@ -1,4 +1,4 @@
-"""Ranks memories, and turns ranked nodes into the memories of a recall, with paths and the terms of their scores.
+"""Ranks nodes, makes them the memories of a recall, with paths and terms of their scores, and says how sure it is.
 
 Activation starts from the memories that are most similar to the question. If one of them has a clear lead, it is
 probably right, and its neighbours are worth finding. If several are about as similar, activation probably starts from
