@@ -148,6 +148,22 @@ def test_codes_tell_vectors_apart_that_are_all_alike_and_propose_no_hidden_or_re
     assert hits >= 0.99 * 10 * 40
 
 
+@pytest.mark.parametrize("fork_first", [True, False])
+def test_a_fork_and_its_origin_never_find_vectors_of_each_other(*, fork_first: bool) -> None:
+    vectors, store = np.eye(9, dtype=np.float32), EmbeddingStore()
+    # One by one, so that the last of them have room for more beside them.
+    for key in range(5):
+        store.put(rows({key}), vectors[key : key + 1])
+    fork = store.forked()
+    own = {5: store, 7: fork}
+    for key in sorted(own, reverse=fork_first):
+        own[key].put(rows({key, key + 1}), vectors[key : key + 2])
+    for key, index in own.items():
+        held = [*range(5), key, key + 1]
+        assert [found(index, vectors[one], 1, set()) for one in held] == [[(1.0, one)] for one in held]
+        assert index.size == len(held)
+
+
 POOL = clusters(400, dimension=8)
 keys = st.sets(st.integers(0, 60), min_size=1, max_size=30)
 seeds = st.integers(0, 300)

@@ -172,6 +172,33 @@ def test_vectors_reach_no_graph_that_was_made_after_their_texts_were_read(url: s
         assert other.check() == []
 
 
+def test_a_memory_made_from_scratch_has_nothing_of_the_one_before_it(
+    bolt_server: BoltServer, url: str, ask: Ask
+) -> None:
+    node, edge = MemoryNode("a", "secret", [1.0, 0.0], tags=("t",)), MemoryEdge("a", "b", EdgeType.ASSOC, weight=0.5)
+    with Neo4jStore.open(url) as before, Neo4jStore.open(bolt_server.url()) as other:
+        for store in (before, before.in_namespace("second"), other):
+            store.bind_embedder("one", 2)
+            store.apply(GraphDelta(nodes=(node, MemoryNode("b", "x")), edges=(edge,)))
+        before.record_frozen(frozen=True)
+        before.record_copy("elsewhere", exists=True)
+        with Neo4jStore.open(url, from_scratch=True) as after:
+            assert not after.is_frozen()
+            # Texts of the one before are still there.
+            assert after.copies() == ["elsewhere"]
+            assert len(after.namespaces()) == 1
+            left = "MATCH (n {memory: $memory}) WHERE n:NeurogatedNode OR n:NeurogatedTag OR n:NeurogatedDelta"
+            assert ask(f"{left} RETURN n") == []
+            after.bind_embedder("two", 3)
+            after.add_node(MemoryNode("c", "new", [0.0, 1.0, 0.0]))
+            assert [one.id for one in after.all_nodes()] == ["c"]
+            assert (len(list(after.history())), after.check()) == (1, [])
+        assert [one.id for one in other.all_nodes()] == ["a", "b"]
+    with Neo4jStore.open(url) as again:
+        assert not again.has_node("a")
+        assert again.has_node("c")
+
+
 # The nodes and relationships
 
 

@@ -19,7 +19,7 @@ from neurogated.core.view import Rows
 from neurogated.storage.index.graph_index import put_texts
 from neurogated.storage.index.text import posting_table
 from neurogated.storage.index.text.lexical_store import LexicalStore
-from neurogated.storage.index.text.segment import ForwardIndex
+from neurogated.storage.index.text.segment import ForwardIndex, TextSegment
 from neurogated.text.keywords import search_terms
 
 WORDS = ["heron", "stone", "river", "lyon", "北京大学", "猫", "1970", "the"]
@@ -179,6 +179,29 @@ def test_a_long_merge_goes_on_beside_questions_and_writes(monkeypatch: pytest.Mo
     true = {key for key, content in contents.items() if "heron" in content}
     assert all(answer <= true for answer in answers)
     assert_holds(index, contents, ["heron stone", "lyon"])
+
+
+def test_texts_changed_or_removed_during_a_merge_stay_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(posting_table, "_SHORT_MERGE", 0)
+    begun, changed, of = threading.Event(), threading.Event(), TextSegment.of
+
+    def slow(texts: ForwardIndex, serial: int) -> TextSegment:
+        if threading.current_thread().name == "neurogated-merging":
+            begun.set()
+            assert changed.wait(60)
+        return of(texts, serial)
+
+    monkeypatch.setattr(TextSegment, "of", slow)
+    index, contents = LexicalStore(), some(9)
+    put(index, {key: contents[key] for key in range(6)})
+    put(index, {key: contents[key] for key in range(6, 9)})
+    assert begun.wait(60)
+    put(index, {0: "stone", 7: "heron lyon"})
+    index.remove(rows({1, 8}))
+    changed.set()
+    index.wait()
+    contents |= {0: "stone", 7: "heron lyon"}
+    assert_holds(index, {key: text for key, text in contents.items() if key not in {1, 8}}, ["heron stone", "lyon"])
 
 
 def test_a_merge_without_memory_leaves_everything_as_it_was_and_later_ones_go_on(

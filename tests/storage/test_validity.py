@@ -1,7 +1,7 @@
 """When nodes and edges are valid: valid time, expiry, and the views that hide invalid ones."""
 
 import tempfile
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import hypothesis.strategies as st
@@ -9,6 +9,9 @@ import numpy as np
 from hypothesis import given
 
 from neurogated import GraphDelta, GraphStore, MemoryNode
+from neurogated.core.conflicts import Conflict, edges_of
+from neurogated.core.delta import Owner
+from neurogated.core.judgements import RelationKind
 from neurogated.core.view import GraphView
 from neurogated.storage.index.graph.validity import Validity
 from neurogated.storage.sqlite_store import SqliteStore
@@ -35,6 +38,32 @@ def test_ten_thousand_lifetimes_are_looked_through_once() -> None:
         assert store.view() is view
         clock.advance(INSTANT)
         assert store.view() is not view
+
+
+def test_a_conflict_ends_a_text_that_states_no_fact_when_its_winner_begins_even_if_that_moves() -> None:
+    begin, day = datetime(2020, 1, 1, tzinfo=UTC), timedelta(days=1)
+    old, new = MemoryNode("old", "x", created_at=begin), MemoryNode("new", "y", created_at=begin + day)
+    conflict = Conflict(
+        f"conflict-{0:032}",
+        "old",
+        "new",
+        RelationKind.SUPERSESSION,
+        1,
+        outcome="superseded",
+        loser="old",
+        status="resolved",
+    )
+    store = GraphStore()
+    for delta in (
+        GraphDelta(nodes=(old, new)),
+        GraphDelta(nodes=(conflict.node((old, new), begin),), edges=edges_of(conflict, begin), owner=Owner.LOG),
+    ):
+        store.apply(delta)
+    assert store.get_node("old").valid_to == begin + day
+    store.apply(GraphDelta(nodes=(MemoryNode("new", "y", created_at=begin + day, valid_from=begin + 9 * day),)))
+    assert store.get_node("old").valid_to == begin + 9 * day
+    store.apply(GraphDelta(nodes=(MemoryNode("old", "x", created_at=begin, valid_to=begin + 2 * day),)))
+    assert store.get_node("old").valid_to == begin + 2 * day
 
 
 _MOMENTS = st.integers(0, 20)

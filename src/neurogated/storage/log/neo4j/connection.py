@@ -206,7 +206,6 @@ CREATE_MEMORY: Final = (
     " m.copies = [], m.holder = '', m.asked = '', m.until = 0 RETURN properties(m) AS memory"
 )
 SET_MEMORY: Final = f"MATCH {_MEMORY} SET m += $values"
-CLEAR_MEMORY: Final = f"MATCH {_MEMORY} SET m.frozen = false, m.copies = [], m.embedder = null, m.dimension = null"
 HOLD: Final = (
     f"MATCH {_MEMORY} WHERE m.holder = $holder WITH m, coalesce(m.commit, '') = $commit AS done"
     " SET m.commit = $commit, m.until = timestamp() + $lease RETURN done, coalesce(m.asked, '') <> '' AS is_asked_for"

@@ -158,11 +158,11 @@ class Neo4jEngine(DatabaseEngine):
             work.heads[name] = None
 
     def clear(self) -> None:
-        """Erase all graphs and the settings."""
-        with self.transaction() as work:
+        """Erase all graphs and the settings; the names of places that have copies of their texts stay."""
+        with self.transaction():
             for name in self.namespaces():
                 self.drop_namespace(name)
-            work.add(bolt.CLEAR_MEMORY)
+            self.record(dict.fromkeys(("frozen", "embedder", "dimension")))
 
     # Transactions
 
