@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import dataclasses
 import json
 import os
 import re
@@ -153,6 +154,18 @@ def test_links_within_the_project_lead_somewhere(name: str) -> None:
     here = (ROOT / name).parent
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", TEXTS[name]):
         assert target.startswith("http") or (here / target).exists(), target
+
+
+@pytest.mark.parametrize("name", ["DESIGN.md", "CLAUDE.md"])
+def test_every_file_and_every_setting_that_the_design_names_exists(name: str) -> None:
+    text, package = (ROOT / name).read_text(encoding="utf-8"), ROOT / "src" / "neurogated"
+    for path in re.findall(r"`([\w-]+(?:/[\w-]+)*/(?:[\w*-]+\.\w+)?|[\w-]+\.(?:py|txt))`", text):
+        assert any(any(folder.glob(path)) for folder in (ROOT, package, *package.glob("*/"))), path
+    config = MemoryConfig()
+    names = [field.name for field in dataclasses.fields(config)]
+    groups = [one for one in names if dataclasses.is_dataclass(getattr(config, one))]
+    for group, setting in re.findall(rf"`({'|'.join(groups)})\.(\w+)[`=]", text):
+        assert hasattr(getattr(config, group), setting), f"{group}.{setting}"
 
 
 FINDINGS = Path(__file__).parents[1] / "findings"

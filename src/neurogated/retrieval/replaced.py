@@ -1,4 +1,4 @@
-"""Messages that a later one replaces or answers: the later one stands beside the earlier one in a recall.
+"""Memories of a recall that later ones replace: by facts and conflicts, or as a later message about the same.
 
     a message a points to b if    b was said later by the same speaker,
                                   s + t / 10 ≥ 0.65 for the cosine s of what they say and the weight t of their

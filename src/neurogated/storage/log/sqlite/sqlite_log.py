@@ -1,4 +1,4 @@
-"""`SqliteEngine` and `SqliteLog`: the journals of a memory file, reconstructed from the rows that the deltas wrote."""
+"""`SqliteEngine` and `SqliteLog`: the journals of a memory file, as rows; and `FileFollower`, which follows them."""
 
 from __future__ import annotations
 
