@@ -67,3 +67,10 @@ def test_what_leaves_the_short_term_memory_is_recalled_in_another_session(config
         assert "Ada" in told
         assert QUESTION not in told
         assert asyncio.run(ask(memory, "bob")) == ""
+
+
+def test_without_a_question_nothing_is_recalled_also_after_the_memory_was_closed(config: MemoryConfig) -> None:
+    with NeuroGraphMemory(config) as memory:
+        block = MemoryBlock(memory=memory, user_id="ana")
+    for messages in ([], [ChatMessage("Hello.", role="assistant")], [ChatMessage(" ")]):
+        assert asyncio.run(block.aget(messages)) == ""

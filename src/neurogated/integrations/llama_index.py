@@ -56,7 +56,7 @@ class MemoryBlock(BaseMemoryBlock[str]):
 
     async def _aget(self, messages: list[ChatMessage] | None = None, **block_kwargs: Any) -> str:  # noqa: ANN401 - as theirs
         question = last_question([_message(one) for one in messages or ()])
-        return await self._of(block_kwargs.get("session_id")).context(question)
+        return await self._of(block_kwargs.get("session_id")).context(question) if question else ""
 
     async def _aput(self, messages: list[ChatMessage]) -> None:
         for message in messages:
