@@ -18,10 +18,11 @@ import click
 import httpx
 import pytest
 
-from neurogated import MemoryConfig
+from neurogated import MemoryConfig, NeuroGraphMemory
 from neurogated.cli import main
 from neurogated.cli.app import COMMANDS
 from neurogated.config.setting import settings_of
+from neurogated.errors import StorageError
 from neurogated.session.compose import OFFLINE_NOTICE
 
 ROOT = Path(__file__).parents[2]
@@ -163,6 +164,26 @@ def test_an_interrupted_command_exits_with_130(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr("neurogated.memory.NeuroGraphMemory.__init__", interrupted)
     assert main(["add", "I moved to Lyon.", "--storage", "memory"]) == 130
+
+
+@pytest.mark.parametrize("words", [["list"], ["stats", "--json"], ["ask", "Ana"], ["update", "a", "Ana left Lyon."]])
+def test_output_waits_until_the_memory_is_closed_and_comes_also_if_it_cannot_be_closed(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    flags = ["--save_dir", str(tmp_path), "--embedding_name", "hash"]
+    assert main(["add", "Ana lives in Lyon.", "--id", "a", *flags]) == 0
+    capsys.readouterr()
+    printed, close = list[str](), NeuroGraphMemory.close
+
+    def closed(memory: NeuroGraphMemory) -> None:
+        printed.append(capsys.readouterr().out)
+        close(memory)
+        raise StorageError("the disk is full")
+
+    monkeypatch.setattr(NeuroGraphMemory, "close", closed)
+    assert main([*words, *flags]) == 1
+    told = capsys.readouterr()
+    assert (printed, bool(told.out), "the disk is full" in told.err) == ([""], True, True)
 
 
 # The ways to start it

@@ -8,6 +8,7 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
+from functools import partial
 from typing import Any, TypeVar, cast
 
 import click
@@ -164,8 +165,10 @@ class _Command(click.Command):
         flags = Flags({name: value for name, value in ctx.params.items() if name in _SHARED})
         own = {name: value for name, value in ctx.params.items() if name not in _SHARED}
         call = cast("Callable[..., object]", self.callback)
-        with logged_to_stderr(ctx.params["log"]), contextlib.ExitStack() as opened:
+        with logged_to_stderr(ctx.params["log"]), contextlib.ExitStack() as closed, contextlib.ExitStack() as opened:
             if "memory" in inspect.signature(call).parameters:
+                # A reader of the output that waits, such as a pager, does not keep the memory open.
+                flags.show = partial(closed.callback, print)
                 own["memory"] = opened.enter_context(flags.open())
             return call(flags, **own)
 

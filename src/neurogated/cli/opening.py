@@ -8,7 +8,7 @@ import json
 import logging
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
@@ -91,6 +91,7 @@ class Flags:
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = dict(values)
+        self.show: Callable[[str], object] = print
         self.json: bool = values["json"]
         self.dataset: str | None = values.get("dataset")
         self.dataset_dir: str = values.get("dataset_dir", "dataset")
@@ -184,7 +185,7 @@ class Flags:
 
     def emit(self, value: Any, text: str) -> None:  # noqa: ANN401 - JSON
         """Print `value` as JSON where `--json` was given, else `text`."""
-        print(json.dumps(value, ensure_ascii=False, indent=2, default=plain) if self.json else text)
+        self.show(json.dumps(value, ensure_ascii=False, indent=2, default=plain) if self.json else text)
 
 
 @contextlib.contextmanager
