@@ -1,7 +1,5 @@
 """Two judgements as plain functions, under the names of the specification."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from neurogated.core.kernel import EdgeWeights

@@ -7,8 +7,6 @@ left out, then `?` if it may be left out, `=value` with its default, `...` if it
 required although a command line names it, or `??` if it may be left out although a command line does not name it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

@@ -8,8 +8,6 @@ An export is a folder of three files:
   `vector` is the number of a vector in its namespace, from 0.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import hashlib
 import json

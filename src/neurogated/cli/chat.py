@@ -1,7 +1,5 @@
 """`neurogated chat`: a conversation with a memory, and the prompt that reads its lines."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Commands about facts, conflicts, energy and forgetting."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """Opens the memory of a command by its flags, and says numbers and values for people and scripts."""
 
-from __future__ import annotations
-
 import contextlib
 import difflib
 import json

@@ -11,8 +11,6 @@ other users, as they would with modularity.
     of Statistical Mechanics P10008 (2008)
 """
 
-from __future__ import annotations
-
 import random
 import threading
 from collections.abc import Iterator

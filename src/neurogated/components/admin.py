@@ -1,7 +1,5 @@
 """`Admin`: a memory as a whole: its figures, its soundness, its copies and its namespaces."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterator
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The calls about memories that contradict each other or say the same."""
 
-from __future__ import annotations
-
 import builtins
 from dataclasses import replace
 from datetime import UTC, datetime

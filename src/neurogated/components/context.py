@@ -1,7 +1,5 @@
 """`AgentContext`: how an agent reads its memory for a task and records the outcome."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Unpack

@@ -1,7 +1,5 @@
 """`Energy`: how memories gain and lose energy, move between tiers, and stand on the working canvas."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Unpack
 from uuid import UUID

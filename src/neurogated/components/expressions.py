@@ -1,7 +1,5 @@
 """Runs the operations of expressions within one scope."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, cast

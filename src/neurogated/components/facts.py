@@ -1,7 +1,5 @@
 """`Facts`: statements of the form subject, attribute, value."""
 
-from __future__ import annotations
-
 import builtins
 import json
 from collections.abc import Mapping

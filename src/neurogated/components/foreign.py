@@ -1,7 +1,5 @@
 """Imports from other systems: their memories, messages and items of stores, put in with their times."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace

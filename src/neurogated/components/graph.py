@@ -1,7 +1,5 @@
 """`Graph`: connecting memories, and following their edges."""
 
-from __future__ import annotations
-
 import builtins
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

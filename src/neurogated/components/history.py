@@ -1,7 +1,5 @@
 """`History`: the changes of a memory, and how to take them back."""
 
-from __future__ import annotations
-
 import builtins
 from itertools import islice
 from typing import NoReturn

@@ -1,7 +1,5 @@
 """`Learning`: feedback, decay, consolidation and freezing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from datetime import datetime
 from functools import cached_property

@@ -1,7 +1,5 @@
 """`Manifest`: what a memory holds, as a value and as a text that a model reads before it asks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Literal, TypedDict, Unpack
 

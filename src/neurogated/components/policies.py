@@ -1,7 +1,5 @@
 """`Policies`: expressions that run by themselves after an event."""
 
-from __future__ import annotations
-
 import builtins
 import logging
 import time

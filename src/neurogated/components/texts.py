@@ -1,7 +1,5 @@
 """The calls that write, answer and list memories."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial

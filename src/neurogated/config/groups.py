@@ -1,7 +1,5 @@
 """The groups of settings."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

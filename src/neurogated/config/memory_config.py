@@ -3,8 +3,6 @@
 A preset has the constants of another design of memories, for the one mechanism of this package.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A setting is a field with a help text and allowed values. A group is a frozen dataclass of settings."""
 
-from __future__ import annotations
-
 import dataclasses
 import difflib
 import functools

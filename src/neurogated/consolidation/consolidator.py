@@ -1,7 +1,5 @@
 """Profiles of what is known, and one node of each cluster of memories that are used together."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Builds the context of a task: quotations with speaker and day, within a budget; and what an event changes."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace

@@ -3,8 +3,6 @@
 The words of a user, and those of an assistant who repeats them, are put into one person: "you keep", "I keep".
 """
 
-from __future__ import annotations
-
 import re
 import threading
 from collections import Counter, OrderedDict

@@ -1,7 +1,5 @@
 """A context: the text for a prompt, and the memories in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Self

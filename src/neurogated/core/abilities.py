@@ -1,7 +1,5 @@
 """Optional abilities of stores and caches, as Protocols; ask with `isinstance`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path

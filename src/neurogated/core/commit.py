@@ -1,7 +1,5 @@
 """`Committer`: the one way in which the parts of a memory write to its graph; and the reasons that they give."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """Memories that were derived from others, and the claims of memories: DERIVED_FROM edges lead to their sources."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any

@@ -6,8 +6,6 @@ half-life h of the node's kind. Before the time b or c, that part has not decaye
 memories by age and use; every memory is in the first layer that fits.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Mapping
 from typing import Literal, Protocol, get_args

@@ -1,7 +1,5 @@
 """When two texts are the same text, in other courtesies, marks, contractions and orders of words."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence

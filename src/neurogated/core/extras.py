@@ -1,7 +1,5 @@
 """Imports packages that only an extra installs, and reads the data that comes with the package."""
 
-from __future__ import annotations
-
 import contextlib
 import gzip
 import importlib

@@ -3,8 +3,6 @@
 New files and folders are private; existing ones keep their mode. Losing a cache costs only time.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

@@ -1,7 +1,5 @@
 """Calls as in other libraries of memories: each is refused in a sentence with the right name."""
 
-from __future__ import annotations
-
 import difflib
 import functools
 import inspect

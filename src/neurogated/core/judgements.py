@@ -1,7 +1,5 @@
 """Judgements of analysers: on a question, on the cause of a text, and on how two statements relate."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal

@@ -1,7 +1,5 @@
 """The open registry of node kinds."""
 
-from __future__ import annotations
-
 import re
 
 from neurogated.errors import ConfigError, InputError

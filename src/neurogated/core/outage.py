@@ -1,7 +1,5 @@
 """Servers that are away or slow: calls skip them for a while, or get an answer within a time."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

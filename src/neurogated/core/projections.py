@@ -1,7 +1,5 @@
 """The contracts of projections: they follow a graph, hold no truth, and may be lost at any time."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple, Protocol

@@ -1,7 +1,5 @@
 """Quotes memories for the prompt of a language model, so that no memory can pass for an instruction."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Values that do not change after they were made."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
 from functools import cached_property

@@ -1,7 +1,5 @@
 """The text of a memory for the embedder and for the keyword index, and its tags."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import accumulate, chain

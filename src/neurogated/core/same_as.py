@@ -5,8 +5,6 @@ of an ECHO edge is the share of the message that the memory says. The weights of
 echo no more when one of its memories is gone. The weight 0 says that the user has separated the two.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -5,8 +5,6 @@ The direction from the mean vector of unhappy sentences to that of happy ones is
 middle.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Self

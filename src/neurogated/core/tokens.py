@@ -9,8 +9,6 @@ A text is cut into pieces as by o200k, and the bytes of a piece are merged by th
 neither one that a tokenizer reads as a single unknown word, nor a long word.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache

@@ -3,8 +3,6 @@
 A place is known by the word before a name: "in Lyon", "bei Kassel", "à Quimper", "在成都".
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Who reads pages: rules, which only describe them, or a language model."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

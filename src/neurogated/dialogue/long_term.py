@@ -1,7 +1,5 @@
 """Long-term memory: what users and assistants know, in slots, and the profile of a user in named dimensions."""
 
-from __future__ import annotations
-
 import difflib
 import functools
 from collections import defaultdict

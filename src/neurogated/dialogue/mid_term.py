@@ -1,7 +1,5 @@
 """Short-term and mid-term memory of a dialogue: the last pages, and segments by topic with their heat."""
 
-from __future__ import annotations
-
 import base64
 import math
 import threading

@@ -1,7 +1,5 @@
 """The values of a conversation memory, its settings, and the protocol of what stores it."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields

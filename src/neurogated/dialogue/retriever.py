@@ -1,7 +1,5 @@
 """A search of all three tiers at once, ranked by one score."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

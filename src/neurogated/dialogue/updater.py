@@ -1,7 +1,5 @@
 """The way of a page: out of the short-term memory into a segment, and from a hot segment into the long-term memory."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections import OrderedDict, defaultdict

@@ -3,8 +3,6 @@
 The tokenizers library would add a dozen dependencies.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

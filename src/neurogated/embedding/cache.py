@@ -1,7 +1,5 @@
 """A cache of vectors by the hash of their texts, so indexing again computes no vectors."""
 
-from __future__ import annotations
-
 import hashlib
 import logging
 import time

@@ -1,7 +1,5 @@
 """Models that read two texts at once: cross-encoders of the sentence-transformers library, and ONNX graphs."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Warns if most texts of a memory are in languages that its embedder was not trained on."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 Its file has blocks of 32 weights of four bits.
 """
 
-from __future__ import annotations
-
 import importlib
 import re
 import struct

@@ -1,7 +1,5 @@
 """Embeddings from OpenAI, or from any server with its protocol (vLLM, Ollama, llama.cpp, TEI)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 

@@ -1,7 +1,5 @@
 """Construction of an embedder by the name of its model; and the one without a model, which hashes words."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """Data sets by name: the formats of chats, and the bundled data set. Passages of texts are read by `hipporag`."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping

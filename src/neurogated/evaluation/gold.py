@@ -1,7 +1,5 @@
 """Questions with their evidence, what a data set is, and plain searches to compare with."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass

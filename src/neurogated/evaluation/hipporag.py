@@ -4,8 +4,6 @@ A question names its gold passages in one of three ways, as HippoRAG reads them:
 (HotpotQA, 2WikiMultiHopQA), `contexts`, or `paragraphs` (MuSiQue and HippoRAG's sample).
 """
 
-from __future__ import annotations
-
 import json
 import textwrap
 from collections import defaultdict

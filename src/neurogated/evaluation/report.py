@@ -1,7 +1,5 @@
 """A page about a run, from its files: tables, curves of recall, times of recalls, and where the gold passages stood."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Mapping

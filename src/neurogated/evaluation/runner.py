@@ -1,7 +1,5 @@
 """The main benchmark: index a data set, ask its questions, and write the measurements; answers score as in HippoRAG."""
 
-from __future__ import annotations
-
 import csv
 import dataclasses
 import importlib

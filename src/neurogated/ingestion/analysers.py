@@ -7,8 +7,6 @@ regression over the first: who speaks counts there, and how much the user has to
 fits the coefficients.
 """
 
-from __future__ import annotations
-
 import contextvars
 import logging
 import math

@@ -4,8 +4,6 @@ Rules for causes that a sentence only names were within chance in recall and are
 `docs/measurements/recall.md`. A language model finds such causes later, with what memories say.
 """
 
-from __future__ import annotations
-
 import re
 from operator import itemgetter
 

@@ -1,7 +1,5 @@
 """Splits texts into chunks of a bounded size, by paragraphs, sentences and the blocks of Markdown."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The input of `memory.add`: texts and messages, converted to documents."""
 
-from __future__ import annotations
-
 import logging
 import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A document as it is given: its passages, their speakers and its details."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field

@@ -1,7 +1,5 @@
 """The parts of messages: their kinds by their types or keys, which `formats.toml` lists, and their values."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 from contextlib import ContextDecorator

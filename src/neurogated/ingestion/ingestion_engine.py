@@ -1,7 +1,5 @@
 """Indexing of texts with the configured models."""
 
-from __future__ import annotations
-
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.clock import Clock, utc_now
 from neurogated.core.defaults import default_models

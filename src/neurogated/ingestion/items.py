@@ -1,7 +1,5 @@
 """Items of a store as nodes of a graph: one node for an item, and one for each further text of it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime

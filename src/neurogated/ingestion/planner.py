@@ -1,7 +1,5 @@
 """Plans of writes: the chunks of documents to write, and their neighbours in the present store."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

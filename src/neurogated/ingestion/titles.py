@@ -14,8 +14,6 @@ Other names are an acronym in brackets, a name after "known as" and the like, a 
 names of a person, and the name without a leading article or rank.
 """
 
-from __future__ import annotations
-
 import re
 
 from neurogated.text.keywords import FUNCTION_WORDS, language_of, words_of

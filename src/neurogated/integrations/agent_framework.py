@@ -1,7 +1,5 @@
 """Microsoft's Agent Framework: a context provider."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

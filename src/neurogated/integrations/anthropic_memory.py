@@ -3,8 +3,6 @@
 Its files exist only in the memory: each is a document, whose path is the path of its scope.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The types of arguments in JSON, with bounds: a body that is too large is refused in few words, and at once."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime

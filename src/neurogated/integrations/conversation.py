@@ -1,7 +1,5 @@
 """What the doors share: conversations whose messages come back as they went in, and the turn that is being answered."""
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Iterable, Mapping, Sequence

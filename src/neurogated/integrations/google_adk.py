@@ -1,7 +1,5 @@
 """Google's Agent Development Kit: a memory service."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial

@@ -1,7 +1,5 @@
 """LangChain: a retriever, a chat history, and chat models for a memory; see `langchain_agents` for agents."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, cast

@@ -1,7 +1,5 @@
 """LangChain's agents: a middleware that recalls before a run and stores what is said."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Annotated, Any, NotRequired

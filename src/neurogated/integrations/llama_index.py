@@ -1,7 +1,5 @@
 """LlamaIndex: a retriever, and a block of its agents' memory."""
 
-from __future__ import annotations
-
 from typing import Any, cast
 
 from neurogated.context.model import CONTEXT_TOKENS

@@ -1,7 +1,5 @@
 """OpenAI Agents SDK: a session that remembers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from neurogated.context.model import CONTEXT_TOKENS

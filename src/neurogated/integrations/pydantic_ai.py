@@ -1,7 +1,5 @@
 """A memory for agents of Pydantic AI: a capability that recalls and remembers, and tools."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The memories that wait for the answers of a model: on what they say, or on how they relate to others."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -1,7 +1,5 @@
 """The stage of the write path that turns claims into nodes, and what follows from new facts."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

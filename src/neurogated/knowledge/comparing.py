@@ -1,7 +1,5 @@
 """Compares two facts by their slots, and two texts by a model; and words the question to ask about a conflict."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

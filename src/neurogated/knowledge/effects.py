@@ -1,7 +1,5 @@
 """The answers to conflicts, and the changes that follow from them and from new facts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, time

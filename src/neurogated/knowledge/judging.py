@@ -1,7 +1,5 @@
 """The judgement of a model on pairs of memories that no slot connects."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Who states what in a memory, and which memories are pieces of one document or of one message."""
 
-from __future__ import annotations
-
 import re
 
 from neurogated.core.conflicts import CONFLICT

@@ -1,7 +1,5 @@
 """What a language model reads in memories, several in one call: claims, names, and which of them caused another."""
 
-from __future__ import annotations
-
 import json
 import logging
 import re

@@ -1,7 +1,5 @@
 """Language models of Anthropic."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

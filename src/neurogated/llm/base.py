@@ -1,7 +1,5 @@
 """The interface of language models and of their wrappers; and limits of answers, derived from their JSON schemas."""
 
-from __future__ import annotations
-
 import asyncio
 import inspect
 from abc import ABC, abstractmethod

@@ -1,7 +1,5 @@
 """Construction of the configured language model, with its limits and its cache."""
 
-from __future__ import annotations
-
 import logging
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Language models in this process, through transformers."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import threading

@@ -1,7 +1,5 @@
 """Language models of OpenAI, or of any server with its protocol (vLLM, Ollama, llama.cpp)."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The common part of models behind HTTP: requests, options that a server refuses, and errors with their remedies."""
 
-from __future__ import annotations
-
 import logging
 import re
 from abc import abstractmethod

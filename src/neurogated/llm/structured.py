@@ -1,7 +1,5 @@
 """JSON answers that fit a schema, from models that add thoughts, code fences, chat or keys, or make mistakes."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re

@@ -1,7 +1,5 @@
 """What wraps a model: limits of concurrent calls and the budget of a run, and a cache of answers."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import logging

@@ -3,8 +3,6 @@
 `Router` finds the communities of a question. The text of a manifest has whole lines, the useful first, within a budget.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import threading

@@ -4,8 +4,6 @@ M. Grootendorst: BERTopic: Neural topic modeling with a class-based TF-IDF proce
 better names.
 """
 
-from __future__ import annotations
-
 import logging
 import math
 import re

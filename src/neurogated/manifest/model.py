@@ -1,7 +1,5 @@
 """`GraphManifest`: what a memory holds, as a value."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime

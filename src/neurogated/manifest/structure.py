@@ -3,8 +3,6 @@
 L. Page, S. Brin, R. Motwani, T. Winograd: The PageRank citation ranking: bringing order to the web (1999)
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The access log collects the accesses of recalls in all namespaces and writes them in batches."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """`EnergyController`: how uses and outcomes change the energy and the importance of memories."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Long-term potentiation and depression: use strengthens edges, and idle edges fade."""
 
-from __future__ import annotations
-
 import logging
 import math
 from collections import defaultdict

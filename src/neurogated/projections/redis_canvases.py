@@ -1,7 +1,5 @@
 """`RedisCanvases`: the working canvases of a memory in Redis, shared by processes."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections.abc import Iterable, Iterator, Mapping

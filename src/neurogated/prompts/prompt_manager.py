@@ -1,7 +1,5 @@
 """A prompt, with its parts and its rendering; and all prompts by name."""
 
-from __future__ import annotations
-
 import functools
 import json
 from collections.abc import Iterable, Mapping

@@ -3,8 +3,6 @@
 A question that names none of them has no dimension, and its recall does not change.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 

@@ -1,7 +1,5 @@
 """Leaves duplicates and echoes out of a recall, and says which memories are dormant."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field

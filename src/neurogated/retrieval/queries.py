@@ -14,8 +14,6 @@ The first phase is the keyword search. It needs no vector of the question, so it
 The second phase, vector search, then measures the memories that it found.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from bisect import bisect_left

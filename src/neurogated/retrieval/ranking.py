@@ -26,8 +26,6 @@ memory, as many of either; `docs/measurements/confidence.md` has the curve. Cosi
 scale, so with them lead and coverage alone count.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -15,8 +15,6 @@ Nothing is stored: both edges follow from the texts. A link does not say that b 
 So texts show both, with their days. A question is no later message.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The names of the specification: the activation, and the whole retrieval as one function."""
 
-from __future__ import annotations
-
 from neurogated.config.memory_config import MemoryConfig
 from neurogated.core.model import MemoryNode
 from neurogated.core.ports import GraphStorePort

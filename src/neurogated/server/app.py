@@ -1,7 +1,5 @@
 """The app: its routes, and what surrounds them."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection
 from http import HTTPStatus

@@ -1,7 +1,5 @@
 """Errors as JSON: `{"error": {"type", "message", "request_id"}}` with a fitting status."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from http import HTTPStatus

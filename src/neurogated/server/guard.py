@@ -1,7 +1,5 @@
 """`Guard`: what happens to every request before its route: id, origin, key, limits and metrics."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import time

@@ -1,7 +1,5 @@
 """The map of a memory: communities as discs that do not overlap, their members inside; and energy over time."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import Annotated, NamedTuple

@@ -1,7 +1,5 @@
 """`McpServers`: MCP over HTTP beside the routes. Each user has a server of her own, started by her first request."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 from collections import defaultdict

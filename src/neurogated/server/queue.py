@@ -1,7 +1,5 @@
 """`CallQueue`: which calls of a server run next when many wait."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 import time

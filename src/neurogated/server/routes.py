@@ -1,7 +1,5 @@
 """The routes of REST: those of the table of operations, each with what it answers."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable

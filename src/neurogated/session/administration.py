@@ -4,8 +4,6 @@ Places in the folder of the memory are known by their names. Places elsewhere ar
 receive anything, so an erasure reaches them with other settings and from other processes, too.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

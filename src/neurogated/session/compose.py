@@ -1,7 +1,5 @@
 """From settings to built parts: the only module that names concrete adapters and reads the environment."""
 
-from __future__ import annotations
-
 import functools
 import json
 import logging

@@ -1,7 +1,5 @@
 """The parts of a memory, and what all its namespaces share: threads, the access log, callbacks and telemetry."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -1,7 +1,5 @@
 """The subscribers of a memory: the projections, logs and callbacks that follow each change and each recall."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections import defaultdict

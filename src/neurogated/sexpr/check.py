@@ -1,7 +1,5 @@
 """Checks an expression against the operations before it runs: types of arguments, calls, and stored policies."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

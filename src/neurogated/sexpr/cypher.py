@@ -5,8 +5,6 @@ the condition that the scope admits the node `n`. An upper bound of a pattern ca
 the largest and a condition has the depth.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Claims: how two relate by slot, value, denial, change and time; and the node of kind `claim` of a memory."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Checkpoints: the index of a graph on disk, the background jobs that write it, and what follows a log from there."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging

@@ -1,7 +1,5 @@
 """Erase removed nodes by rewriting a log; `log/sqlite/purge.py` does the same to a file."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

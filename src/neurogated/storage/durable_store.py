@@ -1,7 +1,5 @@
 """`DurableStore`: a graph of a memory that outlives the process, in a file; `DatabaseStore`: one in a database."""
 
-from __future__ import annotations
-
 import contextlib
 from abc import abstractmethod
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """Files of a memory: locks between processes, and arrays in files, of which large ones are mapped."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

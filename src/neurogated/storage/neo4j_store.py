@@ -1,7 +1,5 @@
 """`Neo4jStore`: a graph of a memory in a database that speaks Bolt."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import closing
 from typing import Any, Final

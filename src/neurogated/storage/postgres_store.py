@@ -1,7 +1,5 @@
 """`PostgresStore`: a graph of a memory in PostgreSQL, with the abilities that need a database."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """`SqliteStore`: a graph of a memory file, with the abilities that need a file."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import cast

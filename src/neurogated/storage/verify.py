@@ -1,7 +1,5 @@
 """Compare a store with a replay of its journal, which rebuilds the same graph slowly."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 

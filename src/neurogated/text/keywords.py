@@ -1,7 +1,5 @@
 """Splits a text into words and keywords without a model, in scripts with and without spaces; finds its language."""
 
-from __future__ import annotations
-
 import functools
 import re
 import threading

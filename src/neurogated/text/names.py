@@ -7,8 +7,6 @@ noun, so a German noun counts only if no article precedes it, and it does not en
 capitals, so only terms in 《》, 「」, 『』 or “” and words in Latin letters are names.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet

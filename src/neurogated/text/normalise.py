@@ -1,7 +1,5 @@
 """Texts → plain words: without greetings, lead-ins, interjections, closings, emphasis and contractions."""
 
-from __future__ import annotations
-
 import functools
 import re
 from collections.abc import Callable, Iterator

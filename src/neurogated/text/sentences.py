@@ -1,7 +1,5 @@
 """Splitting of texts into sentences, in scripts with and without spaces."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import lru_cache

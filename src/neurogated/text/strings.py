@@ -1,7 +1,5 @@
 """Checks that every store and file can hold a text; composes and shortens texts; reads long ones while others run."""
 
-from __future__ import annotations
-
 import functools
 import re
 import textwrap

@@ -5,8 +5,6 @@ and its relevance r at the time a, and the half-life h of relevance. The order o
 canvas holds log2(E · r) + a / h. A canvas is a projection: a lost one is rebuilt from energies and last accesses.
 """
 
-from __future__ import annotations
-
 import heapq
 import json
 import logging

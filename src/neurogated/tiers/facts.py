@@ -1,7 +1,5 @@
 """Memories by tier, and the facts of the graph as rows that follow it."""
 
-from __future__ import annotations
-
 import logging
 import threading
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Background work that runs beside recalls and stops when its source is gone; locks that may be busy."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import weakref

@@ -1,7 +1,5 @@
 """The part of the graph that a recall used, with the place of each memory on the page."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

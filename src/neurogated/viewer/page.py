@@ -1,7 +1,5 @@
 """Renders a recall of a memory as one self-contained HTML page, or as text for a terminal."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import functools

@@ -1,7 +1,5 @@
 """Files of other systems, read into texts to add: one description a format, and a generator that reads it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Agents: Claude Code, Codex, editors, OpenAI's Agents SDK, threads of LangGraph, and runs of LangSmith."""
 
-from __future__ import annotations
-
 import json
 import re
 import sqlite3

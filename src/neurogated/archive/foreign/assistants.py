@@ -1,7 +1,5 @@
 """Assistants: ChatGPT, Claude, Gemini, AI Studio, Grok and Microsoft Copilot. See docs/formats/."""
 
-from __future__ import annotations
-
 import csv
 import html
 import json

@@ -3,8 +3,6 @@
 Speakers have names, and no roles: nobody in a chat is the user or an assistant.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections import Counter

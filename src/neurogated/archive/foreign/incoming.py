@@ -1,7 +1,5 @@
 """What the formats have in common: records, how a format is described, and the branches of conversations."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime

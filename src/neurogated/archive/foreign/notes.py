@@ -1,7 +1,5 @@
 """Notes: vaults of Markdown files, mailboxes, the graph of MCP's server-memory, and MemoryOS. See docs/formats/."""
 
-from __future__ import annotations
-
 import mailbox
 import re
 from collections.abc import Mapping

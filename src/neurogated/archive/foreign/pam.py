@@ -1,7 +1,5 @@
 """Portable AI Memory 1.0: reads memories and conversations, writes the memories of a user. See docs/formats/pam.md."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

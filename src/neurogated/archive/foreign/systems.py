@@ -1,7 +1,5 @@
 """Other memories: mem0, stores of LangGraph, Letta, Zep and Graphiti. See docs/formats/."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Mapping

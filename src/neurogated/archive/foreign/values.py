@@ -1,7 +1,5 @@
 """Values of JSON as texts, times and objects."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Callable, Mapping

@@ -1,7 +1,5 @@
 """Where MemoryOS keeps its pages and records: items of any store of LangGraph, and in a graph pages as turns."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime

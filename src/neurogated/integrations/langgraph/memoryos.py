@@ -1,7 +1,5 @@
 """`MemoryOS`: a conversation memory in three tiers, which is a store of LangGraph."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import secrets

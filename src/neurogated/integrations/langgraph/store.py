@@ -1,7 +1,5 @@
 """`NeuroStore` and `AsyncNeuroStore`: a memory as the store of LangGraph."""
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Writes of items: what embeds their texts, and the puts and deletions of a batch as one change of the graph."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Bodies of requests over HTTP, which are read as a whole within bounds."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 

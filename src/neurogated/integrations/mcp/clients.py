@@ -1,7 +1,5 @@
 """The configuration of clients: where each keeps its servers, and how one is added."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

@@ -1,7 +1,5 @@
 """The server: tools, resources and prompts of one owner, built on the SDK."""
 
-from __future__ import annotations
-
 import contextlib
 import importlib
 import json

@@ -3,8 +3,6 @@
 The SDK serves the rest through pipes.
 """
 
-from __future__ import annotations
-
 import gc
 import hashlib
 import importlib

@@ -3,8 +3,6 @@
 Arguments are read as what the parameters are, and errors are sentences.
 """
 
-from __future__ import annotations
-
 import functools
 import inspect
 import json

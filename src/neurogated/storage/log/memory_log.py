@@ -1,7 +1,5 @@
 """The engine of a store in memory: lists of deltas that end with the process."""
 
-from __future__ import annotations
-
 import secrets
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Check a delta against a graph before it is written: resolve every id to a row, or refuse the whole delta."""
 
-from __future__ import annotations
-
 import operator
 import re
 from collections import Counter

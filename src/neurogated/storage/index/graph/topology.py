@@ -1,7 +1,5 @@
 """The columns of nodes and edges of a graph with layered adjacency, without texts and vectors."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from collections.abc import Iterable, Mapping, Sequence

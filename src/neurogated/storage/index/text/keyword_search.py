@@ -1,7 +1,5 @@
 """Keyword search in a posting table at one moment: BM25 scores, and the best texts by MaxScore."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial

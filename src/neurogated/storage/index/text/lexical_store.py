@@ -1,7 +1,5 @@
 """The inverted index of texts: keyword search, and lookup of the texts that hold a keyword or a tag."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial, reduce

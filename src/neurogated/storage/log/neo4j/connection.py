@@ -1,7 +1,5 @@
 """The connection to a Neo4j database: its address, its statements, and the translation of its errors."""
 
-from __future__ import annotations
-
 import logging
 import os
 import random

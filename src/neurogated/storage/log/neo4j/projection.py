@@ -5,8 +5,6 @@ A relationship has the name of a built-in type of edges, such as `SEQ`, or else 
 property. Times are microseconds since 1970, each beside a text.
 """
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

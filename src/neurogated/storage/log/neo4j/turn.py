@@ -1,7 +1,5 @@
 """`WriteLease`: the write lock of a memory, held in its database."""
 
-from __future__ import annotations
-
 import contextlib
 import math
 import random

@@ -1,7 +1,5 @@
 """`Server`: connections to the PostgreSQL database that holds a memory, and the translation of its errors."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

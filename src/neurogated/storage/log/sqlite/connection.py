@@ -1,7 +1,5 @@
 """Connections to SQLite files with a checksum on every page, and the translation of SQLite's errors."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import functools

@@ -1,7 +1,5 @@
 """The SQLite file of the durable store: opening, the write lock, transactions and faults."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import threading

@@ -6,8 +6,6 @@ is the last one, and deletes a log that is still in use. A lock of an open file 
 descriptor is closed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import fcntl

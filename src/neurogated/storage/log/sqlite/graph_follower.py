@@ -1,7 +1,5 @@
 """Bring the index of a graph up to date from the rows of its file, or build the index of a past state from them."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing

@@ -1,7 +1,5 @@
 """Find damage in a memory file: lost pages, lost writes at the end of its log, and pages without checksums."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import os

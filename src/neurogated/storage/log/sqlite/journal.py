@@ -1,7 +1,5 @@
 """The journal of a memory file: the rows that a delta writes, and deltas reconstructed from their rows."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace

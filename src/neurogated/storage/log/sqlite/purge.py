@@ -1,7 +1,5 @@
 """Rewrite the past of a memory file: erase removed nodes, and replace the vectors of another model."""
 
-from __future__ import annotations
-
 import contextlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Read the rows of a memory file as of a delta: nodes with their columns and records, edges and weights."""
 
-from __future__ import annotations
-
 import json
 import zlib
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The tables of a memory file, its format number and its settings; a new file is created in one step."""
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

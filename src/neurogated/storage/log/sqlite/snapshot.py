@@ -1,7 +1,5 @@
 """Snapshots of a memory file: take one while the file is in use, and restore one; repair a file by a copy of it."""
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import shutil
