@@ -57,7 +57,7 @@ class DialogueSettings:
     def __post_init__(self) -> None:
         for one in fields(self):
             value = getattr(self, one.name)
-            is_count = one.type == "int"
+            is_count = isinstance(one.default, int)
             if isinstance(value, bool) or not isinstance(value, int if is_count else int | float):
                 raise ConfigError(f"{one.name} is {value!r}, but must be a number{' of things' if is_count else ''}")
             if not (1 if is_count else 0) <= value < float("inf") or (one.name == "tau" and not value):

@@ -7,9 +7,8 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -297,4 +296,4 @@ def linked(old: Path, new: Path) -> bool:
 
 
 def _array_fields(kind: type[Any]) -> list[str]:
-    return [field.name for field in fields(kind) if "NDArray" in str(field.type)]
+    return [name for name, hint in get_type_hints(kind).items() if get_origin(hint) is np.ndarray]
