@@ -143,6 +143,25 @@ def test_a_closed_output_pipe_gives_no_traceback(filled: list[str], tmp_path: Pa
     assert filled
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("command", ["list", "settings"])
+def test_an_output_without_room_is_told_without_a_traceback(
+    filled: list[str], tmp_path: Path, command: str, unbuffered: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert filled
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
+    words = [] if command == "settings" else ["--embedding_name", "hash", "--save_dir", str(tmp_path / "agent")]
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "neurogated", command, *words],
+            check=False,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+    assert (done.returncode, done.stderr.count("\n"), "cannot be written" in done.stderr) == (1, 1, True), done.stderr
+
+
 _MAKES = {
     "add", "record", "index", "import", "restore", "sync", "serve", "mcp", "mcp install", "hook session-start",
     "hook prompt", "hook stop", "demo", "bench run", "doctor", "settings", "chat",

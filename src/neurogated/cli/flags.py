@@ -1,6 +1,5 @@
 """The flags that commands share, the types of their values, and the class of all commands."""
 
-import contextlib
 import inspect
 import json
 import re
@@ -8,13 +7,12 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
-from functools import partial
 from typing import Any, TypeVar, cast
 
 import click
 
 from neurogated.cli.app import COMMANDS
-from neurogated.cli.opening import SETTINGS, Flags, logged_to_stderr
+from neurogated.cli.opening import SETTINGS, Flags, logged_to_stderr, shown
 from neurogated.config.setting import TRUTHS
 from neurogated.evaluation.datasets import FORMATS
 from neurogated.ingestion.document import ROLES
@@ -165,12 +163,18 @@ class _Command(click.Command):
         flags = Flags({name: value for name, value in ctx.params.items() if name in _SHARED})
         own = {name: value for name, value in ctx.params.items() if name not in _SHARED}
         call = cast("Callable[..., object]", self.callback)
-        with logged_to_stderr(ctx.params["log"]), contextlib.ExitStack() as closed, contextlib.ExitStack() as opened:
-            if "memory" in inspect.signature(call).parameters:
-                # A reader of the output that waits, such as a pager, does not keep the memory open.
-                flags.show = partial(closed.callback, print)
-                own["memory"] = opened.enter_context(flags.open())
-            return call(flags, **own)
+        with logged_to_stderr(ctx.params["log"]):
+            if "memory" not in inspect.signature(call).parameters:
+                return call(flags, **own)
+            # A reader of the output that waits, such as a pager, does not keep the memory open.
+            texts = list[str]()
+            flags.show = texts.append
+            try:
+                with flags.open() as memory:
+                    return call(flags, memory=memory, **own)
+            finally:
+                for text in texts:
+                    shown(text)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         inner = [(name, found.summary) for name, found in COMMANDS.items() if name.startswith(f"{self._name} ")]

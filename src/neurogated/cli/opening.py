@@ -4,6 +4,7 @@ import contextlib
 import difflib
 import json
 import logging
+import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -84,12 +85,24 @@ class OwnerFlags(TypedDict):
     session_id: str | None
 
 
+def shown(text: str) -> None:
+    """Print a text at once; raises StorageError if there is no room for it, and BrokenPipeError if nobody reads it."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        # Python's flush at exit must not raise again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise StorageError(f"the output cannot be written: {error.strerror}; all finished writes are stored") from None
+
+
 class Flags:
     """The flags of a command that its function does not take itself: settings, memory, owner and output."""
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = dict(values)
-        self.show: Callable[[str], object] = print
+        self.show: Callable[[str], object] = shown
         self.json: bool = values["json"]
         self.dataset: str | None = values.get("dataset")
         self.dataset_dir: str = values.get("dataset_dir", "dataset")
