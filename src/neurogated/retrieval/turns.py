@@ -95,7 +95,7 @@ def neighbours(view: GraphView, rows: Rows, reach: int) -> tuple[Rows, Rows, NDA
     return np.concatenate(owners), np.concatenate(near), np.concatenate(directly)
 
 
-class Conversation:
+class NearbyTurns:
     """The turns among some nodes with those around them: what all questions share."""
 
     def __init__(self, snapshot: Snapshot, rows: Rows, reach: int) -> None:
@@ -145,7 +145,7 @@ class Samples:
         self.snapshot, self.view, self.config, self.formula = snapshot, snapshot.view, config, formula
         self._state = self.view.alive, self.view.weight, self.view.sequence, self.view.among
         self._last: tuple[Rows, NDArray[np.float32]] | None = None
-        self._few: Conversation | None = None
+        self._few: NearbyTurns | None = None
 
     def of(self, snapshot: Snapshot) -> Samples:
         """Return these samples for a snapshot that finds the same memories; those of others are computed anew."""
@@ -162,13 +162,13 @@ class Samples:
         del kept.snapshot, kept.view
         return kept
 
-    def conversation(self, rows: Rows) -> Conversation:
+    def conversation(self, rows: Rows) -> NearbyTurns:
         """Return the turns among some nodes; those among `few_rows` are read once."""
         reach = _REACH if self.formula.has_turns else 0
         if rows is not self.few_rows:
-            return Conversation(self.snapshot, rows, reach)
+            return NearbyTurns(self.snapshot, rows, reach)
         if self._few is None:
-            self._few = Conversation(self.snapshot, rows, reach)
+            self._few = NearbyTurns(self.snapshot, rows, reach)
         return self._few
 
     @cached_property
@@ -320,7 +320,7 @@ class Turns:
             parts.message[places] = self._of_message(turns, chosen)
         return parts
 
-    def _around(self, turns: Conversation, own: Values, values: Values, chosen: NDArray[np.bool_]) -> Values:
+    def _around(self, turns: NearbyTurns, own: Values, values: Values, chosen: NDArray[np.bool_]) -> Values:
         """Return the gain (t,) of turns with `own` sums by the sums `values` of all turns; `chosen` centre it."""
         formula, owner, similarity, size = self._formula, turns.owner, values[turns.near_at], own.size
         mean = np.bincount(owner, similarity, size) / np.maximum(turns.around, 1)
@@ -342,7 +342,7 @@ class Turns:
         gain += formula.answer_weight * np.where(answers, answered - self._centre[1], 0.0)
         return gain
 
-    def _of_message(self, turns: Conversation, chosen: NDArray[np.bool_]) -> Values:
+    def _of_message(self, turns: NearbyTurns, chosen: NDArray[np.bool_]) -> Values:
         formula, marks = self._formula, turns.marks
         length_cost, own_words = self._weights
         place = (marks >> _PLACE_AT) & _PLACE
