@@ -1,6 +1,6 @@
 #!/bin/sh
 # Package: surrealdb 2.0.0
-# Behaviour: None arrives as NONE, so that a create, an update or a merge leaves the field out, except in a list; a NULL of the database comes back as the same None, so that writing back what was read loses the field.
+# Behaviour: None is sent as NONE, and so a create, an update or a merge leaves the field out, except in a list. A NULL of the database is read as None, too. So a record that is read and written back loses the field.
 # Guess: SU18: None arrives as NULL (0.6); SU38: it stays in a nested dict (0.7).
 # Seen: A merge of None removed the field, a nested one was gone, too, and `x = $v` with None found the record without x.
 set -eu

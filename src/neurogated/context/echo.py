@@ -1,4 +1,4 @@
-"""Echoes: messages that only quote memories, and those of the assistant that repeat what was handed out to it.
+"""Echoes: messages that only quote memories, and messages of the assistant that repeat recalled memories.
 
 The words of a user, and those of an assistant who repeats them, are put into one person: "you keep", "I keep".
 """
@@ -75,7 +75,7 @@ _ZONES = (UTC, timezone(timedelta(hours=-12)), timezone(timedelta(hours=14)))
 _BREAK = re.compile(f"\n(?!{re.escape(LATER_LINE[1:])})")
 """Between two memories."""
 _MARKS = re.compile(r"- (?:\([^()]*\) (?=[^:]))*")
-"""The marks before the speaker or the day, which change with what is known."""
+"""The marks before the speaker or the day. A memory may have other marks later."""
 
 
 def without_blocks(text: str, nodes: Sequence[MemoryNode]) -> tuple[str, list[str]]:

@@ -9,9 +9,9 @@ from neurogated.core.turns import Described, Text, turn_tags
 from neurogated.text.keywords import ENGLISH_STOP_WORDS, fold, split_keywords, split_words
 
 SUBJECT, SPEAKER, PLACE = "subject ", "speaker ", "at "
-"""What stands before a name, in folded words, in the tag of texts about it, of its speaker or its place."""
+"""Prefixes of tags with a name in folded words: of texts about it, of its speaker, and of its place."""
 DOCUMENT, OWN, TRAIT = "document ", "tag ", "has "
-"""What stands in tags before the id of a document, a tag of the owner, and a trait that a kernel may prefer."""
+"""Prefixes of tags: with the id of a document, with a tag of the owner, and with a trait that a kernel may prefer."""
 TIME = "time"
 """The trait of a memory whose content mentions a time."""
 _OPENS = "opens "
@@ -93,7 +93,7 @@ def subjects(title: str | None) -> tuple[str, ...]:
 
 
 def named_among(found: Iterable[str], kind: str) -> frozenset[str]:
-    """Return what stands in some tags behind `kind`, such as `SUBJECT`."""
+    """Return the names in those tags that have the prefix `kind`, such as `SUBJECT`."""
     return frozenset(tag.removeprefix(kind) for tag in found if tag.startswith(kind))
 
 

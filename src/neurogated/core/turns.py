@@ -20,7 +20,7 @@ from neurogated.text.keywords import fold, number_of_words, split_words
 ASKS_TAG = "turn asks"
 """Tag of a turn that ends with a question."""
 CALLS = "calls "
-"""What stands before a name, folded, in the tag of turns that address a person by it."""
+"""Prefix of the tag of turns that address a person by a name, which is folded."""
 _SHORT = 96
 LENGTH_TAGS: Sequence[str] = ("length 1", "length 2", "length 4")
 """Tags of the binary digits of the length level of a turn's message; see `length_level`."""
